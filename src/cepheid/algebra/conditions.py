@@ -1,0 +1,264 @@
+"""Conditions: expressions over the attributes of events, never run as Python code.
+
+An expression has a value for given events; a condition is an expression of kind boolean and *holds* only when
+its value is true (SQL's three-valued logic: NULL does not hold). Nodes are immutable values; `span` is where
+the text stood and takes no part in equality.
+"""
+
+from __future__ import annotations
+
+import datetime as dt
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from decimal import Decimal
+from enum import Enum
+from typing import assert_never
+
+from cepheid.errors import Span
+
+type_of_value = None | bool | int | float | str | Decimal | dt.date | dt.datetime
+
+
+class Index(Enum):
+    """Which event of a Kleene variable an attribute is read from (SASE+)."""
+
+    FIRST = "1"  # a[1]
+    PREVIOUS = "i-1"  # a[i-1]
+    CURRENT = "i"  # a[i]
+    LAST = "len"  # a[a.len]
+
+
+@dataclass(frozen=True, slots=True)
+class Literal:
+    value: type_of_value
+    span: Span | None = field(default=None, compare=False, repr=False)
+
+
+@dataclass(frozen=True, slots=True)
+class Attribute:
+    """`var.name`; `var` None is the event being read (an atom's own condition, SREMO's plain names)."""
+
+    var: str | None
+    name: str
+    index: Index | None = None
+    span: Span | None = field(default=None, compare=False, repr=False)
+
+
+@dataclass(frozen=True, slots=True)
+class Arithmetic:
+    """`left op right`, op one of + - * / %. Division is of reals; by zero, and on overflow, the value is NULL."""
+
+    op: str
+    left: Expression
+    right: Expression
+    span: Span | None = field(default=None, compare=False, repr=False)
+
+
+@dataclass(frozen=True, slots=True)
+class Comparison:
+    """`left op right`, op one of = <> < <= > >=. NaN equals nothing, itself included."""
+
+    op: str
+    left: Expression
+    right: Expression
+    span: Span | None = field(default=None, compare=False, repr=False)
+
+
+@dataclass(frozen=True, slots=True)
+class Conjunction:
+    operands: tuple[Expression, ...]
+    span: Span | None = field(default=None, compare=False, repr=False)
+
+
+@dataclass(frozen=True, slots=True)
+class Disjunction:
+    operands: tuple[Expression, ...]
+    span: Span | None = field(default=None, compare=False, repr=False)
+
+
+@dataclass(frozen=True, slots=True)
+class Negation:
+    operand: Expression
+    span: Span | None = field(default=None, compare=False, repr=False)
+
+
+@dataclass(frozen=True, slots=True)
+class IsTrue:
+    """Two-valued: true where the operand is true, false where it is false or NULL. `Negation(IsTrue(P))` is the
+    complement of the predicate P (the ¬P of theorem 2)."""
+
+    operand: Expression
+    span: Span | None = field(default=None, compare=False, repr=False)
+
+
+@dataclass(frozen=True, slots=True)
+class IsNull:
+    operand: Expression
+    span: Span | None = field(default=None, compare=False, repr=False)
+
+
+@dataclass(frozen=True, slots=True)
+class In:
+    """SQL's IN: NULL when nothing equals and the operand or an item is NULL."""
+
+    operand: Expression
+    items: tuple[Expression, ...]
+    span: Span | None = field(default=None, compare=False, repr=False)
+
+
+@dataclass(frozen=True, slots=True)
+class Like:
+    """`operand LIKE pattern`: % any characters, _ one, backslash escapes; the whole value, case matters."""
+
+    operand: Expression
+    pattern: str
+    span: Span | None = field(default=None, compare=False, repr=False)
+
+
+@dataclass(frozen=True, slots=True)
+class RLike:
+    """`operand RLIKE regex`: RE2 syntax, found anywhere in the value."""
+
+    operand: Expression
+    pattern: str
+    span: Span | None = field(default=None, compare=False, repr=False)
+
+
+@dataclass(frozen=True, slots=True)
+class Call:
+    """A scalar function by its lower-case name; the list is `algebra.functions.FUNCTIONS`."""
+
+    function: str
+    arguments: tuple[Expression, ...]
+    span: Span | None = field(default=None, compare=False, repr=False)
+
+
+@dataclass(frozen=True, slots=True)
+class Aggregate:
+    """count, sum, avg, min, max, first, last over the events of a set variable so far; `k` for the k highest."""
+
+    function: str
+    attribute: Attribute
+    k: int | None = None
+    span: Span | None = field(default=None, compare=False, repr=False)
+
+
+Expression = (
+    Literal
+    | Attribute
+    | Arithmetic
+    | Comparison
+    | Conjunction
+    | Disjunction
+    | Negation
+    | IsTrue
+    | IsNull
+    | In
+    | Like
+    | RLike
+    | Call
+    | Aggregate
+)
+Condition = Expression
+
+TRUE = Literal(True)
+FALSE = Literal(False)
+
+
+def children(expression: Expression) -> tuple[Expression, ...]:
+    """The direct sub-expressions, left to right."""
+    match expression:
+        case Literal() | Attribute():
+            return ()
+        case Arithmetic(_, left, right) | Comparison(_, left, right):
+            return (left, right)
+        case Conjunction(operands) | Disjunction(operands):
+            return operands
+        case Negation(operand) | IsTrue(operand) | IsNull(operand):
+            return (operand,)
+        case Like(operand) | RLike(operand):
+            return (operand,)
+        case In(operand, items):
+            return (operand, *items)
+        case Call(_, arguments):
+            return arguments
+        case Aggregate(_, attribute):
+            return (attribute,)
+        case _:
+            assert_never(expression)
+
+
+def rebuild(expression: Expression, change: Callable[[Expression], Expression]) -> Expression:
+    """The same node over changed children."""
+    match expression:
+        case Literal() | Attribute():
+            return expression
+        case Arithmetic(op, left, right, span):
+            return Arithmetic(op, change(left), change(right), span)
+        case Comparison(op, left, right, span):
+            return Comparison(op, change(left), change(right), span)
+        case Conjunction(operands, span):
+            return Conjunction(tuple(change(item) for item in operands), span)
+        case Disjunction(operands, span):
+            return Disjunction(tuple(change(item) for item in operands), span)
+        case Negation(operand, span):
+            return Negation(change(operand), span)
+        case IsTrue(operand, span):
+            return IsTrue(change(operand), span)
+        case IsNull(operand, span):
+            return IsNull(change(operand), span)
+        case In(operand, items, span):
+            return In(change(operand), tuple(change(item) for item in items), span)
+        case Like(operand, pattern, span):
+            return Like(change(operand), pattern, span)
+        case RLike(operand, pattern, span):
+            return RLike(change(operand), pattern, span)
+        case Call(function, arguments, span):
+            return Call(function, tuple(change(item) for item in arguments), span)
+        case Aggregate(function, attribute, k, span):
+            changed = change(attribute)
+            assert isinstance(changed, Attribute)
+            return Aggregate(function, changed, k, span)
+        case _:
+            assert_never(expression)
+
+
+def attributes(expression: Expression) -> Iterator[Attribute]:
+    """Every attribute that is read, in text order, with repetitions."""
+    if isinstance(expression, Attribute):
+        yield expression
+    for child in children(expression):
+        yield from attributes(child)
+
+
+def variables(expression: Expression) -> frozenset[str]:
+    """The variables a condition mentions; its arity is their number.
+
+    >>> variables(Comparison("<", Attribute("x", "price"), Attribute("y", "price"))) == {"x", "y"}
+    True
+    """
+    return frozenset(item.var for item in attributes(expression) if item.var is not None)
+
+
+def conjuncts(condition: Condition) -> tuple[Condition, ...]:
+    """The conditions that all must hold for this one to hold; TRUE gives none."""
+    if condition == TRUE:
+        return ()
+    if isinstance(condition, Conjunction):
+        return tuple(part for operand in condition.operands for part in conjuncts(operand))
+    return (condition,)
+
+
+def conjunction(parts: tuple[Condition, ...]) -> Condition:
+    """One condition that holds when all parts hold."""
+    flat = tuple(dict.fromkeys(part for given in parts for part in conjuncts(given)))
+    if FALSE in flat:
+        return FALSE
+    return TRUE if not flat else flat[0] if len(flat) == 1 else Conjunction(flat)
+
+
+def over_current_event(condition: Condition, var: str) -> Condition:
+    """The same condition with `var` read as the event at hand, as an atom keeps it."""
+    if isinstance(condition, Attribute) and condition.var == var:
+        return Attribute(None, condition.name, condition.index, condition.span)
+    return rebuild(condition, lambda child: over_current_event(child, var))

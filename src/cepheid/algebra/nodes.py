@@ -1,0 +1,241 @@
+"""The algebra: the immutable nodes that every language lowers to, and the query around a pattern.
+
+A pattern means a set of (complex event, valuation, binding) over a stream; `semantics/` says which. One node
+per operator of the five papers; passes over them are `match` + `assert_never`, so that the type checker lists
+what a new operator still lacks.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from enum import Enum
+from typing import assert_never
+
+from cepheid.algebra.conditions import Condition
+from cepheid.errors import Span
+
+
+class Strategy(Enum):
+    """CEL's selection strategies. SASE+'s are other operators with other names."""
+
+    ALL = "ALL"
+    STRICT = "STRICT"
+    NXT = "NXT"
+    LAST = "LAST"
+    MAX = "MAX"
+
+
+class WindowUnit(Enum):
+    EVENTS = "events"  # last - first + 1 ≤ amount positions
+    MICROSECONDS = "microseconds"  # time(last) - time(first) ≤ amount, for timestamps and dates
+    PLAIN = "plain"  # the same in the unit of a numeric time column
+
+
+@dataclass(frozen=True, slots=True)
+class Window:
+    amount: int | float
+    unit: WindowUnit
+
+
+@dataclass(frozen=True, slots=True)
+class Atom:
+    """One event of `type` (None: any type) for which `condition` holds, bound to `var`.
+
+    `condition` speaks of the event at hand (attributes with var None). `marked` False is SREMO's ⊗: the event is
+    read but not part of the complex event.
+    """
+
+    type: str | None
+    var: str | None = None
+    condition: Condition | None = None
+    marked: bool = True
+    span: Span | None = field(default=None, compare=False, repr=False)
+
+
+@dataclass(frozen=True, slots=True)
+class Seq:
+    """`left ; right`: all of right after all of left, anything in between."""
+
+    left: Pattern
+    right: Pattern
+
+
+@dataclass(frozen=True, slots=True)
+class StrictSeq:
+    """`left : right`: right begins at the position directly after left's last."""
+
+    left: Pattern
+    right: Pattern
+
+
+@dataclass(frozen=True, slots=True)
+class Or:
+    left: Pattern
+    right: Pattern
+
+
+@dataclass(frozen=True, slots=True)
+class All:
+    """`left ALL right`: both, in any order and interleaving; the union of their events."""
+
+    left: Pattern
+    right: Pattern
+
+
+@dataclass(frozen=True, slots=True)
+class Intersect:
+    """`left & right`: the same events recognised by both."""
+
+    left: Pattern
+    right: Pattern
+
+
+@dataclass(frozen=True, slots=True)
+class Repeat:
+    """`body{lo,hi}`: lo to hi times in a row (hi None: no bound), each after the one before, as by `;`.
+    `+` is {1,}, `*` is {0,}, `?` is {0,1}. Zero times is the empty set of events, neutral for `;` and `:`."""
+
+    body: Pattern
+    lo: int
+    hi: int | None
+    span: Span | None = field(default=None, compare=False, repr=False)
+
+
+@dataclass(frozen=True, slots=True)
+class Not:
+    """Absence of `body`: between its neighbours in a sequence, before the first, or after the last (until the
+    window closes)."""
+
+    body: Pattern
+    span: Span | None = field(default=None, compare=False, repr=False)
+
+
+@dataclass(frozen=True, slots=True)
+class Filter:
+    body: Pattern
+    condition: Condition
+    span: Span | None = field(default=None, compare=False, repr=False)
+
+
+@dataclass(frozen=True, slots=True)
+class PartBy:
+    """`body PART-BY [X.a, Y.b]`: the listed attributes are equal over all events of the listed variables; a var
+    None stands for every event of the body."""
+
+    body: Pattern
+    keys: tuple[tuple[str | None, str], ...]
+    span: Span | None = field(default=None, compare=False, repr=False)
+
+
+@dataclass(frozen=True, slots=True)
+class Within:
+    body: Pattern
+    window: Window
+
+
+@dataclass(frozen=True, slots=True)
+class Select:
+    """A selection strategy over the complex events of `body` that end at the same position."""
+
+    strategy: Strategy
+    body: Pattern
+    span: Span | None = field(default=None, compare=False, repr=False)
+
+
+@dataclass(frozen=True, slots=True)
+class Bind:
+    """`body IN var`: the set variable is bound to all events of the body."""
+
+    body: Pattern
+    var: str
+
+
+Pattern = (
+    Atom
+    | Seq
+    | StrictSeq
+    | Or
+    | All
+    | Intersect
+    | Repeat
+    | Not
+    | Filter
+    | PartBy
+    | Within
+    | Select
+    | Bind
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Query:
+    """A pattern with all that surrounds it. `select` None is `*`: every variable."""
+
+    pattern: Pattern
+    select: tuple[str, ...] | None = None
+    streams: tuple[str, ...] = ()
+    partition_by: tuple[str, ...] = ()
+    window: Window | None = None
+    strategy: Strategy = Strategy.ALL
+    consume: bool = False
+    limit: int | None = None
+
+
+def children(pattern: Pattern) -> tuple[Pattern, ...]:
+    """The direct sub-patterns, left to right."""
+    match pattern:
+        case Atom():
+            return ()
+        case Seq(a, b) | StrictSeq(a, b) | Or(a, b) | All(a, b) | Intersect(a, b):
+            return (a, b)
+        case Repeat(body) | Not(body) | Filter(body) | PartBy(body) | Within(body) | Bind(body):
+            return (body,)
+        case Select(_, body):
+            return (body,)
+        case _:
+            assert_never(pattern)
+
+
+def rebuild(pattern: Pattern, change: Callable[[Pattern], Pattern]) -> Pattern:
+    """The same node over changed children."""
+    match pattern:
+        case Atom():
+            return pattern
+        case Seq(a, b):
+            return Seq(change(a), change(b))
+        case StrictSeq(a, b):
+            return StrictSeq(change(a), change(b))
+        case Or(a, b):
+            return Or(change(a), change(b))
+        case All(a, b):
+            return All(change(a), change(b))
+        case Intersect(a, b):
+            return Intersect(change(a), change(b))
+        case Repeat(body, lo, hi, span):
+            return Repeat(change(body), lo, hi, span)
+        case Not(body, span):
+            return Not(change(body), span)
+        case Filter(body, condition, span):
+            return Filter(change(body), condition, span)
+        case PartBy(body, keys, span):
+            return PartBy(change(body), keys, span)
+        case Within(body, window):
+            return Within(change(body), window)
+        case Select(strategy, body, span):
+            return Select(strategy, change(body), span)
+        case Bind(body, var):
+            return Bind(change(body), var)
+        case _:
+            assert_never(pattern)
+
+
+def walk(pattern: Pattern) -> Iterator[Pattern]:
+    """The pattern and all below it, parents first, left to right."""
+    yield pattern
+    for child in children(pattern):
+        yield from walk(child)
+
+
+def size(pattern: Pattern) -> int:
+    return sum(1 for _ in walk(pattern))

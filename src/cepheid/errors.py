@@ -1,0 +1,141 @@
+"""Every error a user can meet: a code, a place in the query, a message and a hint.
+
+In: what went wrong and where. Out: an exception whose `str` is complete on its own, since what comes back
+from a Spark worker is text. Every code has a section in `docs/errors.md`; a test compares the two lists.
+"""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+CODES: dict[str, str] = {
+    "syntax": "the query text does not parse",
+    "unknown-language": "no such query language",
+    "unknown-attribute": "a condition names a column that the events do not have",
+    "unknown-variable": "a variable is used that no atom binds",
+    "unbound-variable": "a variable is used where it is not bound (well-formedness)",
+    "kleene-variable": "a variable bound inside a repetition is used outside it",
+    "unsatisfiable": "the formula can match nothing, on any stream",
+    "type-mismatch": "an operator is applied to values of the wrong type",
+    "unknown-function": "a condition calls a function that does not exist",
+    "bad-argument": "an argument of the API, the command line or a clause has a bad value",
+    "unknown-column": "a column named in an argument or clause is not in the data",
+    "bad-time": "the time column is missing, NULL, NaN or of a type that cannot order events",
+    "unsorted": "a pushed batch is not in stream order",
+    "bad-data": "the data cannot be read as events",
+    "too-large": "a rewriting or an automaton outgrew its limit",
+    "too-many-matches": "more matches than the guard allows",
+    "not-yet": "valid, but not yet supported",
+    "unsupported-evaluator": "the evaluator asked for cannot run this query",
+    "bad-state": "saved state cannot be loaded",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Source:
+    """A query text and the name it is reported under."""
+
+    text: str
+    name: str = "query"
+
+
+@dataclass(frozen=True, slots=True)
+class Span:
+    """A half-open range of characters in a source.
+
+    >>> span = Span(Source("SELECT *\\nFROM s"), 9, 13)
+    >>> span.line, span.column, span.text
+    (2, 1, 'FROM')
+    """
+
+    source: Source
+    start: int
+    end: int
+
+    @property
+    def line(self) -> int:
+        return self.source.text.count("\n", 0, self.start) + 1
+
+    @property
+    def column(self) -> int:
+        return self.start - (self.source.text.rfind("\n", 0, self.start) + 1) + 1
+
+    @property
+    def text(self) -> str:
+        return self.source.text[self.start : self.end]
+
+
+class CepheidError(Exception):
+    """A user's mistake: `code`, `message`, `span` (or None) and `hint` (or None) are fields.
+
+    >>> text = "SELECT * FROM s WHERE SELL AS m FILTER m.prise > 100"
+    >>> print(CepheidError("unknown-attribute", "events have no attribute `prise`",
+    ...                    span=Span(Source(text), 41, 46), hint="did you mean `price`?"))
+    error[unknown-attribute]: events have no attribute `prise`
+      --> query:1:42
+       |
+     1 | SELECT * FROM s WHERE SELL AS m FILTER m.prise > 100
+       |                                          ^^^^^ did you mean `price`?
+    """
+
+    def __init__(self, code: str, message: str, *, span: Span | None = None, hint: str | None = None) -> None:
+        assert code in CODES, code
+        super().__init__(code, message)
+        self.code = code
+        self.message = message
+        self.span = span
+        self.hint = hint
+
+    def __str__(self) -> str:
+        head = f"error[{self.code}]: {self.message}"
+        if self.span is None:
+            return head if self.hint is None else f"{head}\n  hint: {self.hint}"
+        return head + "\n" + excerpt(self.span, self.hint)
+
+    def __reduce__(self) -> tuple[object, ...]:
+        return _restore, (self.code, self.message, self.span, self.hint)
+
+
+class CepheidWarning(UserWarning):
+    """Something that works, but costs more or means other than the user may expect."""
+
+
+def _restore(code: str, message: str, span: Span | None, hint: str | None) -> CepheidError:
+    return CepheidError(code, message, span=span, hint=hint)
+
+
+def excerpt(span: Span, note: str | None) -> str:
+    """The line a span lies on, with carets below it and a note beside them."""
+    lines = span.source.text.split("\n")
+    line, column = span.line, span.column
+    shown = lines[line - 1] if line <= len(lines) else ""
+    width = max(1, min(span.end, span.start + len(shown) - column + 1) - span.start)
+    margin = " " * len(str(line))
+    carets = " " * (column - 1) + "^" * width
+    return "\n".join(
+        [
+            f" {margin}--> {span.source.name}:{line}:{column}",
+            f" {margin} |",
+            f" {line} | {shown}",
+            f" {margin} | {carets}" + (f" {note}" if note else ""),
+        ]
+    )
+
+
+def nearest(name: str, known: Iterable[str]) -> str | None:
+    """The known name most like `name`, if one is close, without regard to case.
+
+    >>> nearest("prise", ["volume", "price"])
+    'price'
+    """
+    by_folded = {item.casefold(): item for item in known}
+    found = difflib.get_close_matches(name.casefold(), by_folded, n=1, cutoff=0.6)
+    return by_folded[found[0]] if found else None
+
+
+def did_you_mean(name: str, known: Iterable[str], otherwise: str | None = None) -> str | None:
+    """A hint that offers the nearest known name."""
+    found = nearest(name, known)
+    return f"did you mean `{found}`?" if found else otherwise
