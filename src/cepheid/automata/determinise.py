@@ -19,6 +19,7 @@ from __future__ import annotations
 
 from collections.abc import Hashable, Iterable
 from dataclasses import dataclass
+from typing import Any
 
 from cepheid.algebra.nodes import Strategy
 from cepheid.automata.cea import CEA
@@ -102,6 +103,24 @@ class Determiniser:
         if self.strategy is Strategy.MAX:
             return f"({_braces(key[0])}, {_braces(key[2])})"
         return f"({' '.join(_braces(rank) for rank in key[0])}, {_braces(key[2])})"
+
+    def save(self) -> list[Any]:
+        """The states met so far as plain lists, in order of their numbers."""
+        return [_listed(key) for key in self._keys]
+
+    def load(self, states: list[Any]) -> None:
+        """Numbers states as they were when saved."""
+        keys = [self._restored(item) for item in states]
+        self._keys = keys
+        self._numbers = {key: number for number, key in enumerate(keys)}
+
+    def _restored(self, item: Any) -> Hashable:
+        if self.strategy in (Strategy.ALL, Strategy.STRICT):
+            return frozenset(item)
+        if self.strategy is Strategy.MAX:
+            return tuple(frozenset(part) for part in item)
+        ranks, rank, states = item
+        return tuple(frozenset(part) for part in ranks), rank, frozenset(states)
 
     def _plain_moves(self, states: States, satisfied: States) -> Moves:
         marks = []
@@ -216,6 +235,12 @@ def _alive(cea: CEA, strategy: Strategy) -> States:
             alive |= more
             grown = bool(more)
     return frozenset(alive)
+
+
+def _listed(key: Any) -> Any:
+    if isinstance(key, frozenset):
+        return sorted(key)
+    return [_listed(part) for part in key] if isinstance(key, tuple) else key
 
 
 def _braces(states: States) -> str:
