@@ -152,7 +152,7 @@ def _then(one: Fragment, two: Fragment, follow: list[set[int]]) -> Fragment:
 
 
 def _repeated(pattern: Repeat, positions: Positions) -> Fragment:
-    """`body{lo,hi}` written out: lo copies, then a loop on the last (no hi) or copies that may be left out."""
+    """`body{lo,hi}` written out: lo copies, then a loop on the last (no hi) or copies one may leave out."""
     if pattern.hi is None:
         copies = [_fragment(pattern.body, positions) for _ in range(max(1, pattern.lo))]
         _then(copies[-1], copies[-1], positions.loose)
