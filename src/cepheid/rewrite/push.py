@@ -1,7 +1,7 @@
 """Push: a condition on one variable goes to the atoms that bind it (`cel-cea`, theorem 2, step 2).
 
 In: any pattern. Out: the same matches; no filter is left above the binding of its only variable. A filter
-whose body does not bind its variable waits for `parametrise`; a condition on several variables stays where it is.
+whose body does not bind its variable waits for `parametrise`; a condition on several variables stays put.
 Sound because every match of a pattern in which x is bound has exactly one event for x. Iterations are not
 entered: an x inside one is another variable.
 """

@@ -1,7 +1,7 @@
 """The rewriting rules and their order: algebra → algebra with the same matches (`cel-cea`, section 5).
 
-In: a query as lowered. Out: a `Rewriting`: the query in normal form and every step on the way, for `explain`.
-Invariant: on every stream the set of (complex event, binding) stays the same.
+In: a query as lowered. Out: a `Rewriting`: the query in normal form and every step on the way, for
+`explain`. Invariant: on every stream the set of (complex event, binding) stays the same.
 """
 
 from __future__ import annotations
@@ -11,7 +11,11 @@ from dataclasses import dataclass, replace
 
 from cepheid.algebra.nodes import Pattern, Query
 from cepheid.rewrite.limits import guarded
+from cepheid.rewrite.parametrise import parametrise
 from cepheid.rewrite.push import push
+from cepheid.rewrite.safe import make_safe
+from cepheid.rewrite.simplify import simplify_whole
+from cepheid.rewrite.split import split
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,7 +38,15 @@ class Rewriting:
     steps: tuple[Step, ...]
 
 
-RULES: tuple[Rule, ...] = (Rule("push", push),)
+RULES: tuple[Rule, ...] = (
+    Rule("simplify", simplify_whole),
+    Rule("split", split),
+    Rule("safe", make_safe),
+    # The local rule comes first: what it moves need not be decided by doubling the pattern.
+    Rule("push", push),
+    Rule("parametrise", parametrise),
+    Rule("simplify", simplify_whole),
+)
 
 
 def rewrite(query: Query) -> Rewriting:
