@@ -10,7 +10,7 @@ import numpy as np
 import pyarrow as pa
 
 from cepheid.automata.cea import Predicate
-from cepheid.evaluators.columns import Columns
+from cepheid.evaluators.columns import Columns, type_equals
 from cepheid.matches.found import Ints
 from cepheid.schema import Schema
 
@@ -66,7 +66,7 @@ class Classes:
     def _is_type(self, columns: Columns, length: int, name: str) -> np.ndarray[tuple[int], np.dtype[np.bool_]]:
         if self._schema.type is None:
             return np.full(length, name == self._schema.stream)
-        return columns.equals_text(self._schema.type, name)
+        return type_equals(columns, self._schema.type, name)
 
     def _combine(self, classes: Ints, keys: Ints, begin: int) -> Ints:
         """The class of (class so far, further predicates)."""
