@@ -86,7 +86,7 @@ def _whole(towards: Callable[[Any], Any]) -> Callable[..., Value]:
 
 
 def _sign(number: Numbers) -> Numbers:
-    return Numbers(np.asarray(np.sign(number.values)), number.null)
+    return Numbers(np.asarray(np.sign(doubles(number))), number.null)
 
 
 def _sqrt(number: Numbers) -> Numbers:
