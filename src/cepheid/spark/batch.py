@@ -16,7 +16,7 @@ order column there.
 
 from __future__ import annotations
 
-import traceback
+import inspect
 import warnings
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import replace
@@ -152,11 +152,9 @@ def _how_many_slices(rows: DataFrame, query: Query, slices: int | None, *, posit
 def _callers() -> int:
     """How many frames up the first one outside of this package is, so that a warning names the user's
     line."""
-    depth = 1
-    for frame, _ in traceback.walk_stack(None):
-        if not frame.f_globals.get("__name__", "").startswith("cepheid."):
-            break
-        depth += 1
+    depth, frame = 0, inspect.currentframe()
+    while frame is not None and frame.f_globals.get("__name__", "").partition(".")[0] == "cepheid":
+        depth, frame = depth + 1, frame.f_back
     return depth
 
 

@@ -78,14 +78,10 @@ def find_cuts(rows: DataFrame, schema: Schema, query: Query, slices: int, *, ask
     )
     if found.null_count or not len(found):
         return Cuts((), within)
-    values = np.unique(ticks(pa.chunked_array([found.flatten()])))
-    values = values[~np.isnan(values)]
-    if not len(values):
-        return Cuts((), within)
-    low, high = values[0], values[-1]
-    at = [cut for cut in values.tolist() if cut > low]
+    low, *inner, high = ticks(pa.chunked_array([found.flatten()])).tolist()
+    at = sorted({cut for cut in inner if low < cut})
     if not asked and within * WINDOWS_PER_SLICE * slices > high - low:
-        most = int((high - low) // max(within * WINDOWS_PER_SLICE, 1e-300))
+        most = int((high - low) // (within * WINDOWS_PER_SLICE))
         at = at[:: math.ceil(slices / most)] if most > 1 else []
     return Cuts(tuple(at), within)
 
