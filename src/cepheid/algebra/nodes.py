@@ -169,6 +169,18 @@ Pattern = (
 
 
 @dataclass(frozen=True, slots=True)
+class Places:
+    """Where the parts of a query that are not nodes stood in its text, for errors; the tuples run along those of
+    the query."""
+
+    select: tuple[Span, ...] = ()
+    streams: tuple[Span, ...] = ()
+    partition_by: tuple[Span, ...] = ()
+    window: Span | None = None
+    limit: Span | None = None
+
+
+@dataclass(frozen=True, slots=True)
 class Query:
     """A pattern with all that surrounds it. `select` None is `*`: every variable."""
 
@@ -180,6 +192,7 @@ class Query:
     strategy: Strategy = Strategy.ALL
     consume: bool = False
     limit: int | None = None
+    places: Places | None = field(default=None, compare=False, repr=False)
 
 
 def children(pattern: Pattern) -> tuple[Pattern, ...]:

@@ -1,1 +1,80 @@
-"""TODO one line."""
+"""Query text → syntax tree → algebra, for every language.
+
+In: a text and, if the user says so, its language. Out: a `ParsedTree`, and from it the `Query` that all
+later stages share. A language is one entry of `LANGUAGES`: how it is recognised, parsed and lowered;
+nothing else knows of it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from cepheid.algebra.nodes import Query
+from cepheid.errors import CepheidError, Source, did_you_mean
+from cepheid.languages.cel.lower import lower_cel
+from cepheid.languages.cel.tree import parse_cel
+from cepheid.languages.parsed import ParsedTree
+
+__all__ = ["LANGUAGES", "Language", "ParsedTree", "detect", "lower", "parse"]
+
+
+@dataclass(frozen=True, slots=True)
+class Language:
+    """`first_words` are the words, in lower case, that a text of this language begins with and no other's
+    does."""
+
+    name: str
+    first_words: frozenset[str]
+    parse: Callable[[Source], ParsedTree]
+    lower: Callable[[ParsedTree], Query]
+
+
+LANGUAGES: dict[str, Language] = {
+    "cel": Language("cel", frozenset(["select"]), parse_cel, lower_cel),
+}
+
+
+def parse(text: str, language: str | None = None) -> ParsedTree:
+    """The syntax tree of a query; its language is detected when None.
+
+    >>> parse("SELECT * FROM s WHERE A AS x").language
+    'cel'
+    """
+    return _language(language or detect(text)).parse(Source(text))
+
+
+def lower(tree: ParsedTree) -> Query:
+    """The algebra of a syntax tree.
+
+    >>> lower(parse("SELECT * FROM stocks WHERE SELL AS x LIMIT 3")).limit
+    3
+    """
+    return _language(tree.language).lower(tree)
+
+
+def detect(text: str) -> str:
+    """The language whose first word the text begins with; CEL when none does, so that its parser says what
+    is wrong.
+
+    >>> detect("-- fires\\nselect * from farm where T")
+    'cel'
+    """
+    word = _first_word(text)
+    return next((name for name, known in LANGUAGES.items() if word in known.first_words), "cel")
+
+
+def _first_word(text: str) -> str:
+    for line in text.splitlines():
+        words = line.split("--")[0].split()
+        if words:
+            return words[0].casefold()
+    return ""
+
+
+def _language(name: str) -> Language:
+    if name.casefold() not in LANGUAGES:
+        listed = ", ".join(f"`{known}`" for known in LANGUAGES)
+        hint = did_you_mean(name, LANGUAGES, f"the known languages are {listed}")
+        raise CepheidError("unknown-language", f"there is no query language `{name}`", hint=hint)
+    return LANGUAGES[name.casefold()]

@@ -1,1 +1,1 @@
-"""TODO one line."""
+"""CEL, the complex event logic of `cel-cea`: its grammar, its syntax tree and its lowering."""

@@ -1,0 +1,75 @@
+"""Which rows the lanes of a compact evaluator still need, and giving back what idle lanes hold."""
+
+from __future__ import annotations
+
+import numba
+import numpy as np
+
+from cepheid.kernels.lane import (
+    CELL_LABEL,
+    CELL_ROW,
+    CELL_WORDS,
+    CELLS,
+    EVENT_WORDS,
+    EVENTS,
+    LOW,
+    N_BACK,
+    N_CELLS,
+    N_EVENTS,
+    ROW,
+    UNION,
+    collect,
+    free,
+)
+
+
+@numba.njit(cache=True)
+def free_idle(heap, meta, lanes, edge):
+    """Frees the lanes whose last event is before row `edge`."""
+    for lane in range(len(lanes)):
+        n = lanes[lane, N_EVENTS]
+        if lanes[lane, N_BACK] > 0 and (
+            n == 0 or heap[lanes[lane, EVENTS] + (n - 1) * EVENT_WORDS + ROW] < edge
+        ):
+            free(heap, meta, lanes, lane)
+
+
+@numba.njit(cache=True)
+def window_rows(heap, lanes, edge):
+    """The rows of all windows that are not before `edge`, ascending."""
+    count = 0
+    for lane in range(len(lanes)):
+        count += lanes[lane, N_EVENTS] - lanes[lane, LOW]
+    rows = np.empty(count, np.int64)
+    n = 0
+    for lane in range(len(lanes)):
+        events = lanes[lane, EVENTS]
+        for i in range(lanes[lane, LOW], lanes[lane, N_EVENTS]):
+            row = heap[events + i * EVENT_WORDS + ROW]
+            if row >= edge:
+                rows[n] = row
+                n += 1
+    rows = rows[:n].copy()
+    rows.sort()
+    return rows
+
+
+@numba.njit(cache=True)
+def cell_rows(heap, lanes):
+    """The rows that partial matches of lanes without a window contain, ascending, perhaps repeated."""
+    count = 0
+    for lane in range(len(lanes)):
+        if lanes[lane, N_BACK] > 0:
+            collect(heap, lanes, lane)
+            count += lanes[lane, N_CELLS]
+    rows = np.empty(count, np.int64)
+    n = 0
+    for lane in range(len(lanes)):
+        for cell in range(1, lanes[lane, N_CELLS]):
+            at = lanes[lane, CELLS] + cell * CELL_WORDS
+            if heap[at + CELL_LABEL] != UNION:
+                rows[n] = heap[at + CELL_ROW]
+                n += 1
+    rows = rows[:n].copy()
+    rows.sort()
+    return rows

@@ -1,0 +1,78 @@
+"""Loops over the columns of a batch before matching: lanes, positions, ties, window edges."""
+
+from __future__ import annotations
+
+import numba
+import numpy as np
+
+
+@numba.njit(cache=True)
+def number_events(lanes, ties, positions, last_tie, last_rank, out_position, out_rank):
+    """The position of each event in its lane, and its rank among the lane's events of the same time.
+
+    `positions` (events so far), `last_tie` and `last_rank` are per lane and carried from batch to batch.
+    """
+    for i in range(len(lanes)):
+        lane = lanes[i]
+        out_position[i] = positions[lane]
+        if positions[lane] > 0 and last_tie[lane] == ties[i]:
+            last_rank[lane] += 1
+        else:
+            last_rank[lane] = 0
+            last_tie[lane] = ties[i]
+        out_rank[i] = last_rank[lane]
+        positions[lane] += 1
+
+
+@numba.njit(cache=True)
+def first_disorder(times):
+    """The first index whose time is before the one at its left, or -1."""
+    for i in range(1, len(times)):
+        if times[i] < times[i - 1]:
+            return i
+    return -1
+
+
+@numba.njit(cache=True)
+def window_edges(times, rows, begin, amount, out_edge):
+    """For each event from `begin` on, the row of the first event that is at most `amount` older.
+
+    Gives the index of that first event for the last one.
+    """
+    low = 0
+    for i in range(begin, len(times)):
+        while times[i] - times[low] > amount:
+            low += 1
+        out_edge[i - begin] = rows[low]
+    return low
+
+
+@numba.njit(cache=True)
+def group_by_lane(lanes, n_lanes):
+    """A stable order that brings equal lanes together, in time linear in both numbers."""
+    start = np.zeros(n_lanes + 1, np.int64)
+    for lane in lanes:
+        start[lane + 1] += 1
+    for lane in range(n_lanes):
+        start[lane + 1] += start[lane]
+    order = np.empty(len(lanes), np.int64)
+    for i in range(len(lanes)):
+        order[start[lanes[i]]] = i
+        start[lanes[i]] += 1
+    return order
+
+
+@numba.njit(cache=True)
+def take_lists(order, offsets, rows, labels):
+    """Matches in another order: (offsets, rows, labels)."""
+    new_offsets = np.empty(len(order) + 1, np.int64)
+    new_offsets[0] = 0
+    for m in range(len(order)):
+        new_offsets[m + 1] = new_offsets[m] + offsets[order[m] + 1] - offsets[order[m]]
+    new_rows = np.empty(new_offsets[-1], np.int64)
+    new_labels = np.empty(new_offsets[-1], np.int64)
+    for m in range(len(order)):
+        begin, end = offsets[order[m]], offsets[order[m] + 1]
+        new_rows[new_offsets[m] : new_offsets[m + 1]] = rows[begin:end]
+        new_labels[new_offsets[m] : new_offsets[m + 1]] = labels[begin:end]
+    return new_offsets, new_rows, new_labels

@@ -1,0 +1,175 @@
+"""CEL syntax tree → algebra.
+
+In: a `ParsedTree`. Out: a `Query` that means the same; every node knows its place in the text. Only what
+the text alone decides is decided here: which variables exist is `algebra.scope`'s question, which columns
+`algebra.types`'.
+"""
+
+from __future__ import annotations
+
+from lark import Token, Tree
+
+from cepheid.algebra.nodes import (
+    Atom,
+    Filter,
+    Or,
+    Pattern,
+    Places,
+    Query,
+    Repeat,
+    Select,
+    Seq,
+    Strategy,
+    StrictSeq,
+    Window,
+)
+from cepheid.errors import CepheidError, Source, Span
+from cepheid.languages.cel.lower_conditions import lower_condition
+from cepheid.languages.cel.words import integer_of, name_of, window_of
+from cepheid.languages.parsed import Node, ParsedTree, Part, span_of
+
+
+def lower_cel(tree: ParsedTree) -> Query:
+    """The query a CEL tree stands for.
+
+    >>> from cepheid.languages.cel.tree import parse_cel
+    >>> query = lower_cel(parse_cel(Source("SELECT x FROM s WHERE A AS x ; B")))
+    >>> query.pattern == Seq(Atom("A", "x"), Atom("B"))
+    True
+    """
+    strategy, projection, streams, formula, *clauses = tree.root.children
+    source = tree.source
+    chosen = Strategy.ALL if strategy is None else _strategy(strategy)
+    pattern = _formula(source, formula)
+    if chosen is Strategy.ALL and isinstance(pattern, Select):
+        # A strategy around the whole formula is the query's: SELECT NXT * … WHERE φ.
+        chosen, pattern = pattern.strategy, pattern.body
+    given = _clauses(source, clauses)
+    return Query(
+        pattern,
+        select=_select(projection),
+        streams=_names(streams),
+        partition_by=_names(given.get("partition_by")),
+        window=_window(source, given.get("within")),
+        strategy=chosen,
+        consume="consume" in given,
+        limit=_limit(source, given.get("limit")),
+        places=_places(source, projection, streams, given),
+    )
+
+
+def _strategy(token: Part) -> Strategy:
+    word = str(token).upper()
+    return Strategy.NXT if word == "NEXT" else Strategy(word)
+
+
+def _select(projection: Part) -> tuple[str, ...] | None:
+    assert isinstance(projection, Tree)
+    return None if projection.data == "everything" else _names(projection)
+
+
+def _names(node: Part) -> tuple[str, ...]:
+    return tuple(name_of(token) for token in _tokens(node))
+
+
+def _tokens(node: Part) -> tuple[Token, ...]:
+    if not isinstance(node, Tree):
+        return ()
+    return tuple(child for child in node.children if isinstance(child, Token))
+
+
+def _clauses(source: Source, clauses: list[Part]) -> dict[str, Node]:
+    given: dict[str, Node] = {}
+    for clause in clauses:
+        assert isinstance(clause, Tree)
+        if clause.data in given:
+            name = str(clause.data).upper().replace("_", " ")
+            raise CepheidError(
+                "syntax", f"{name} is given twice", span=span_of(source, clause), hint="keep one of them"
+            )
+        given[str(clause.data)] = clause
+    return given
+
+
+def _window(source: Source, clause: Node | None) -> Window | None:
+    if clause is None:
+        return None
+    amount, unit = clause.children
+    assert isinstance(amount, Tree)
+    assert unit is None or isinstance(unit, Token)
+    sign, number = amount.children
+    assert isinstance(number, Token)
+    return window_of(source, sign if isinstance(sign, Token) else None, number, unit)
+
+
+def _limit(source: Source, clause: Node | None) -> int | None:
+    if clause is None:
+        return None
+    (amount,) = clause.children
+    assert isinstance(amount, Tree)
+    sign, number = amount.children
+    assert isinstance(number, Token)
+    if number.type != "INT":
+        raise CepheidError(
+            "syntax",
+            "`LIMIT` requires a whole number of matches",
+            span=span_of(source, number),
+            hint="as in LIMIT 10",
+        )
+    return integer_of(source, number, 1 if sign is None else -1)
+
+
+def _places(source: Source, projection: Part, streams: Part, given: dict[str, Node]) -> Places:
+    def spans(node: Part) -> tuple[Span, ...]:
+        return tuple(span_of(source, token) for token in _tokens(node))
+
+    return Places(
+        select=spans(projection),
+        streams=spans(streams),
+        partition_by=spans(given.get("partition_by")),
+        window=span_of(source, given["within"]) if "within" in given else None,
+        limit=span_of(source, given["limit"]) if "limit" in given else None,
+    )
+
+
+def _formula(source: Source, part: Part) -> Pattern:
+    """The pattern of a formula; one case per rule of the grammar."""
+    assert isinstance(part, Tree)
+    span = span_of(source, part)
+    match str(part.data), part.children:
+        case "atom", [Token() as type, var]:
+            return Atom(name_of(type), name_of(var) if isinstance(var, Token) else None, span=span)
+        case "seq", [left, right]:
+            return Seq(_formula(source, left), _formula(source, right))
+        case "strict_seq", [left, right]:
+            return StrictSeq(_formula(source, left), _formula(source, right))
+        case "or", [left, right]:
+            return Or(_formula(source, left), _formula(source, right))
+        case "filter", [body, condition]:
+            return Filter(_formula(source, body), lower_condition(source, condition), span)
+        case "strategy", [strategy, body]:
+            chosen, pattern = _strategy(strategy), _formula(source, body)
+            return pattern if chosen is Strategy.ALL else Select(chosen, pattern, span)
+        case _:
+            return _repeat(source, part)
+
+
+def _repeat(source: Source, node: Node) -> Repeat:
+    body = _formula(source, node.children[0])
+    bounds = [integer_of(source, token) for token in _tokens(node)]
+    span = span_of(source, node)
+    match str(node.data), bounds:
+        case "plus", []:
+            return Repeat(body, 1, None, span)
+        case "star", []:
+            return Repeat(body, 0, None, span)
+        case "optional", []:
+            return Repeat(body, 0, 1, span)
+        case "exactly", [count]:
+            return Repeat(body, count, count, span)
+        case "at_least", [lo]:
+            return Repeat(body, lo, None, span)
+        case "from_to", [lo, hi]:
+            return Repeat(body, lo, hi, span)
+        case other:
+            raise AssertionError(other)

@@ -1,0 +1,162 @@
+"""CEL's conditions: syntax tree → `algebra.conditions`.
+
+Sugar goes here: BETWEEN and chains (`x.id = z.id = 1`) become conjunctions, the NOT forms negations, `-x`
+becomes `0 - x`, and `!=`, `==` are written as `<>`, `=`.
+"""
+
+from __future__ import annotations
+
+from itertools import pairwise
+
+from lark import Token, Tree
+
+from cepheid.algebra.conditions import (
+    FALSE,
+    TRUE,
+    Arithmetic,
+    Attribute,
+    Call,
+    Comparison,
+    Condition,
+    Conjunction,
+    Disjunction,
+    In,
+    IsNull,
+    IsTrue,
+    Like,
+    Literal,
+    Negation,
+    RLike,
+)
+from cepheid.errors import CepheidError, Source
+from cepheid.languages.cel.words import date_of, decimal_of, integer_of, name_of, text_of, timestamp_of
+from cepheid.languages.parsed import Node, Part, span_of
+
+ARITHMETIC = {"add": "+", "subtract": "-", "multiply": "*", "divide": "/", "remainder": "%"}
+COMPARISON = {"==": "=", "!=": "<>", "≠": "<>", "≤": "<=", "≥": ">="}
+
+
+def lower_condition(source: Source, part: Part) -> Condition:
+    """The condition a subtree stands for."""
+    assert isinstance(part, Tree)
+    rule, children = str(part.data), part.children
+    if rule.startswith(("not_", "is_not_")):
+        plain: Node = Tree(rule.replace("not_", "", 1), children, part.meta)
+        return Negation(lower_condition(source, plain), span_of(source, part))
+    if rule in ARITHMETIC:
+        left, right = (lower_condition(source, child) for child in children)
+        return Arithmetic(ARITHMETIC[rule], left, right, span_of(source, part))
+    if rule in _VALUES:
+        return _value(source, part)
+    return _logic(source, part)
+
+
+_VALUES = frozenset(
+    (
+        "attribute",
+        "call",
+        "integer",
+        "decimal",
+        "string",
+        "true",
+        "false",
+        "null",
+        "timestamp",
+        "date",
+        "minus",
+    )
+)
+
+
+def _value(source: Source, node: Node) -> Condition:
+    span = span_of(source, node)
+    match str(node.data), node.children:
+        case "attribute", [Token() as var, Token() as name]:
+            return Attribute(name_of(var), name_of(name), span=span)
+        case "call", [Token() as function, *arguments]:
+            given = tuple(lower_condition(source, item) for item in arguments if item is not None)
+            return Call(name_of(function).lower(), given, span)
+        case "integer", [Token() as token]:
+            return Literal(integer_of(source, token), span)
+        case "decimal", [Token() as token]:
+            return Literal(decimal_of(source, token), span)
+        case "string", [Token() as token]:
+            return Literal(text_of(token), span)
+        case "timestamp", [_, Token() as token]:
+            return Literal(timestamp_of(source, token), span)
+        case "date", [_, Token() as token]:
+            return Literal(date_of(source, token), span)
+        case "true", _:
+            return Literal(TRUE.value, span)
+        case "false", _:
+            return Literal(FALSE.value, span)
+        case "null", _:
+            return Literal(None, span)
+        case "minus", [Tree() as operand]:
+            return _minus(source, node, operand)
+        case other:
+            raise AssertionError(other)
+
+
+def _minus(source: Source, node: Node, operand: Node) -> Condition:
+    """A sign before a number is part of it; only so can the smallest integer be written."""
+    span = span_of(source, node)
+    if operand.data == "integer" and isinstance(operand.children[0], Token):
+        return Literal(integer_of(source, operand.children[0], sign=-1), span)
+    value = lower_condition(source, operand)
+    if isinstance(value, Literal) and isinstance(value.value, float):
+        return Literal(-value.value, span)
+    return Arithmetic("-", Literal(0), value, span)
+
+
+def _logic(source: Source, node: Node) -> Condition:
+    span = span_of(source, node)
+    match str(node.data), node.children:
+        case "any_of", operands:
+            return Disjunction(tuple(lower_condition(source, item) for item in operands), span)
+        case "all_of", operands:
+            return Conjunction(tuple(part for item in operands for part in _conjuncts(source, item)), span)
+        case "compare", _:
+            parts = _chain(source, node)
+            return parts[0] if len(parts) == 1 else Conjunction(parts, span)
+        case "not", [operand]:
+            return Negation(lower_condition(source, operand), span)
+        case "in", [operand, *items]:
+            listed = tuple(lower_condition(source, item) for item in items)
+            return In(lower_condition(source, operand), listed, span)
+        case "between", [operand, low, high]:
+            value = lower_condition(source, operand)
+            least = Comparison(">=", value, lower_condition(source, low), span)
+            return Conjunction((least, Comparison("<=", value, lower_condition(source, high), span)), span)
+        case "like", [operand, Token() as pattern]:
+            return Like(lower_condition(source, operand), text_of(pattern), span)
+        case "rlike", [operand, Token() as pattern]:
+            return RLike(lower_condition(source, operand), text_of(pattern), span)
+        case "is_null", [operand]:
+            return IsNull(lower_condition(source, operand), span)
+        case "is_true", [operand]:
+            return IsTrue(lower_condition(source, operand), span)
+        case other:
+            raise AssertionError(other)
+
+
+def _conjuncts(source: Source, part: Part) -> tuple[Condition, ...]:
+    """A chain among the operands of an AND is spread out; what stood in parentheses stays together."""
+    if isinstance(part, Tree) and part.data == "compare":
+        return _chain(source, part)
+    return (lower_condition(source, part),)
+
+
+def _chain(source: Source, node: Node) -> tuple[Comparison, ...]:
+    """`a = b = c` holds when every two neighbours compare as it says."""
+    span = span_of(source, node)
+    operators = [COMPARISON.get(str(token), str(token)) for token in node.children[1::2]]
+    if len(operators) > 1 and "<>" in operators:
+        raise CepheidError(
+            "syntax", "`<>` cannot be chained", span=span, hint="say which values differ, joined by AND"
+        )
+    values = [lower_condition(source, child) for child in node.children[0::2]]
+    return tuple(
+        Comparison(operator, left, right, span)
+        for operator, (left, right) in zip(operators, pairwise(values), strict=True)
+    )

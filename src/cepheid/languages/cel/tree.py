@@ -1,0 +1,44 @@
+"""CEL text → syntax tree.
+
+In: a query text. Out: a `ParsedTree` shaped by `grammar.lark`, parentheses gone, operators nested as they
+bind. A text that does not parse is told apart in `mistakes`.
+"""
+
+from __future__ import annotations
+
+from functools import cache
+from importlib.resources import files
+
+from lark import Lark
+from lark.exceptions import UnexpectedInput
+
+from cepheid.errors import Source
+from cepheid.languages.cel.mistakes import explain_mistake
+from cepheid.languages.parsed import ParsedTree, check_depth
+
+
+def parse_cel(source: Source) -> ParsedTree:
+    """The syntax tree of a CEL query.
+
+    >>> print(parse_cel(Source("SELECT * FROM s WHERE A AS x ; B+")))
+    start
+      everything
+      streams s
+      seq
+        atom A x
+        plus
+          atom B
+    """
+    try:
+        root = _parser().parse(source.text)
+    except UnexpectedInput as mistake:
+        raise explain_mistake(source, mistake) from None
+    tree = ParsedTree("cel", source, root)
+    check_depth(tree)
+    return tree
+
+
+@cache
+def _parser() -> Lark:
+    grammar = files(__package__).joinpath("grammar.lark").read_text(encoding="utf-8")
+    return Lark(grammar, parser="lalr", lexer="contextual", propagate_positions=True, maybe_placeholders=True)

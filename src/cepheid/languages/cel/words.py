@@ -1,0 +1,109 @@
+"""CEL's tokens → the names and values they stand for: identifiers, numbers, strings, times, durations."""
+
+from __future__ import annotations
+
+import datetime as dt
+import math
+from decimal import Decimal
+
+from lark import Token
+
+from cepheid.algebra.nodes import Window, WindowUnit
+from cepheid.errors import CepheidError, Source, did_you_mean
+from cepheid.languages.parsed import span_of
+
+MICROSECONDS: dict[str, int] = {
+    name: amount
+    for names, amount in (
+        (("microsecond", "microseconds", "us", "µs", "μs"), 1),
+        (("millisecond", "milliseconds", "ms"), 1_000),
+        (("second", "seconds", "sec", "secs", "s"), 1_000_000),
+        (("minute", "minutes", "min", "mins", "m"), 60_000_000),
+        (("hour", "hours", "hr", "hrs", "h"), 3_600_000_000),
+        (("day", "days", "d"), 86_400_000_000),
+        (("week", "weeks", "w"), 604_800_000_000),
+    )
+    for name in names
+}
+EVENTS = ("event", "events")
+
+INT64 = range(-(2**63), 2**63)
+
+
+def name_of(token: Token) -> str:
+    """An identifier; quotes are taken off and doubled ones inside become single.
+
+    >>> name_of(Token("QUOTED_NAME", '"a ""b"" c"'))
+    'a "b" c'
+    """
+    if token.type != "QUOTED_NAME":
+        return str(token)
+    quote = token[0]
+    return token[1:-1].replace(quote * 2, quote)
+
+
+def text_of(token: Token) -> str:
+    """A string in single quotes.
+
+    >>> text_of(Token("STRING", "'it''s'"))
+    "it's"
+    """
+    return token[1:-1].replace("''", "'")
+
+
+def integer_of(source: Source, token: Token, sign: int = 1) -> int:
+    value = sign * int(token) if len(token) <= 40 else INT64.stop
+    if value not in INT64:
+        span, hint = span_of(source, token), f"write it as a decimal number: {token}.0"
+        raise CepheidError("syntax", "this integer does not fit into 64 bits", span=span, hint=hint)
+    return value
+
+
+def decimal_of(source: Source, token: Token) -> float:
+    value = float(token)
+    if math.isinf(value):
+        raise CepheidError("syntax", "this number is too large", span=span_of(source, token))
+    return value
+
+
+def timestamp_of(source: Source, token: Token) -> dt.datetime:
+    try:
+        return dt.datetime.fromisoformat(text_of(token))
+    except ValueError:
+        raise CepheidError(
+            "syntax",
+            f"{token} is not a timestamp",
+            span=span_of(source, token),
+            hint="write it as TIMESTAMP '2024-01-31 12:30:00'",
+        ) from None
+
+
+def date_of(source: Source, token: Token) -> dt.date:
+    try:
+        return dt.date.fromisoformat(text_of(token))
+    except ValueError:
+        raise CepheidError(
+            "syntax",
+            f"{token} is not a date",
+            span=span_of(source, token),
+            hint="write it as DATE '2024-01-31'",
+        ) from None
+
+
+def window_of(source: Source, sign: Token | None, number: Token, unit: Token | None) -> Window:
+    """What stands after WITHIN; whether the amount makes sense is `algebra.scope`'s to say."""
+    amount = Decimal(number) * (-1 if sign is not None else 1)
+    if unit is None:
+        return Window(_plain(amount), WindowUnit.PLAIN)
+    word = unit.casefold()
+    if word in EVENTS:
+        return Window(_plain(amount), WindowUnit.EVENTS)
+    if word not in MICROSECONDS:
+        known = (*(name for name in MICROSECONDS if len(name) > 2), *EVENTS, "partition", "consume", "limit")
+        hint = did_you_mean(word, known, "units are milliseconds, seconds, minutes, hours, days, events, …")
+        raise CepheidError("syntax", f"unknown unit `{unit}`", span=span_of(source, unit), hint=hint)
+    return Window(_plain(amount * MICROSECONDS[word]), WindowUnit.MICROSECONDS)
+
+
+def _plain(amount: Decimal) -> int | float:
+    return int(amount) if amount == amount.to_integral_value() else float(amount)

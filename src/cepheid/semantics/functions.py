@@ -1,0 +1,141 @@
+"""The scalar functions of conditions, over plain Python values (None is NULL).
+
+In: a function's lower-case name and its arguments. Out: its value. NULL in gives NULL out but for `coalesce`,
+`least`, `greatest` and `nullif`; outside a function's domain the value is NULL; what overflows a double is
+infinite. Characters are Unicode code points and positions in text start at 1; the fields of a time are those
+of its instant in UTC.
+"""
+
+from __future__ import annotations
+
+import datetime as dt
+import math
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from cepheid.semantics.numbers import instant, int64_or_null, round_half_away
+
+
+def apply(function: str, arguments: Sequence[Any]) -> Any:
+    """The function's value for these arguments.
+
+    >>> apply("substr", ["pressure", -4]), apply("greatest", [1, None, 3]), apply("sqrt", [-1])
+    ('sure', 3, None)
+    """
+    if function in _TAKES_NULL:
+        return _TAKES_NULL[function](*arguments)
+    if any(argument is None for argument in arguments):
+        return None
+    return _STRICT[function](*arguments)
+
+
+def _coalesce(*values: Any) -> Any:
+    return next((value for value in values if value is not None), None)
+
+
+def _nullif(left: Any, right: Any) -> Any:
+    if isinstance(left, dt.date) and isinstance(right, dt.date):
+        return None if instant(left) == instant(right) else left
+    return None if left is not None and right is not None and left == right else left
+
+
+def _rank(value: Any) -> tuple[bool, Any]:
+    """NaN is the greatest number, as in Spark, so that the result does not depend on the order of
+    arguments."""
+    if isinstance(value, dt.date):
+        return False, instant(value)
+    return (True, 0) if value != value else (False, value)
+
+
+def _least(*values: Any) -> Any:
+    return min((value for value in values if value is not None), key=_rank, default=None)
+
+
+def _greatest(*values: Any) -> Any:
+    return max((value for value in values if value is not None), key=_rank, default=None)
+
+
+def _whole(value: Any, towards: Callable[[Any], int]) -> int | None:
+    if isinstance(value, float) and not math.isfinite(value):
+        return None
+    whole: int | None = int64_or_null(towards(value))
+    return whole
+
+
+def _real(function: Callable[..., float], *arguments: Any) -> float | None:
+    try:
+        return function(*(float(argument) for argument in arguments))
+    except OverflowError:
+        return math.inf
+    except ValueError:
+        return None
+
+
+def _power(base: Any, exponent: Any) -> float | None:
+    value = _real(math.pow, base, exponent)
+    # Only a negative base with an odd exponent overflows downwards.
+    overflowed = value == math.inf and math.isfinite(base) and math.isfinite(exponent)
+    return -math.inf if overflowed and base < 0 and exponent % 2 == 1 else value
+
+
+def _ln(value: Any) -> float | None:
+    return None if value == 0 else _real(math.log, value)
+
+
+def _sign(value: Any) -> Any:
+    return value if value != value else (value > 0) - (value < 0)
+
+
+def _substr(text: str, start: int, length: int | None = None) -> str:
+    """A start before the text still uses up length, as in Spark: substr('abc', -5, 3) is 'a'."""
+    first = start - 1 if start > 0 else len(text) + start if start < 0 else 0
+    last = len(text) if length is None else first + length
+    return text[max(0, first) : max(0, last)] if last > first else ""
+
+
+def _replace(text: str, search: str, by: str = "") -> str:
+    return text.replace(search, by) if search else text
+
+
+def _field(name: str) -> Callable[[dt.date], int]:
+    return lambda value: int(getattr(instant(value), name))
+
+
+_TAKES_NULL: dict[str, Callable[..., Any]] = {
+    "coalesce": _coalesce,
+    "nullif": _nullif,
+    "least": _least,
+    "greatest": _greatest,
+}
+
+_STRICT: dict[str, Callable[..., Any]] = {
+    "abs": lambda value: int64_or_null(abs(value)),
+    "round": lambda value, digits=0: round_half_away(value, digits),
+    "floor": lambda value: _whole(value, math.floor),
+    "ceil": lambda value: _whole(value, math.ceil),
+    "sqrt": lambda value: _real(math.sqrt, value),
+    "power": _power,
+    "ln": _ln,
+    "exp": lambda value: _real(math.exp, value),
+    "sign": _sign,
+    "length": len,
+    "upper": str.upper,
+    "lower": str.lower,
+    "trim": lambda text: text.strip(" "),
+    "ltrim": lambda text: text.lstrip(" "),
+    "rtrim": lambda text: text.rstrip(" "),
+    "substr": _substr,
+    "substring": _substr,
+    "concat": lambda *texts: "".join(texts),
+    "replace": _replace,
+    "startswith": str.startswith,
+    "endswith": str.endswith,
+    "contains": lambda text, part: part in text,
+    "year": _field("year"),
+    "month": _field("month"),
+    "day": _field("day"),
+    "hour": _field("hour"),
+    "minute": _field("minute"),
+    "second": _field("second"),
+    "dayofweek": lambda value: instant(value).isoweekday() % 7 + 1,
+}

@@ -1,0 +1,137 @@
+"""The oracle: the matches of a whole query over a list of events, straight from the definitions.
+
+In: a query and a stream. Out: its matches, distinct in (complex event, binding of the selected variables), in
+order of their last position. Order of things: PARTITION BY makes streams of their own, WITHIN keeps what
+lies in the window, then the strategy chooses among complex events with the same last position, then CONSUME
+forgets, then LIMIT cuts.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Iterator, Sequence
+from dataclasses import dataclass
+from itertools import groupby
+
+from cepheid.algebra.nodes import Pattern, Query, Select, Strategy, walk
+from cepheid.algebra.variables import shown
+from cepheid.semantics.meaning import Pairs, meaning
+from cepheid.semantics.strategies import ComplexEvent, choose
+from cepheid.semantics.stream import Stream, inside
+
+LONG = 12  # events from which a windowed query is run window by window
+
+
+@dataclass(frozen=True, slots=True)
+class OracleMatch:
+    """`positions` ascend; `binding` holds (name, position) for every selected name."""
+
+    positions: ComplexEvent
+    binding: Pairs
+
+    @property
+    def last(self) -> int:
+        return self.positions[-1]
+
+
+def evaluate(query: Query, stream: Stream) -> list[OracleMatch]:
+    """All matches; their positions are indices of `stream`.
+
+    >>> from cepheid.algebra.nodes import Atom, Seq
+    >>> from cepheid.semantics.stream import Event
+    >>> stream = [Event(type, time, {}) for time, type in enumerate("AAB")]
+    >>> [match.positions for match in evaluate(Query(Seq(Atom("A", "x"), Atom("B", "y"))), stream)]
+    [(0, 2), (1, 2)]
+    """
+    found: list[OracleMatch] = []
+    for places in partitions(query, stream):
+        matches, _ = lane_matches(query, [stream[place] for place in places])
+        found.extend(renumbered(match, places) for match in matches)
+    return sorted(found, key=_order)[: query.limit]
+
+
+def partitions(query: Query, stream: Stream) -> list[list[int]]:
+    """The indices of each partition's events, in order. NULL is a key like any other, and so is NaN."""
+    by_key: dict[Hashable, list[int]] = {}
+    for index, event in enumerate(stream):
+        key = tuple(event.attributes[name] for name in query.partition_by)
+        by_key.setdefault(tuple("NaN" if item != item else (item,) for item in key), []).append(index)
+    return list(by_key.values())
+
+
+def lane_matches(query: Query, lane: Stream, since: int = 0) -> tuple[list[OracleMatch], int]:
+    """The matches of one partition that end at index `since` or later, and how many events were forgotten.
+
+    With CONSUME, as soon as a position ends a match, all events up to it are forgotten.
+
+    >>> from cepheid.algebra.nodes import Atom, Seq
+    >>> from cepheid.semantics.stream import Event
+    >>> query = Query(Seq(Atom("A", "x"), Atom("B", "y")), consume=True)
+    >>> matches, forgotten = lane_matches(query, [Event(type, time, {}) for time, type in enumerate("AABB")])
+    >>> [match.positions for match in matches], forgotten
+    ([(0, 2), (1, 2)], 3)
+    """
+    if not query.consume:
+        return [match for _, group in by_end(query, lane, since) for match in group], 0
+    found: list[OracleMatch] = []
+    forgotten = 0
+    while first := next(by_end(query, lane[forgotten:], max(0, since - forgotten)), None):
+        end, group = first
+        found.extend(renumbered(match, range(forgotten, len(lane))) for match in group)
+        forgotten += end + 1
+    return found, forgotten
+
+
+def by_end(query: Query, lane: Stream, since: int = 0) -> Iterator[tuple[int, list[OracleMatch]]]:
+    """For each position from `since` on that ends a match: it and its matches. CONSUME and LIMIT aside."""
+    if not slides(query) or len(lane) <= LONG:
+        later = (match for match in answers(query, lane) if match.last >= since)
+        yield from ((end, list(same_end)) for end, same_end in groupby(later, key=lambda match: match.last))
+        return
+    # A match that ends here lies within the window that ends here, and so does all it competes with.
+    for end in range(since, len(lane)):
+        first = window_start(query, lane, end)
+        found = answers(query, lane[first : end + 1])
+        group = [renumbered(match, range(first, end + 1)) for match in found if match.last == end - first]
+        if group:
+            yield end, group
+
+
+def answers(query: Query, lane: Stream) -> list[OracleMatch]:
+    """The matches of one partition by the definitions: meaning, window, strategy, selected variables."""
+    names = frozenset(item.name for item in shown(query))
+    candidates = [
+        result
+        for result in meaning(query.pattern, lane, names)
+        if result.events and inside(query.window, lane, result.events[0], result.events[-1])
+    ]
+    chosen = choose(query.strategy, (result.events for result in candidates))
+    kept = {OracleMatch(result.events, result.binding) for result in candidates if result.events in chosen}
+    return sorted(kept, key=_order)
+
+
+def slides(query: Query) -> bool:
+    """Whether what ends at a position depends on the events of its window alone: not when a strategy inside a
+    well-formed formula compares with what no window bounds."""
+    return query.window is not None and not any(map(_compares, walk(query.pattern)))
+
+
+def _compares(pattern: Pattern) -> bool:
+    return isinstance(pattern, Select) and pattern.strategy not in (Strategy.ALL, Strategy.STRICT)
+
+
+def window_start(query: Query, lane: Stream, end: int) -> int:
+    """The first index inside the window that ends at `end`. Times never decrease, so it lies in one piece."""
+    first = end
+    while first > 0 and inside(query.window, lane, first - 1, end):
+        first -= 1
+    return first
+
+
+def renumbered(match: OracleMatch, places: Sequence[int]) -> OracleMatch:
+    """The same match with each index replaced by its place in a longer stream."""
+    positions = tuple(places[index] for index in match.positions)
+    return OracleMatch(positions, frozenset((name, places[index]) for name, index in match.binding))
+
+
+def _order(match: OracleMatch) -> tuple[int, ComplexEvent, list[tuple[str, int]]]:
+    return match.last, match.positions, sorted(match.binding)

@@ -1,0 +1,186 @@
+"""The value of a condition for given events, over plain Python values (None is NULL).
+
+In: an expression of `algebra.conditions` and, per variable, the attributes of the event it is bound to; the
+key None is the event at hand. Out: the value, by SQL's three-valued logic; a condition *holds* only when its
+value is true. Invariant: nothing here fails on a value of the type the expression was checked for: what has
+no value is NULL. Expressions were typed when the query was read, so values travel as `Any`.
+"""
+
+from __future__ import annotations
+
+import datetime as dt
+import functools
+import math
+import operator
+import re
+from collections.abc import Callable, Iterable, Mapping
+from decimal import Decimal
+from typing import Any, assert_never
+
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from cepheid.algebra.conditions import (
+    Aggregate,
+    Arithmetic,
+    Attribute,
+    Call,
+    Comparison,
+    Condition,
+    Conjunction,
+    Disjunction,
+    Expression,
+    In,
+    IsNull,
+    IsTrue,
+    Like,
+    Literal,
+    Negation,
+    RLike,
+)
+from cepheid.errors import CepheidError
+from cepheid.semantics.functions import apply
+from cepheid.semantics.numbers import instant, int64_or_null
+
+Attributes = Mapping[str, Any]
+
+_COMPARE: dict[str, Callable[[Any, Any], bool]] = {
+    "=": operator.eq,
+    "<>": operator.ne,
+    "<": operator.lt,
+    "<=": operator.le,
+    ">": operator.gt,
+    ">=": operator.ge,
+}
+
+
+def holds(condition: Condition, events: Mapping[str | None, Attributes]) -> bool:
+    """Whether the condition is true, not merely not false, of these events.
+
+    >>> warmer = Comparison(">", Attribute("x", "tmp"), Attribute(None, "tmp"))
+    >>> [holds(warmer, {"x": {"tmp": tmp}, None: {"tmp": 40}}) for tmp in (41, 39, None)]
+    [True, False, False]
+    """
+    return value_of(condition, events) is True
+
+
+def value_of(expression: Expression, events: Mapping[str | None, Attributes]) -> Any:
+    """The value of any expression.
+
+    >>> value_of(Arithmetic("/", Literal(1), Literal(0)), {}) is None
+    True
+    """
+    match expression:
+        case Literal(value):
+            return value
+        case Attribute(var, name, index):
+            if index is not None:
+                raise CepheidError(
+                    "not-yet", "attributes of one event among many (`a[i]`) are not yet supported"
+                )
+            return events[var][name]
+        case Arithmetic(op, left, right):
+            return _arithmetic(op, value_of(left, events), value_of(right, events))
+        case Comparison(op, left, right):
+            return compare(op, value_of(left, events), value_of(right, events))
+        case Conjunction(operands):
+            return _all(value_of(operand, events) for operand in operands)
+        case Disjunction(operands):
+            return _not(_all(_not(value_of(operand, events)) for operand in operands))
+        case Negation(operand):
+            return _not(value_of(operand, events))
+        case IsTrue(operand):
+            return value_of(operand, events) is True
+        case IsNull(operand):
+            return value_of(operand, events) is None
+        case In(operand, items):
+            value = value_of(operand, events)
+            return _not(_all(_not(compare("=", value, value_of(item, events))) for item in items))
+        case Like(operand, pattern):
+            return _like(value_of(operand, events), pattern)
+        case RLike(operand, pattern):
+            return _rlike(value_of(operand, events), pattern)
+        case Call(function, arguments):
+            return apply(function, [value_of(argument, events) for argument in arguments])
+        case Aggregate():
+            raise CepheidError("not-yet", "aggregates over the events of a variable are not yet supported")
+        case _:
+            assert_never(expression)
+
+
+def compare(op: str, left: Any, right: Any) -> bool | None:
+    """A comparison of two values: NULL if one is, NaN by IEEE, times as instants.
+
+    >>> compare("<>", float("nan"), float("nan")), compare("=", None, None)
+    (True, None)
+    """
+    if left is None or right is None:
+        return None
+    if isinstance(left, dt.date) and isinstance(right, dt.date):
+        left, right = instant(left), instant(right)
+    # A Decimal refuses to be compared with NaN, which IEEE has an answer for.
+    if isinstance(left, Decimal) and isinstance(right, float):
+        left = float(left)
+    if isinstance(right, Decimal) and isinstance(left, float):
+        right = float(right)
+    return _COMPARE[op](left, right)
+
+
+def _all(values: Iterable[bool | None]) -> bool | None:
+    """AND: false if one is false, else NULL if one is NULL, else true."""
+    seen = set(values)
+    return False if False in seen else None if None in seen else True
+
+
+def _not(value: bool | None) -> bool | None:
+    return None if value is None else not value
+
+
+def _arithmetic(op: str, left: Any, right: Any) -> Any:
+    if left is None or right is None:
+        return None
+    if op == "/":
+        return None if right == 0 else float(left) / float(right)
+    if isinstance(left, float) or isinstance(right, float):
+        left, right = float(left), float(right)
+    match op:
+        case "+":
+            return int64_or_null(left + right)
+        case "-":
+            return int64_or_null(left - right)
+        case "*":
+            return int64_or_null(left * right)
+        case "%":
+            return _remainder(left, right)
+        case _:
+            raise AssertionError(op)
+
+
+def _remainder(left: Any, right: Any) -> Any:
+    """SQL's remainder has the sign of the dividend, unlike Python's."""
+    if right == 0:
+        return None
+    if isinstance(left, float):
+        return math.nan if math.isinf(left) else math.fmod(left, right)
+    size = abs(left) % abs(right)
+    return -size if left < 0 else size
+
+
+def _like(value: str | None, pattern: str) -> bool | None:
+    return None if value is None else _like_regex(pattern).fullmatch(value) is not None
+
+
+@functools.lru_cache(maxsize=256)
+def _like_regex(pattern: str) -> re.Pattern[str]:
+    """A backslash takes the next character as it is; one at the very end stands for itself."""
+    parts = re.findall(r"\\.|.", pattern, re.DOTALL)
+    wild = {"%": ".*", "_": "."}
+    return re.compile("".join(wild.get(part) or re.escape(part[-1]) for part in parts), re.DOTALL)
+
+
+def _rlike(value: str | None, pattern: str) -> bool | None:
+    return (
+        None
+        if value is None
+        else bool(pc.match_substring_regex(pa.scalar(value, pa.string()), pattern).as_py())
+    )
