@@ -11,7 +11,6 @@ from enum import StrEnum
 from pathlib import Path
 from typing import Annotated, Any
 
-import pyarrow as pa
 import typer
 from rich.console import Console
 from rich.status import Status
@@ -97,7 +96,7 @@ def run(
     language: Language = None,
 ) -> None:
     """Run a query on Spark; without --output, show the first matches."""
-    with reported():
+    with reported(file):
         given = _required(inputs_of(input or [], format))
         target = _target(output, output_format)
         query = _parsed(file, text, language)
@@ -127,7 +126,7 @@ def explain(
     language: Language = None,
 ) -> None:
     """Print every stage of a query: tree, algebra, rewrites, automaton, plan and why."""
-    with reported():
+    with reported(file):
         print(_explained(file, text, input, format, time, type, order, evaluator, language))
 
 
@@ -144,7 +143,7 @@ def check(
     language: Language = None,
 ) -> None:
     """Say what is wrong with a query, where, and the likely fix; exit with 1 if anything is."""
-    with reported():
+    with reported(file):
         _explained(file, text, input, format, time, type, order, evaluator, language)
         print("ok")
 
@@ -175,8 +174,7 @@ def main() -> None:
 
 
 def _parsed(file: Path | None, text: str | None, language: str | None) -> Any:
-    source, _ = query_text(file, text)
-    return cepheid.query(source, language=language)
+    return cepheid.query(query_text(file, text), language=language)
 
 
 def _explained(
@@ -194,24 +192,12 @@ def _explained(
     given = inputs_of(input or [], format)
     if not given:
         return cepheid.explain(query)
+    data = read_columns(given)
+    if data is None:
+        data = _frames(given, "local[1]")
     return cepheid.explain(
-        query, _no_rows(given), time=_required_time(time), type=type, order=order, evaluator=str(evaluator)
+        query, data, time=_required_time(time), type=type, order=order, evaluator=str(evaluator)
     )
-
-
-def _no_rows(given: list[Input]) -> pa.Table | dict[str, pa.Table]:
-    """Tables with the data's columns and none of its rows: what a plan depends on."""
-    schemas = read_columns(given)
-    if schemas is None:
-        from cepheid.spark.files import columns
-
-        frames = _frames(given, "local[1]")
-        if not isinstance(frames, dict):
-            return columns(frames).empty_table()
-        schemas = {name: columns(frame) for name, frame in frames.items()}
-    if isinstance(schemas, dict):
-        return {name: schema.empty_table() for name, schema in schemas.items()}
-    return schemas.empty_table()
 
 
 def _frames(given: list[Input], master: str) -> Any:

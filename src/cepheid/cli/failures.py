@@ -14,6 +14,8 @@ import traceback
 import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import replace
+from pathlib import Path
 
 import typer
 from rich.console import Console
@@ -32,8 +34,11 @@ def debugging() -> bool:
 
 
 @contextmanager
-def reported() -> Iterator[None]:
-    """Runs a command's body; whatever it raises ends the program with a message and a code."""
+def reported(query_name: Path | None = None) -> Iterator[None]:
+    """Runs a command's body; whatever it raises ends the program with a message and a code.
+
+    Places in the query are given under `query_name`, its file.
+    """
     try:
         with warnings.catch_warnings():
             warnings.showwarning = _show_warning  # type: ignore[assignment]
@@ -43,7 +48,7 @@ def reported() -> Iterator[None]:
     except Exception as error:
         if debugging():
             traceback.print_exc()
-        message = explained(error)
+        message = explained(_named(error, query_name))
         if message is None:
             _apologise(error)
             raise typer.Exit(BUG) from None
@@ -69,6 +74,13 @@ def explained(error: Exception) -> str | None:
     if type(error).__module__.startswith("pyarrow"):
         return f"error[bad-data]: {error}"
     return None
+
+
+def _named(error: Exception, query_name: Path | None) -> Exception:
+    if query_name is None or not isinstance(error, CepheidError) or error.span is None:
+        return error
+    span = replace(error.span, source=replace(error.span.source, name=str(query_name)))
+    return CepheidError(error.code, error.message, span=span, hint=error.hint)
 
 
 def worker_message(text: str) -> str | None:

@@ -64,7 +64,8 @@ def _spells(random: np.random.Generator, number: int, minutes: int) -> list[tupl
 
 def _during(spell: tuple[int, int, int], sensor: Numbers, time_us: Numbers) -> npt.NDArray[np.bool_]:
     where, begin, end = spell
-    return (sensor == where) & (time_us >= begin) & (time_us < end)
+    inside: npt.NDArray[np.bool_] = (sensor == where) & (time_us >= begin) & (time_us < end)
+    return inside
 
 
 def _rain(spell: tuple[int, int, int], sensor: Numbers, time_us: Numbers, humidity: Floats) -> None:

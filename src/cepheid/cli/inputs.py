@@ -37,16 +37,17 @@ class Input:
     format: str
 
 
-def query_text(file: Path | None, text: str | None) -> tuple[str, str]:
-    """The query and the name that errors give it: a file, `-` for standard input, or the text itself."""
-    if (file is None) == (text is None):
-        raise typer.BadParameter(
-            "give the query as a file or with -e TEXT, one of the two", param_hint="QUERY"
-        )
-    if text is not None:
-        return text, "query"
-    assert file is not None
-    return file.read_text(encoding="utf-8"), str(file)
+def query_text(file: Path | None, text: str | None) -> str:
+    """The query, from a file or as it was typed.
+
+    >>> query_text(None, "SELECT * FROM farm WHERE T")
+    'SELECT * FROM farm WHERE T'
+    """
+    if file is not None and text is None:
+        return file.read_text(encoding="utf-8")
+    if text is not None and file is None:
+        return text
+    raise typer.BadParameter("give the query as a file or with -e TEXT, one of the two", param_hint="QUERY")
 
 
 def inputs_of(arguments: list[str], format: str | None) -> list[Input]:

@@ -22,17 +22,17 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import replace
 
 import pyarrow as pa
-from cepheid.engine import Engine
-from cepheid.pipeline import ParsedQuery, plan_for
 from pyspark.errors import PySparkException
 from pyspark.sql import DataFrame
 from pyspark.sql import functions as sql
 from pyspark.sql.pandas.types import from_arrow_schema, to_arrow_schema
 
 from cepheid.algebra.nodes import Query
+from cepheid.engine import Engine
 from cepheid.errors import CepheidError, CepheidWarning
+from cepheid.pipeline import ParsedQuery, plan_for
 from cepheid.plan.plan import Plan
-from cepheid.schema import DEFAULT_TYPE, Schema, schema_of
+from cepheid.schema import DEFAULT_TYPE, schema_of
 from cepheid.spark.slices import CORES_THAT_PAY, find_cuts, sliced, why_not
 from cepheid.spark.sorting import ARRIVAL
 from cepheid.spark.streams import quoted, union_streams
@@ -42,12 +42,9 @@ from cepheid.spark.task import COUNT_SCHEMA, CountTask, MatchTask
 # moving rows to Python. Batches stay bounded by their number of rows.
 UNMEASURED_BATCHES = ("spark.sql.execution.arrow.maxBytesPerBatch", "2147483647")
 
-Data = DataFrame | Mapping[str, DataFrame]
-Batches = Iterable[pa.RecordBatch]
-
 
 def match_spark(
-    data: Data,
+    data: DataFrame | Mapping[str, DataFrame],
     parsed: ParsedQuery,
     *,
     time: str,
@@ -65,8 +62,9 @@ def match_spark(
     over the time column at once. `positions` are in the partition's stream for a partitioned query, and need
     the whole stream in one task otherwise.
     """
-    rows = union_streams(data, parsed.query.streams, type)
-    plan = plan_for(parsed, spark_schema(rows, parsed.query, time=time, type=type, order=order), evaluator)
+    rows = union_streams(data, type)
+    schema = schema_of(arrow_schema(rows), time=time, type=type, order=order, stream=parsed.stream)
+    plan = plan_for(parsed, schema, evaluator)
     if not plan.shown:
         plan = _pruned(parsed, plan)
     wanted = _smaller(limit, plan.query.limit)
@@ -76,7 +74,7 @@ def match_spark(
 
 
 def count_spark(
-    data: Data,
+    data: DataFrame | Mapping[str, DataFrame],
     parsed: ParsedQuery,
     *,
     time: str,
@@ -86,20 +84,19 @@ def count_spark(
     slices: int | None = None,
 ) -> int:
     """The exact number of matches, without making them; runs a job."""
-    rows = union_streams(data, parsed.query.streams, type)
-    plan = plan_for(parsed, spark_schema(rows, parsed.query, time=time, type=type, order=order), evaluator)
+    rows = union_streams(data, type)
+    schema = schema_of(arrow_schema(rows), time=time, type=type, order=order, stream=parsed.stream)
+    plan = plan_for(parsed, schema, evaluator)
     plan = _pruned(parsed, plan)
     counts = _run(_distributed(rows, plan, slices, positions=False), CountTask(plan), COUNT_SCHEMA)
     total = sum(int(row["count"]) for row in counts.collect())
     return total if plan.query.limit is None else min(total, plan.query.limit)
 
 
-def spark_schema(rows: DataFrame, query: Query, *, time: str, type: str | None, order: str | None) -> Schema:
+def arrow_schema(rows: DataFrame) -> pa.Schema:
     """What the engine will see of a DataFrame: its columns as Arrow types, timestamps in UTC."""
-    arrow = to_arrow_schema(rows.schema, timezone="UTC")
-    columns = pa.schema([pa.field(field.name, field.type) for field in arrow])
-    stream = query.streams[0] if query.streams else "stream"
-    return schema_of(columns, time=time, type=type, order=order, stream=stream)
+    found = to_arrow_schema(rows.schema, timezone="UTC")
+    return pa.schema([pa.field(field.name, field.type) for field in found])
 
 
 def output_schema(plan: Plan, positions: bool) -> pa.Schema:
@@ -166,11 +163,11 @@ def _cores(rows: DataFrame) -> int:
 
 
 def _run(
-    rows: DataFrame, task: Callable[[Batches], Iterator[pa.RecordBatch]], schema: pa.Schema
+    rows: DataFrame, task: Callable[[Iterable[pa.RecordBatch]], Iterator[pa.RecordBatch]], schema: pa.Schema
 ) -> DataFrame:
     rows.sparkSession.conf.set(*UNMEASURED_BATCHES)
 
-    def run(batches: Batches) -> Iterator[pa.RecordBatch]:
+    def run(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         return task(batches)
 
     return rows.mapInArrow(run, from_arrow_schema(schema))

@@ -8,10 +8,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 
-import pyarrow as pa
 from pyspark.sql import Column, DataFrame, SparkSession
 from pyspark.sql import functions as sql
-from pyspark.sql.pandas.types import to_arrow_schema
 from pyspark.sql.types import ArrayType, BinaryType, DataType, StructType
 
 from cepheid.spark.streams import quoted
@@ -23,11 +21,6 @@ KEEP_NULLS = {"ignoreNullFields": "false"}
 def read(session: SparkSession, paths: Sequence[str], format: str) -> DataFrame:
     """The events of some files of one format."""
     return session.read.format(format).options(**READ_OPTIONS.get(format, {})).load(list(paths))
-
-
-def columns(frame: DataFrame) -> pa.Schema:
-    """A DataFrame's columns as Arrow types."""
-    return to_arrow_schema(frame.schema, timezone="UTC")
 
 
 def write(frame: DataFrame, path: str, format: str, *, overwrite: bool = False) -> None:

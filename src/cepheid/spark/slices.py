@@ -14,14 +14,15 @@ from dataclasses import dataclass
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
 from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as sql
 
 from cepheid.algebra.nodes import Query, WindowUnit
 from cepheid.schema import Schema
-from cepheid.spark.sorting import ticks
 from cepheid.spark.streams import quoted
 from cepheid.spark.task import OVERLAP
+from cepheid.streams.times import MICROSECONDS_PER_DAY, times_of
 
 CORES_THAT_PAY = 8
 """Slices cost two to four times the CPU of one ordered task (shuffle, overlap), so they need twice as many
@@ -32,13 +33,12 @@ WINDOWS_PER_SLICE = 4
 overlap."""
 
 ACCURACY = 1_000
-MICROSECONDS_PER_DAY = 86_400_000_000
 SLICE = "__cepheid_slice"
 
 
 @dataclass(frozen=True, slots=True)
 class Cuts:
-    """Ascending ticks (`sorting.ticks`) at which a new slice begins, and the window in ticks."""
+    """Times as numbers (`streams.times`), ascending, at which a new slice begins, and the window likewise."""
 
     at: tuple[float, ...]
     within: float
@@ -76,9 +76,12 @@ def find_cuts(rows: DataFrame, schema: Schema, query: Query, slices: int, *, ask
         .toArrow()["cut"]
         .combine_chunks()
     )
-    if found.null_count or not len(found):
+    values = pc.drop_null(found.flatten())
+    if pa.types.is_floating(values.type):
+        values = values.filter(pc.invert(pc.is_nan(values)))
+    if len(values) < 2:
         return Cuts((), within)
-    low, *inner, high = ticks(pa.chunked_array([found.flatten()])).tolist()
+    low, *inner, high = times_of(values, schema.time).tolist()
     at = sorted({cut for cut in inner if low < cut})
     if not asked and within * WINDOWS_PER_SLICE * slices > high - low:
         most = int((high - low) // (within * WINDOWS_PER_SLICE))
@@ -115,14 +118,14 @@ def _reach(cut: float, within: float, dtype: pa.DataType) -> float:
     return cut - math.ceil(within)
 
 
-def _literal(tick: float, dtype: pa.DataType) -> Column:
-    """A tick as a value of the time column's type."""
+def _literal(number: float, dtype: pa.DataType) -> Column:
+    """A time given as a number, as a value of the time column's type."""
     if pa.types.is_date(dtype):
-        return sql.date_from_unix_date(sql.lit(int(tick // MICROSECONDS_PER_DAY)))
+        return sql.date_from_unix_date(sql.lit(int(number // MICROSECONDS_PER_DAY)))
     if pa.types.is_timestamp(dtype) and dtype.tz is None:
         # Through text, so that no time zone plays a part.
-        moment = dt.datetime(1970, 1, 1) + dt.timedelta(microseconds=int(tick))
+        moment = dt.datetime(1970, 1, 1) + dt.timedelta(microseconds=int(number))
         return sql.lit(moment.isoformat()).cast("timestamp_ntz")
     if pa.types.is_timestamp(dtype):
-        return sql.timestamp_micros(sql.lit(int(tick)))
-    return sql.lit(float(tick) if pa.types.is_floating(dtype) else int(tick))
+        return sql.timestamp_micros(sql.lit(int(number)))
+    return sql.lit(float(number) if pa.types.is_floating(dtype) else int(number))

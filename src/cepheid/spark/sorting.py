@@ -15,12 +15,11 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 import pyarrow as pa
-import pyarrow.compute as pc
-from cepheid.order import sort_stream
 
 from cepheid.schema import Schema
+from cepheid.streams.order import sort_stream
+from cepheid.streams.times import Times, times_of
 
 ARRIVAL = "__cepheid_arrival"
 """A column that numbers the rows as they arrived; it decides between rows that are otherwise equal in
@@ -29,8 +28,6 @@ order."""
 MEMORY = 256 << 20
 SAMPLES_PER_PIECE = 16
 ROWS_PER_BLOCK = 1 << 16
-
-Ticks = npt.NDArray[np.int64] | npt.NDArray[np.float64]
 
 
 def in_stream_order(
@@ -78,7 +75,7 @@ def _spilled(table: pa.Table, path: Path) -> pa.Table:
 
 
 def _merged(runs: list[pa.Table], schema: Schema, memory: int) -> Iterator[pa.Table]:
-    times = [ticks(run[schema.time]) for run in runs]
+    times = [times_of(run[schema.time], schema.time) for run in runs]
     pieces = 1 + sum(run.nbytes for run in runs) // memory
     begins = [0] * len(runs)
     for cut in (*_cuts(times, pieces), None):
@@ -88,30 +85,12 @@ def _merged(runs: list[pa.Table], schema: Schema, memory: int) -> Iterator[pa.Ta
         yield _sorted(pa.concat_tables(parts), schema)
 
 
-def _cuts(times: list[Ticks], pieces: int) -> Ticks:
+def _cuts(times: list[Times], pieces: int) -> Times:
     """Times that part the rows of all runs into pieces of about the same size."""
     samples: list[Any] = [t[:: max(1, len(t) // (pieces * SAMPLES_PER_PIECE))] for t in times]
     pooled = np.sort(np.concatenate(samples))
-    cuts: Ticks = np.unique(pooled[np.arange(1, pieces) * len(pooled) // pieces])
+    cuts: Times = np.unique(pooled[np.arange(1, pieces) * len(pooled) // pieces])
     return cuts
-
-
-def ticks(times: pa.ChunkedArray) -> Ticks:
-    """Times as numbers in their own order: microseconds for timestamps and dates, else the numbers
-    themselves.
-
-    >>> import datetime as dt
-    >>> ticks(pa.chunked_array([[dt.date(1970, 1, 2)]])).tolist()
-    [86400000000]
-    """
-    if pa.types.is_date(times.type):
-        times = times.cast(pa.timestamp("us"))
-    if pa.types.is_timestamp(times.type):
-        times = times.cast(pa.timestamp("us", times.type.tz), safe=False).cast(pa.int64())
-    numbers: Ticks = pc.cast(
-        times, pa.float64() if pa.types.is_floating(times.type) else pa.int64()
-    ).to_numpy()
-    return numbers
 
 
 def _local_directory() -> str | None:

@@ -11,7 +11,7 @@ from collections.abc import Mapping
 from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as sql
 
-from cepheid.errors import CepheidError, did_you_mean
+from cepheid.errors import CepheidError
 from cepheid.schema import DEFAULT_TYPE
 
 
@@ -20,28 +20,14 @@ def quoted(name: str) -> Column:
     return sql.col("`" + name.replace("`", "``") + "`")
 
 
-def union_streams(
-    data: DataFrame | Mapping[str, DataFrame], streams: tuple[str, ...], type: str | None
-) -> DataFrame:
+def union_streams(data: DataFrame | Mapping[str, DataFrame], type: str | None) -> DataFrame:
     """The events of all streams; rows keep the order of the streams, and inside each their own."""
     if isinstance(data, DataFrame):
         return _batch(data)
-    missing = [name for name in streams if name not in data]
-    if missing:
-        raise CepheidError(
-            "bad-argument",
-            f"the query reads stream `{missing[0]}`, which is not among the data given",
-            hint=did_you_mean(
-                missing[0], data, "the data given is for " + ", ".join(f"`{name}`" for name in data)
-            ),
-        )
-    named = [_typed(_batch(data[name]), name, type or DEFAULT_TYPE) for name in streams or data]
-    if not named:
-        raise CepheidError("bad-argument", "`data` holds no stream")
-    union = named[0]
-    for frame in named[1:]:
-        union = union.unionByName(frame, allowMissingColumns=True)
-    return union
+    first, *others = (_typed(_batch(frame), name, type or DEFAULT_TYPE) for name, frame in data.items())
+    for frame in others:
+        first = first.unionByName(frame, allowMissingColumns=True)
+    return first
 
 
 def _batch(frame: DataFrame) -> DataFrame:

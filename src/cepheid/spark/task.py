@@ -12,8 +12,8 @@ from dataclasses import dataclass
 
 import pyarrow as pa
 import pyarrow.compute as pc
-from cepheid.engine import Engine
 
+from cepheid.engine import Engine
 from cepheid.plan.plan import Plan
 from cepheid.spark.sorting import in_stream_order
 
