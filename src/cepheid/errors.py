@@ -25,7 +25,7 @@ CODES: dict[str, str] = {
     "bad-time": "the time column is missing, NULL, NaN or of a type that cannot order events",
     "unsorted": "a pushed batch is not in stream order",
     "bad-data": "the data cannot be read as events",
-    "too-large": "a rewriting or an automaton outgrew its limit",
+    "too-large": "a query, a rewriting or an automaton outgrew its limit",
     "too-many-matches": "more matches than the guard allows",
     "not-yet": "valid, but not yet supported",
     "unsupported-evaluator": "the evaluator asked for cannot run this query",

@@ -245,9 +245,11 @@ def rebuild(pattern: Pattern, change: Callable[[Pattern], Pattern]) -> Pattern:
 
 def walk(pattern: Pattern) -> Iterator[Pattern]:
     """The pattern and all below it, parents first, left to right."""
-    yield pattern
-    for child in children(pattern):
-        yield from walk(child)
+    waiting = [pattern]
+    while waiting:
+        node = waiting.pop()
+        yield node
+        waiting.extend(reversed(children(node)))
 
 
 def size(pattern: Pattern) -> int:

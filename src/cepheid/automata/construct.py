@@ -34,6 +34,7 @@ from cepheid.algebra.nodes import (
 from cepheid.algebra.variables import label_of
 from cepheid.automata.cea import CEA, Mark, Predicate
 from cepheid.errors import CepheidError, Span
+from cepheid.rewrite.limits import not_too_deep
 
 MOST_POSITIONS = 20_000
 
@@ -77,7 +78,8 @@ def construct(pattern: Pattern, shown: tuple[str, ...]) -> CEA:
     >>> [(mark.source, automaton.predicates[mark.predicate].type, mark.target) for mark in automaton.marks]
     [(0, 'T', 1), (1, 'H', 2)]
     """
-    needed = count_positions(pattern)
+    with not_too_deep():
+        needed = count_positions(pattern)
     if needed > MOST_POSITIONS:
         raise CepheidError(
             "too-large",
@@ -85,7 +87,8 @@ def construct(pattern: Pattern, shown: tuple[str, ...]) -> CEA:
             hint="repetitions `{l,m}` are written out l to m times: lower the bounds, or use `+`",
         )
     positions = Positions()
-    whole = _fragment(pattern, positions)
+    with not_too_deep():
+        whole = _fragment(pattern, positions)
     return _automaton(positions, whole, frozenset(shown))
 
 

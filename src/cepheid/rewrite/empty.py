@@ -73,5 +73,13 @@ def either(patterns: Iterable[Pattern]) -> Pattern:
     choices = [pattern for pattern in distinct if not is_empty(pattern)]
     if not choices:
         return EMPTY
-    whole: Pattern = reduce(Or, choices)
+    whole = _choice(choices)
     return whole if len(choices) == len(distinct) else optional(whole)
+
+
+def _choice(choices: list[Pattern]) -> Pattern:
+    """One `Or` over all; long lists are halved, so that the nesting stays shallow."""
+    if len(choices) <= 16:
+        return reduce(Or, choices)
+    middle = len(choices) // 2
+    return Or(_choice(choices[:middle]), _choice(choices[middle:]))

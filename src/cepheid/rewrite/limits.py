@@ -6,6 +6,8 @@ still.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from itertools import islice
 
 from cepheid.algebra.nodes import Pattern, walk
@@ -31,3 +33,23 @@ def guarded(pattern: Pattern, rule: str, *, most: int = MOST_NODES) -> Pattern:
             "variable reused across `;` can each double the pattern: use fewer of them in one formula",
         )
     return pattern
+
+
+@contextmanager
+def not_too_deep() -> Iterator[None]:
+    """Turns Python's recursion limit, met in a deeply nested pattern, into an error for the user.
+
+    >>> with not_too_deep():
+    ...     raise RecursionError
+    Traceback (most recent call last):
+    cepheid.errors.CepheidError: error[too-large]: the formula is nested too deeply
+      hint: ...
+    """
+    try:
+        yield
+    except RecursionError:
+        raise CepheidError(
+            "too-large",
+            "the formula is nested too deeply",
+            hint="some 300 operators in a row are the most; a repetition `{l,m}` may say the same with fewer",
+        ) from None

@@ -66,8 +66,8 @@ def _assuming(pattern: Pattern, condition: Condition, truth: Literal, known: Con
     """One side of the decision: the filter replaced by its truth value, which x's atoms now ensure."""
     var = only_variable(condition)
     assert var is not None
-    decided = _decide(push(simplify(_assume(pattern, condition, var, truth))))
-    return simplify(restrict(decided, var, known))
+    assumed = restrict(_assume(pattern, condition, var, truth), var, known)
+    return _decide(push(simplify(assumed)))
 
 
 def _waiting(pattern: Pattern) -> tuple[Condition, ...]:

@@ -10,7 +10,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 
 from cepheid.algebra.nodes import Pattern, Query
-from cepheid.rewrite.limits import guarded
+from cepheid.rewrite.limits import guarded, not_too_deep
 from cepheid.rewrite.parametrise import parametrise
 from cepheid.rewrite.push import push
 from cepheid.rewrite.safe import make_safe
@@ -60,8 +60,10 @@ def rewrite(query: Query) -> Rewriting:
     """
     steps: list[Step] = []
     for rule in RULES:
-        pattern = guarded(rule.apply(query.pattern), rule.name)
-        if pattern != query.pattern:
+        with not_too_deep():
+            pattern = guarded(rule.apply(query.pattern), rule.name)
+            changed = pattern != query.pattern
+        if changed:
             query = replace(query, pattern=pattern)
             steps.append(Step(rule.name, query))
     return Rewriting(query, tuple(steps))

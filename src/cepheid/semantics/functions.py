@@ -2,8 +2,8 @@
 
 In: a function's lower-case name and its arguments. Out: its value. NULL in gives NULL out but for `coalesce`,
 `least`, `greatest` and `nullif`; outside a function's domain the value is NULL; what overflows a double is
-infinite. Characters are Unicode code points and positions in text start at 1; the fields of a time are those
-of its instant in UTC.
+infinite. Characters are Unicode code points and positions in text start at 1; the parts of a timestamp are
+those of its own time zone.
 """
 
 from __future__ import annotations
@@ -39,20 +39,24 @@ def _nullif(left: Any, right: Any) -> Any:
     return None if left is not None and right is not None and left == right else left
 
 
-def _rank(value: Any) -> tuple[bool, Any]:
-    """NaN is the greatest number, as in Spark, so that the result does not depend on the order of
-    arguments."""
-    if isinstance(value, dt.date):
-        return False, instant(value)
-    return (True, 0) if value != value else (False, value)
-
-
 def _least(*values: Any) -> Any:
-    return min((value for value in values if value is not None), key=_rank, default=None)
+    return _extreme(min, values)
 
 
 def _greatest(*values: Any) -> Any:
-    return max((value for value in values if value is not None), key=_rank, default=None)
+    return _extreme(max, values)
+
+
+def _extreme(choose: Callable[..., Any], values: tuple[Any, ...]) -> Any:
+    """NULLs are skipped; a NaN among the rest is the result, so that the order of arguments does not
+    matter."""
+    given = [value for value in values if value is not None]
+    not_a_number = next((value for value in given if value != value), None)
+    return choose(given, key=_rank, default=None) if not_a_number is None else not_a_number
+
+
+def _rank(value: Any) -> Any:
+    return instant(value) if isinstance(value, dt.date) else value
 
 
 def _whole(value: Any, towards: Callable[[Any], int]) -> int | None:
@@ -83,7 +87,7 @@ def _ln(value: Any) -> float | None:
 
 
 def _sign(value: Any) -> Any:
-    return value if value != value else (value > 0) - (value < 0)
+    return value if value != value else float((value > 0) - (value < 0))
 
 
 def _substr(text: str, start: int, length: int | None = None) -> str:
@@ -98,7 +102,7 @@ def _replace(text: str, search: str, by: str = "") -> str:
 
 
 def _field(name: str) -> Callable[[dt.date], int]:
-    return lambda value: int(getattr(instant(value), name))
+    return lambda value: int(getattr(value, name, 0))  # a date is its midnight
 
 
 _TAKES_NULL: dict[str, Callable[..., Any]] = {
@@ -137,5 +141,5 @@ _STRICT: dict[str, Callable[..., Any]] = {
     "hour": _field("hour"),
     "minute": _field("minute"),
     "second": _field("second"),
-    "dayofweek": lambda value: instant(value).isoweekday() % 7 + 1,
+    "dayofweek": lambda value: value.isoweekday() % 7 + 1,
 }

@@ -31,3 +31,15 @@ def sort_stream(table: pa.Table, schema: Schema) -> pa.Table:
 def _comparable(column: pa.ChunkedArray) -> pa.ChunkedArray:
     """Dictionaries sort by value, not by code."""
     return column.cast(column.type.value_type) if pa.types.is_dictionary(column.type) else column
+
+
+def first_unordered(table: pa.Table, schema: Schema) -> int:
+    """The first row that comes before the one at its left, or -1. NULL comes last in the order column."""
+    times = times_of(table[schema.time], schema.time)
+    back = times[1:] < times[:-1]
+    if schema.order is not None and len(table):
+        ranks = pc.rank(_comparable(table[schema.order]).combine_chunks(), sort_keys="ascending", tiebreaker="min")
+        order = ranks.to_numpy(zero_copy_only=False).astype(np.int64)
+        back |= (times[1:] == times[:-1]) & (order[1:] < order[:-1])
+    found = np.flatnonzero(back)
+    return int(found[0]) + 1 if len(found) else -1

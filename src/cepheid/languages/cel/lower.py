@@ -7,6 +7,8 @@ the text alone decides is decided here: which variables exist is `algebra.scope`
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from lark import Token, Tree
 
 from cepheid.algebra.nodes import (
@@ -78,7 +80,7 @@ def _tokens(node: Part) -> tuple[Token, ...]:
     return tuple(child for child in node.children if isinstance(child, Token))
 
 
-def _clauses(source: Source, clauses: list[Part]) -> dict[str, Node]:
+def _clauses(source: Source, clauses: Sequence[Part]) -> dict[str, Node]:
     given: dict[str, Node] = {}
     for clause in clauses:
         assert isinstance(clause, Tree)

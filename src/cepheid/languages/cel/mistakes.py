@@ -1,13 +1,132 @@
-"""Syntax errors: where the text stops making sense."""
+"""Syntax errors in words a user understands.
+
+In: what the parser met and what it could have gone on with. Out: a `syntax` error with the place and what was
+expected there, in the language's own words. What the fix may be is guessed in `guesses`.
+"""
 
 from __future__ import annotations
 
-from lark.exceptions import UnexpectedInput
+import re
+from dataclasses import dataclass
+from functools import cached_property
 
-from cepheid.errors import CepheidError, Source, Span
+from lark.exceptions import UnexpectedCharacters, UnexpectedInput, UnexpectedToken
+
+from cepheid.errors import Source
+
+# Terminals that are named together, and what they are called then.
+PATTERN = frozenset(["NAME", "QUOTED_NAME", "STRATEGY_OF", "LPAR"])
+VALUE = frozenset(
+    ["NAME", "QUOTED_NAME", "LPAR", "INT", "DECIMAL", "STRING", "TRUE", "FALSE", "NULL", "TIMESTAMP", "DATE"]
+)
+OPERATORS = frozenset(
+    ["COMPARE", "PLUS", "MINUS", "STAR", "SLASH", "PERCENT", "IN", "NOT", "BETWEEN", "LIKE", "RLIKE", "IS"]
+)
+REPETITIONS = frozenset(["PLUS", "STAR", "QMARK", "LBRACE"])
+CLAUSES = frozenset(["PARTITION", "WITHIN", "CONSUME", "LIMIT"])
+NAMES = frozenset(["NAME", "QUOTED_NAME"])
+
+SIGNS = {
+    "COMMA": "`,`",
+    "DOT": "`.`",
+    "SEMICOLON": "`;`",
+    "COLON": "`:`",
+    "STAR": "`*`",
+    "MINUS": "`-`",
+    "LPAR": "`(`",
+    "RPAR": "`)`",
+    "RBRACE": "`}`",
+    "INT": "a whole number",
+    "DECIMAL": "a number",
+    "STRING": "a string in single quotes",
+}
+SILENT = frozenset(["OR_SIGN", "AND_SIGN", "NOT_SIGN", "$END"])
+NAME_AFTER = {
+    "SELECT": "`*` or variables",
+    "FROM": "a stream name",
+    "BY": "a column name",
+    "AS": "a variable name",
+    ".": "an attribute name",
+}
+LEXEME = re.compile(r"--[^\n]*|'(?:[^']|'')*'|\"(?:[^\"]|\"\")*\"|`(?:[^`]|``)*`|\w+|\S")
 
 
-def explain_mistake(source: Source, mistake: UnexpectedInput) -> CepheidError:
-    """The error a user sees for what the parser could not read."""
-    place = mistake.pos_in_stream or 0
-    return CepheidError("syntax", "the query does not parse here", span=Span(source, place, place + 1))
+@dataclass(frozen=True)
+class Mistake:
+    """`found` is the text at the place, empty at the end of the query; `accepts` names the grammar's
+    terminals that could stand there."""
+
+    source: Source
+    start: int
+    found: str
+    accepts: frozenset[str]
+
+    @cached_property
+    def before(self) -> str:
+        """The word or sign in front of the place."""
+        return self.lexemes[-1][1] if self.lexemes else ""
+
+    @cached_property
+    def lexemes(self) -> list[tuple[int, str]]:
+        """The words and signs in front of the place, comments left out."""
+        found = LEXEME.finditer(self.source.text, 0, self.start)
+        return [(lexeme.start(), lexeme[0]) for lexeme in found if not lexeme[0].startswith("--")]
+
+
+def mistake_of(source: Source, error: UnexpectedInput) -> Mistake:
+    """Where the parser stopped and how it could have gone on."""
+    parser = error.interactive_parser
+    accepts = frozenset[str]()
+    if parser is not None:
+        accepts = frozenset(parser.accepts())  # type: ignore[no-untyped-call]
+    if isinstance(error, UnexpectedToken) and error.token.type != "$END":
+        return Mistake(source, error.token.start_pos or 0, str(error.token), accepts)
+    if isinstance(error, UnexpectedCharacters):
+        place = error.pos_in_stream or 0
+        return Mistake(source, place, source.text[place], accepts)
+    lexemes = Mistake(source, len(source.text), "", accepts).lexemes
+    return Mistake(source, lexemes[-1][0] + len(lexemes[-1][1]) if lexemes else 0, "", accepts)
+
+
+def message_of(mistake: Mistake) -> str:
+    """What was expected and what was found instead."""
+    expected = _listed(_expected(mistake))
+    if not mistake.found:
+        return f"the query ends too early; expected {expected}"
+    return f"expected {expected}, found `{mistake.found.splitlines()[0]}`"
+
+
+def _expected(mistake: Mistake) -> list[str]:
+    rest, words = set(mistake.accepts), list[str]()
+
+    def take(group: frozenset[str], word: str) -> None:
+        words.append(word)
+        rest.difference_update(group)
+
+    if "STRATEGY_OF" in rest:
+        take(PATTERN, "a pattern such as `T AS x`")
+    if rest >= {"STRING", "NAME"}:
+        take(VALUE | {"NOT", "MINUS"}, "a value such as `x.price` or `10`")
+    if "NAME" in rest:
+        take(NAMES | {"STAR", "STRATEGY"}, _name_word(mistake.before))
+    if "LBRACE" in rest:
+        take(REPETITIONS, "a repetition sign")
+    if "SLASH" in rest or "COMPARE" in rest:
+        take(OPERATORS, "an operator")
+    if rest >= CLAUSES:
+        take(CLAUSES, "a clause such as WITHIN")
+    words += [word for name, word in SIGNS.items() if name in rest]
+    words += sorted(name for name in rest if name not in SIGNS and name not in SILENT)
+    return [*words, "the end of the query"] if "$END" in rest else words
+
+
+def _name_word(before: str) -> str:
+    if before[:1].isdigit():
+        return "a unit such as `minutes`"
+    return NAME_AFTER.get(before.upper(), "a name")
+
+
+def _listed(words: list[str]) -> str:
+    if len(words) < 2:
+        return "".join(words) or "something else"
+    return ", ".join(words[:-1]) + " or " + words[-1]

@@ -1,7 +1,7 @@
 """CEL text → syntax tree.
 
 In: a query text. Out: a `ParsedTree` shaped by `grammar.lark`, parentheses gone, operators nested as they
-bind. A text that does not parse is told apart in `mistakes`.
+bind. A text that does not parse is explained by `mistakes` and `guesses`.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from lark import Lark
 from lark.exceptions import UnexpectedInput
 
 from cepheid.errors import Source
-from cepheid.languages.cel.mistakes import explain_mistake
+from cepheid.languages.cel.guesses import explain
 from cepheid.languages.parsed import ParsedTree, check_depth
 
 
@@ -31,8 +31,8 @@ def parse_cel(source: Source) -> ParsedTree:
     """
     try:
         root = _parser().parse(source.text)
-    except UnexpectedInput as mistake:
-        raise explain_mistake(source, mistake) from None
+    except UnexpectedInput as error:
+        raise explain(source, error) from None
     tree = ParsedTree("cel", source, root)
     check_depth(tree)
     return tree

@@ -1,0 +1,235 @@
+"""Which variables a query may use where: well-formedness (`cel-cea`, section 5.1).
+
+In: a query of any language. Out: nothing, or the error that says which variable is wrong and why. A formula
+is well-formed when for every `ρ FILTER P(x, …)` some formula around ρ, or ρ itself, binds x. Stricter than
+the paper in one place: an iteration that defines x hides the x around it, since each round binds its own
+(the semantics of +), so the search for x ends there.
+
+Kept as well: what a query selects exists and can name a column, repetitions and windows have sensible bounds.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from cepheid.algebra.conditions import Attribute, attributes
+from cepheid.algebra.nodes import (
+    Atom,
+    Filter,
+    Or,
+    Pattern,
+    Places,
+    Query,
+    Repeat,
+    Select,
+    Window,
+    WindowUnit,
+    children,
+    walk,
+)
+from cepheid.algebra.printing import print_name, print_pattern, print_window
+from cepheid.algebra.variables import bound, defined, defined_once, is_iteration, label_of
+from cepheid.errors import CepheidError, Span, did_you_mean
+
+OUTPUT_COLUMNS = ("match_id", "start", "end", "positions")
+
+
+def check_scope(query: Query) -> None:
+    """Raises the first mistake in how a query uses its variables and bounds.
+
+    >>> from cepheid.algebra.conditions import Comparison, Literal
+    >>> wrong = Filter(Atom("H", "x"), Comparison("<=", Attribute("y", "tmp"), Literal(30)))
+    >>> check_scope(Query(wrong))
+    Traceback (most recent call last):
+    cepheid.errors.CepheidError: error[unknown-variable]: no part of the formula binds `y`
+      hint: the formula binds `x`
+    """
+    places = query.places or Places()
+    for node in walk(query.pattern):
+        if isinstance(node, Repeat):
+            _check_repeat(node)
+        if isinstance(node, Select):
+            _refuse_nested_strategy(node)
+    for path, used in _uses(query.pattern, ()):
+        if not _binds(path, used.var):
+            raise _out_of_scope(query.pattern, path, used)
+    _check_select(query, places)
+    _check_distinct(query.streams, places.streams, "FROM")
+    _check_distinct(query.partition_by, places.partition_by, "PARTITION BY")
+    _check_window(query.window, places.window)
+    if query.limit is not None and query.limit < 1:
+        message = f"`LIMIT` requires a positive number of matches; got `{query.limit}` instead"
+        raise CepheidError("bad-argument", message, span=places.limit)
+
+
+def _uses(pattern: Pattern, path: tuple[Pattern, ...]) -> Iterator[tuple[tuple[Pattern, ...], Attribute]]:
+    """Every attribute of a variable that a filter reads, with the formulas around the filter, outermost
+    first."""
+    inside = (*path, pattern)
+    if isinstance(pattern, Filter):
+        yield from ((inside, read) for read in attributes(pattern.condition) if read.var is not None)
+    for child in children(pattern):
+        yield from _uses(child, inside)
+
+
+def _binds(path: tuple[Pattern, ...], var: str | None) -> bool:
+    return var is not None and any(var in bound(scope) for scope in _scopes(path, var))
+
+
+def _scopes(path: tuple[Pattern, ...], var: str) -> Iterator[Pattern]:
+    """The formulas around a filter whose binding of `var` it sees, innermost first."""
+    for scope in reversed(path):
+        if isinstance(scope, Repeat) and is_iteration(scope) and var in defined_once(scope.body):
+            return
+        yield scope
+
+
+def _out_of_scope(pattern: Pattern, path: tuple[Pattern, ...], used: Attribute) -> CepheidError:
+    var = used.var
+    assert var is not None
+    span = _variable_span(used)
+    if var not in defined(pattern):
+        return _unknown(pattern, var, span)
+    choices = [scope for scope in _scopes(path, var) if var in defined_once(scope)]
+    if choices:
+        message, hint = _why_unbound(choices[0], var)
+        return CepheidError("unbound-variable", message, span=span, hint=hint)
+    return CepheidError(
+        "kleene-variable",
+        f"`{var}` is bound inside a repetition, afresh in each round, and used outside it",
+        span=span,
+        hint=f"put the filter inside: {_filter_inside(pattern, var)}",
+    )
+
+
+def _unknown(pattern: Pattern, var: str, span: Span | None) -> CepheidError:
+    unnamed = {node.type for node in walk(pattern) if isinstance(node, Atom) and node.var is None}
+    message = f"no part of the formula binds `{var}`"
+    if var in unnamed:
+        name = print_name(var)
+        hint: str | None = f"`{var}` is an event type: write {name} AS {var[:1].lower()} and use the variable"
+    else:
+        hint = did_you_mean(var, sorted(defined(pattern)), _binding_hint(pattern, var))
+    return CepheidError("unknown-variable", message, span=span, hint=hint)
+
+
+def _binding_hint(pattern: Pattern, var: str) -> str:
+    known = sorted(defined(pattern))
+    if known:
+        return "the formula binds " + ", ".join(f"`{name}`" for name in known)
+    return f"name an event first, as in T AS {print_name(var)}"
+
+
+def _why_unbound(scope: Pattern, var: str) -> tuple[str, str]:
+    """The innermost choice below `scope` that can be made without binding `var`."""
+    for node in walk(scope):
+        if isinstance(node, Or) and (var in bound(node.left)) != (var in bound(node.right)):
+            other = node.right if var in bound(node.left) else node.left
+            return (
+                f"`{var}` is not bound when the OR takes `{print_pattern(other)}`",
+                f"bind `{var}` in both branches, or put the filter into the branch that binds it",
+            )
+        if isinstance(node, Repeat) and (node.lo, node.hi) == (0, 1) and var in bound(node.body):
+            return (
+                f"`{var}` is not bound when the optional `{print_pattern(node)}` is left out",
+                f"put the filter inside: ({print_pattern(node.body)} FILTER …)?",
+            )
+    return f"`{var}` is not bound by every match of the formula", "bind it on every way through the formula"
+
+
+def _filter_inside(pattern: Pattern, var: str) -> str:
+    """The innermost iteration that binds `var`, as it looks with a filter in it."""
+    for node in reversed(tuple(walk(pattern))):
+        if isinstance(node, Repeat) and is_iteration(node) and var in defined_once(node.body):
+            sign = print_pattern(Repeat(Atom("T"), node.lo, node.hi)).removeprefix("T")
+            return f"({print_pattern(node.body)} FILTER …){sign}"
+    return "(… FILTER …)+"
+
+
+def _variable_span(used: Attribute) -> Span | None:
+    """The variable alone, where the text shows it plainly."""
+    if used.span is None or used.var is None or not used.span.text.startswith(used.var):
+        return used.span
+    return Span(used.span.source, used.span.start, used.span.start + len(used.var))
+
+
+def _check_repeat(node: Repeat) -> None:
+    if node.hi is not None and node.hi < 1:
+        raise CepheidError(
+            "bad-argument",
+            "a repetition must allow at least one round",
+            span=node.span,
+            hint="leave the part out, or write {0,1} for an optional one",
+        )
+    if node.hi is not None and node.lo > node.hi:
+        raise CepheidError(
+            "bad-argument",
+            f"a repetition cannot run at least {node.lo} and at most {node.hi} times",
+            span=node.span,
+            hint=f"write {{{node.hi},{node.lo}}}",
+        )
+
+
+def _refuse_nested_strategy(node: Select) -> None:
+    raise CepheidError(
+        "not-yet",
+        "a strategy inside a formula is not yet supported",
+        span=node.span,
+        hint=f"apply it to the whole query: SELECT {node.strategy.value} * …",
+    )
+
+
+def _check_select(query: Query, places: Places) -> None:
+    labels = tuple(
+        dict.fromkeys(
+            label
+            for node in walk(query.pattern)
+            if isinstance(node, Atom) and node.marked and (label := label_of(node)) is not None
+        )
+    )
+    selected = labels if query.select is None else query.select
+    _check_distinct(selected, places.select, "SELECT")
+    for index, name in enumerate(selected):
+        span = _at(places.select, index) or _binding_span(query.pattern, name)
+        if name not in labels:
+            listed = "the formula binds " + ", ".join(f"`{label}`" for label in labels)
+            hint = did_you_mean(name, labels, listed)
+            raise CepheidError(
+                "unknown-variable", f"SELECT names `{name}`, which nothing binds", span=span, hint=hint
+            )
+        if name in (*OUTPUT_COLUMNS, *query.partition_by):
+            raise CepheidError(
+                "bad-argument",
+                f"the output already has a column `{name}`",
+                span=span,
+                hint="give the variable another name with AS",
+            )
+
+
+def _check_distinct(names: Sequence[str], spans: Sequence[Span], clause: str) -> None:
+    for index, name in enumerate(names):
+        if name in names[:index]:
+            message = f"{clause} names `{name}` twice"
+            raise CepheidError("bad-argument", message, span=_at(spans, index), hint="keep one of them")
+
+
+def _at(spans: Sequence[Span], index: int) -> Span | None:
+    return spans[index] if index < len(spans) else None
+
+
+def _binding_span(pattern: Pattern, label: str) -> Span | None:
+    atoms = (node for node in walk(pattern) if isinstance(node, Atom))
+    return next((atom.span for atom in atoms if label_of(atom) == label), None)
+
+
+def _check_window(window: Window | None, span: Span | None) -> None:
+    if window is None:
+        return
+    if window.amount <= 0:
+        size = "number of events" if window.unit is WindowUnit.EVENTS else "duration"
+        message = f"`WITHIN` requires a positive {size}; got `{print_window(window)}` instead"
+        raise CepheidError("bad-argument", message, span=span)
+    if window.unit is not WindowUnit.PLAIN and window.amount != int(window.amount):
+        unit = "events" if window.unit is WindowUnit.EVENTS else "microseconds"
+        message = f"`WITHIN` requires a whole number of {unit}; got `{window.amount}` instead"
+        raise CepheidError("bad-argument", message, span=span)

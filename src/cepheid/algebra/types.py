@@ -1,0 +1,390 @@
+"""Typing: every condition against the columns the events have.
+
+In: a query whose variables are in scope, and a schema. Out: the same query with string literals that are
+compared with timestamps or dates turned into literals of that type, and other names of functions into the
+one in `functions.FUNCTIONS`; or the error that names both types and a fix. After it a condition's operators
+have operands that go together; values can still be NULL or NaN.
+"""
+
+from __future__ import annotations
+
+import datetime as dt
+from dataclasses import replace
+from typing import assert_never
+
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from cepheid.algebra.coercion import as_literal_of
+from cepheid.algebra.conditions import (
+    Aggregate,
+    Arithmetic,
+    Attribute,
+    Call,
+    Comparison,
+    Condition,
+    Conjunction,
+    Disjunction,
+    Expression,
+    In,
+    IsNull,
+    IsTrue,
+    Like,
+    Literal,
+    Negation,
+    RLike,
+    attributes,
+)
+from cepheid.algebra.functions import ALIASES, FUNCTIONS, Function, Kinds
+from cepheid.algebra.kinds import Kind, kind_of
+from cepheid.algebra.nodes import Atom, Filter, Pattern, Places, Query, Window, WindowUnit, rebuild
+from cepheid.algebra.printing import print_condition, print_window
+from cepheid.errors import CepheidError, Span, did_you_mean
+from cepheid.schema import Schema
+
+Typed = tuple[Expression, Kind]
+
+
+def check_types(query: Query, schema: Schema) -> Query:
+    """The query with its literals in the columns' types, or the first error.
+
+    >>> from cepheid.schema import schema_of
+    >>> schema = schema_of(pa.schema([("ts", pa.timestamp("us")), ("price", pa.float64())]), time="ts")
+    >>> late = Comparison(">", Attribute("x", "ts"), Literal("2024-01-31"))
+    >>> check_types(Query(Filter(Atom("T", "x"), late)), schema).pattern.condition.right.value
+    datetime.datetime(2024, 1, 31, 0, 0)
+    """
+    places = query.places or Places()
+    for index, name in enumerate(query.partition_by):
+        if name not in schema.names:
+            span = places.partition_by[index] if index < len(places.partition_by) else None
+            hint = did_you_mean(name, schema.names, _columns(schema))
+            raise CepheidError("unknown-column", f"events have no column `{name}`", span=span, hint=hint)
+    _check_window(query.window, schema, places.window)
+    return replace(query, pattern=_pattern(query.pattern, schema))
+
+
+def kind_of_expression(expression: Expression, schema: Schema) -> Kind:
+    """The kind of a well-typed expression's value.
+
+    >>> from cepheid.schema import schema_of
+    >>> schema = schema_of(pa.schema([("ts", pa.int64()), ("name", pa.string())]), time="ts")
+    >>> kind_of_expression(Call("length", (Attribute("x", "name"),)), schema)
+    <Kind.NUMBER: 'a number'>
+    """
+    return _typed(expression, schema)[1]
+
+
+def _pattern(pattern: Pattern, schema: Schema) -> Pattern:
+    match pattern:
+        case Atom(_, _, condition) if condition is not None:
+            return replace(pattern, condition=_condition(condition, schema))
+        case Filter(body, condition, span):
+            return Filter(_pattern(body, schema), _condition(condition, schema), span)
+        case _:
+            return rebuild(pattern, lambda child: _pattern(child, schema))
+
+
+def _condition(condition: Condition, schema: Schema) -> Condition:
+    """An expression that must be true or false."""
+    typed, kind = _typed(condition, schema)
+    if kind not in (Kind.BOOLEAN, Kind.NULL):
+        raise CepheidError(
+            "type-mismatch",
+            f"a condition must be true or false; `{print_condition(condition)}` is {kind.value}",
+            span=condition.span,
+            hint="compare it with something",
+        )
+    return typed
+
+
+def _typed(expression: Expression, schema: Schema) -> Typed:
+    """The expression with its literals in place, and its kind; one case per node."""
+    match expression:
+        case Literal(value):
+            return expression, _kind_of_literal(value)
+        case Attribute():
+            return expression, _column_kind(expression, schema)
+        case Arithmetic(op, left, right, span):
+            return Arithmetic(op, _number(op, left, schema), _number(op, right, schema), span), Kind.NUMBER
+        case Comparison(op, left, right, span):
+            first, second = _comparable(_typed(left, schema), _typed(right, schema), schema, span)
+            return Comparison(op, first, second, span), Kind.BOOLEAN
+        case In(operand, items, span):
+            return _in(_typed(operand, schema), items, schema, span), Kind.BOOLEAN
+        case Conjunction(operands, span):
+            return Conjunction(tuple(_condition(item, schema) for item in operands), span), Kind.BOOLEAN
+        case Disjunction(operands, span):
+            return Disjunction(tuple(_condition(item, schema) for item in operands), span), Kind.BOOLEAN
+        case Negation(operand, span):
+            return Negation(_condition(operand, schema), span), Kind.BOOLEAN
+        case IsTrue(operand, span):
+            return IsTrue(_condition(operand, schema), span), Kind.BOOLEAN
+        case IsNull(operand, span):
+            return IsNull(_typed(operand, schema)[0], span), Kind.BOOLEAN
+        case Like(operand, pattern, span):
+            return Like(_string("LIKE", operand, schema), pattern, span), Kind.BOOLEAN
+        case RLike(operand, pattern, span):
+            return _rlike(RLike(_string("RLIKE", operand, schema), pattern, span)), Kind.BOOLEAN
+        case Call():
+            return _call(expression, schema)
+        case Aggregate(function, attribute):
+            kind = _column_kind(attribute, schema)
+            return expression, kind if function in ("min", "max", "first", "last") else Kind.NUMBER
+        case _:
+            assert_never(expression)
+
+
+def _kind_of_literal(value: object) -> Kind:
+    match value:
+        case None:
+            return Kind.NULL
+        case bool():
+            return Kind.BOOLEAN
+        case str():
+            return Kind.STRING
+        case dt.datetime():
+            return Kind.TIMESTAMP
+        case dt.date():
+            return Kind.DATE
+        case _:
+            return Kind.NUMBER
+
+
+def _column_kind(attribute: Attribute, schema: Schema) -> Kind:
+    if attribute.name not in schema.names:
+        hint = did_you_mean(attribute.name, schema.names, _columns(schema))
+        message = f"events have no attribute `{attribute.name}`"
+        raise CepheidError("unknown-attribute", message, span=_name_span(attribute), hint=hint)
+    return kind_of(schema.arrow.field(attribute.name).type)
+
+
+def _name_span(attribute: Attribute) -> Span | None:
+    """The attribute's name without its variable, where the text shows it plainly."""
+    span = attribute.span
+    if span is None or not span.text.endswith(attribute.name):
+        return span
+    return Span(span.source, span.end - len(attribute.name), span.end)
+
+
+def _columns(schema: Schema) -> str:
+    return "the columns are " + ", ".join(f"`{name}`" for name in schema.names)
+
+
+def _number(op: str, operand: Expression, schema: Schema) -> Expression:
+    typed, kind = _typed(operand, schema)
+    if kind in (Kind.NUMBER, Kind.NULL):
+        return typed
+    hints = {
+        Kind.STRING: "join strings with concat(…)" if op == "+" else "a string in quotes is not a number",
+        Kind.TIMESTAMP: "compare times, or take year(…), hour(…), …; WITHIN bounds how far they lie apart",
+        Kind.DATE: "compare dates, or take year(…), month(…), …",
+    }
+    raise CepheidError(
+        "type-mismatch",
+        f"`{op}` takes numbers; `{print_condition(operand)}` is {kind.value}",
+        span=operand.span,
+        hint=hints.get(kind),
+    )
+
+
+def _string(op: str, operand: Expression, schema: Schema) -> Expression:
+    typed, kind = _typed(operand, schema)
+    if kind in (Kind.STRING, Kind.NULL):
+        return typed
+    raise CepheidError(
+        "type-mismatch",
+        f"{op} takes a string; `{print_condition(operand)}` is {kind.value}",
+        span=operand.span,
+        hint="compare it with =, <, BETWEEN or IN",
+    )
+
+
+def _rlike(condition: RLike) -> RLike:
+    """A regex that RE2 cannot read is an error of the query, not of the data."""
+    try:
+        pc.match_substring_regex(pa.array([""]), condition.pattern)
+    except pa.ArrowInvalid as invalid:
+        message = f"`{condition.pattern}` is not a regular expression: {_reason(str(invalid))}"
+        raise CepheidError(
+            "bad-argument", message, span=condition.span, hint="the syntax is RE2's: no look-around"
+        ) from None
+    return condition
+
+
+def _reason(message: str) -> str:
+    return message.rsplit("RE2: ", 1)[-1].strip()
+
+
+def _comparable(
+    left: Typed, right: Typed, schema: Schema, span: Span | None
+) -> tuple[Expression, Expression]:
+    """Both sides in one kind; a literal takes the type of what it is compared with."""
+    (first, one), (second, two) = left, right
+    if isinstance(first, Literal) and not isinstance(second, Literal):
+        first, one = as_literal_of(first, one, two, _zone(second, schema)), two if _follows(one, two) else one
+    if isinstance(second, Literal) and not isinstance(first, Literal):
+        second, two = (
+            as_literal_of(second, two, one, _zone(first, schema)),
+            one if _follows(two, one) else two,
+        )
+    if Kind.OTHER in (one, two) or (one is not two and Kind.NULL not in (one, two)):
+        raise _mismatch((first, one), (second, two), span)
+    return first, second
+
+
+def _follows(literal: Kind, other: Kind) -> bool:
+    """Whether a literal of one kind can be read as the other."""
+    return (literal, other) in (
+        (Kind.STRING, Kind.TIMESTAMP),
+        (Kind.STRING, Kind.DATE),
+        (Kind.DATE, Kind.TIMESTAMP),
+    )
+
+
+def _zone(expression: Expression, schema: Schema) -> str | None:
+    """The time zone of the timestamps that an expression reads."""
+    types = (schema.arrow.field(read.name).type for read in attributes(expression))
+    return next((dtype.tz for dtype in types if pa.types.is_timestamp(dtype)), None)
+
+
+def _mismatch(left: Typed, right: Typed, span: Span | None) -> CepheidError:
+    (first, one), (second, two) = left, right
+    return CepheidError(
+        "type-mismatch",
+        f"`{print_condition(first)}` is {one.value} and `{print_condition(second)}` is {two.value}: "
+        "they cannot be compared",
+        span=span,
+        hint=_fix(left, right) or _fix(right, left),
+    )
+
+
+def _fix(left: Typed, right: Typed) -> str | None:
+    """What to write instead when the left side is a literal or a column of another kind."""
+    (first, one), (_, two) = left, right
+    value = first.value if isinstance(first, Literal) else None
+    match value, one, two:
+        case str(), _, Kind.NUMBER if _is_number(value):
+            return f"write {value.strip()} without quotes"
+        case str(), _, Kind.BOOLEAN if value.strip().lower() in ("true", "false"):
+            return f"write {value.strip().upper()} without quotes"
+        case bool(), _, Kind.STRING:
+            return f"write '{str(value).lower()}' in quotes"
+        case int() | float(), _, Kind.STRING:
+            return f"write '{value}' in quotes"
+        case int() | float(), _, Kind.TIMESTAMP:
+            return "write a time as TIMESTAMP '2024-01-31 12:30:00'"
+        case int() | float(), _, Kind.DATE:
+            return "write a date as DATE '2024-01-31'"
+        case int(), _, Kind.BOOLEAN:
+            return "write TRUE or FALSE"
+        case _, Kind.OTHER, _:
+            return "lists, structs and binary values can only be tested with IS NULL"
+        case _, Kind.TIMESTAMP, Kind.DATE:
+            return "compare year(…), month(…) and day(…), or two columns of one type"
+        case _:
+            return None
+
+
+def _is_number(text: str) -> bool:
+    try:
+        float(text)
+    except ValueError:
+        return False
+    return True
+
+
+def _in(operand: Typed, items: tuple[Expression, ...], schema: Schema, span: Span | None) -> In:
+    value, kind = operand
+    listed = []
+    for item in items:
+        value, typed = _comparable((value, kind), _typed(item, schema), schema, item.span or span)
+        kind = _kind_of_literal(value.value) if isinstance(value, Literal) else kind
+        listed.append(typed)
+    return In(value, tuple(listed), span)
+
+
+def _call(call: Call, schema: Schema) -> Typed:
+    name = ALIASES.get(call.function, call.function)
+    if name not in FUNCTIONS:
+        hint = did_you_mean(name, (*FUNCTIONS, *ALIASES), "the language reference lists them")
+        raise CepheidError("unknown-function", f"there is no function `{name}`", span=call.span, hint=hint)
+    function = FUNCTIONS[name]
+    _check_count(function, call)
+    typed = [_typed(argument, schema) for argument in call.arguments]
+    if function.result is None:
+        typed = _with_literals_alike(typed, schema)
+    for index, (argument, kind) in enumerate(typed):
+        if kind is not Kind.NULL and kind not in function.parameter(index):
+            raise _wrong_argument(function, argument, kind, function.parameter(index))
+    expressions = tuple(expression for expression, _ in typed)
+    result = function.result or _shared_kind(function, typed)
+    return Call(name, expressions, call.span), result
+
+
+def _with_literals_alike(typed: list[Typed], schema: Schema) -> list[Typed]:
+    """Literals among arguments of one kind take the type of the first that is none."""
+    model = next((item for item in typed if not isinstance(item[0], Literal)), None)
+    if model is None:
+        return typed
+    return [
+        (
+            as_literal_of(item, kind, model[1], _zone(model[0], schema)),
+            model[1] if _follows(kind, model[1]) else kind,
+        )
+        if isinstance(item, Literal)
+        else (item, kind)
+        for item, kind in typed
+    ]
+
+
+def _check_count(function: Function, call: Call) -> None:
+    given = len(call.arguments)
+    if given < function.fewest or (function.most is not None and given > function.most):
+        message = f"`{function.name}` cannot take {given} argument{'' if given == 1 else 's'}"
+        raise CepheidError("type-mismatch", message, span=call.span, hint=f"call it as {function.signature}")
+
+
+def _wrong_argument(function: Function, argument: Expression, kind: Kind, wanted: Kinds) -> CepheidError:
+    listed = " or ".join(sorted(item.value for item in wanted))
+    return CepheidError(
+        "type-mismatch",
+        f"`{function.name}` takes {listed} here; `{print_condition(argument)}` is {kind.value}",
+        span=argument.span,
+        hint=f"call it as {function.signature}",
+    )
+
+
+def _shared_kind(function: Function, typed: list[Typed]) -> Kind:
+    """The one kind of arguments that must agree; NULL goes with any."""
+    kinds = [(argument, kind) for argument, kind in typed if kind is not Kind.NULL]
+    for argument, kind in kinds[1:]:
+        if kind is not kinds[0][1]:
+            raise CepheidError(
+                "type-mismatch",
+                f"`{function.name}` takes values of one type; `{print_condition(argument)}` is {kind.value}, "
+                f"`{print_condition(kinds[0][0])}` is {kinds[0][1].value}",
+                span=argument.span,
+                hint=f"call it as {function.signature}",
+            )
+    return kinds[0][1] if kinds else Kind.NULL
+
+
+def _check_window(window: Window | None, schema: Schema, span: Span | None) -> None:
+    if window is None or window.unit is WindowUnit.EVENTS:
+        return
+    kind, shown = kind_of(schema.time_type), print_window(window)
+    if window.unit is WindowUnit.MICROSECONDS and kind is Kind.NUMBER:
+        raise CepheidError(
+            "bad-argument",
+            f"`WITHIN {shown}` needs a timestamp or date; time column `{schema.time}` is a number",
+            span=span,
+            hint="give the window as a plain number in the column's own unit",
+        )
+    if window.unit is WindowUnit.PLAIN and kind is not Kind.NUMBER:
+        raise CepheidError(
+            "bad-argument",
+            f"`WITHIN {shown}` needs a unit; time column `{schema.time}` is {kind.value}",
+            span=span,
+            hint=f"write WITHIN {shown} seconds, minutes, …, or EVENTS",
+        )

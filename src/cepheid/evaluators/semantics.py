@@ -1,0 +1,165 @@
+"""The evaluator `semantics`: the oracle behind the interface of all evaluators.
+
+In: events in order, cut into batches anywhere. Out: the matches that end in each batch. It runs every query
+that has a meaning, n-ary conditions included, and is slow: it keeps the events that later matches may need
+as rows and runs the definitions over them again. With a window that is what the window still holds; without
+one, everything.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+
+from cepheid.algebra.nodes import WindowUnit
+from cepheid.evaluators.interface import Events, State
+from cepheid.matches.found import Found, Ints, nothing_found
+from cepheid.plan.plan import Plan
+from cepheid.semantics.oracle import OracleMatch, lane_matches, renumbered, slides, window_start
+from cepheid.semantics.stream import Event, events_of
+
+Times = npt.NDArray[np.int64] | npt.NDArray[np.float64]
+
+
+@dataclass(frozen=True, slots=True)
+class Kept:
+    """Events that later matches may contain, ascending by row."""
+
+    table: pa.Table
+    rows: Ints
+    times: Times
+    lanes: Ints
+
+    def __len__(self) -> int:
+        return len(self.rows)
+
+    def take(self, keep: npt.NDArray[np.bool_]) -> Kept:
+        return Kept(self.table.filter(pa.array(keep)), self.rows[keep], self.times[keep], self.lanes[keep])
+
+
+class SemanticsEvaluator:
+    """Made from a plan; with `counting` it reports numbers and no matches."""
+
+    def __init__(self, plan: Plan, counting: bool = False) -> None:
+        self._query = plan.query
+        self._schema = plan.schema
+        self._counting = counting
+        self._kept: Kept | None = None
+        self._counted = 0
+        self.labels: tuple[frozenset[str], ...] = (
+            frozenset(),
+            *(frozenset([item.name]) for item in plan.shown),
+        )
+        self._number_of_label = {item.name: number for number, item in enumerate(plan.shown, 1)}
+
+    def advance(self, events: Events) -> Found:
+        known = 0 if self._kept is None else len(self._kept)
+        held = _appended(self._kept, events)
+        stream = events_of(held.table, self._schema, held.times.tolist())
+        found: list[OracleMatch] = []
+        keep = np.zeros(len(held), np.bool_)
+        for lane in np.unique(held.lanes):
+            places = np.flatnonzero(held.lanes == lane)
+            since = int(np.searchsorted(places, known))
+            matches, forgotten = lane_matches(self._query, [stream[place] for place in places], since)
+            found.extend(renumbered(match, places.tolist()) for match in matches)
+            keep[places[self._first_needed(stream, places, forgotten) :]] = True
+        self._kept = held.take(keep & self._may_still_matter(held.times))
+        return self._report(found, held.rows) if events.report else nothing_found()
+
+    def _first_needed(self, stream: list[Event], places: Ints, forgotten: int) -> int:
+        """The first event of a lane that a match with its next event could contain: what is outside the
+        window of the lane's last event is outside that of any later one."""
+        if not slides(self._query) or forgotten == len(places):
+            return forgotten
+        lane = [stream[place] for place in places]
+        return max(forgotten, window_start(self._query, lane, len(lane) - 1))
+
+    def _may_still_matter(self, times: Times) -> npt.NDArray[np.bool_]:
+        """Lanes that fell silent lose events too, once the whole stream's time has moved on."""
+        window = self._query.window
+        if window is None or window.unit is WindowUnit.EVENTS or not slides(self._query) or not len(times):
+            return np.ones(len(times), np.bool_)
+        return np.asarray(times[-1] - times <= window.amount)
+
+    def _report(self, found: list[OracleMatch], rows: Ints) -> Found:
+        found.sort(key=lambda match: (match.last, match.positions))
+        if self._query.limit is not None:
+            found = found[: max(0, self._query.limit - self._counted)]
+        self._counted += len(found)
+        return nothing_found() if self._counting else self._flat(found, rows)
+
+    def _flat(self, found: list[OracleMatch], rows: Ints) -> Found:
+        offsets = np.cumsum([0, *(len(match.positions) for match in found)], dtype=np.int64)
+        places = np.array([place for match in found for place in match.positions], np.int64)
+        labels = np.array([label for match in found for label in self._labels_of(match)], np.int64)
+        return Found(offsets, rows[places], labels)
+
+    def _labels_of(self, match: OracleMatch) -> list[int]:
+        """One number per event, 0 for an event whose variable is not selected."""
+        name_at = {position: name for name, position in match.binding}
+        return [self._number_of_label.get(name_at.get(position, ""), 0) for position in match.positions]
+
+    def finish(self) -> Found:
+        """Nothing waits: a match is known when its last event is."""
+        return nothing_found()
+
+    @property
+    def counted(self) -> int:
+        return self._counted
+
+    def live_rows(self) -> Ints:
+        return np.zeros(0, np.int64) if self._kept is None else self._kept.rows
+
+    def save(self) -> State:
+        counted = np.array([self._counted], np.int64)
+        if self._kept is None:
+            return {"counted": counted}
+        kept = self._kept
+        sink = pa.BufferOutputStream()
+        with pa.ipc.new_stream(sink, kept.table.schema) as writer:
+            writer.write_table(kept.table)
+        table = np.frombuffer(sink.getvalue(), np.uint8)
+        return {
+            "counted": counted,
+            "table": table,
+            "rows": kept.rows,
+            "times": kept.times,
+            "lanes": kept.lanes,
+        }
+
+    def load(self, state: State) -> None:
+        self._counted = int(np.asarray(state["counted"], np.int64)[0])
+        self._kept = None
+        if "table" in state:
+            with pa.ipc.open_stream(pa.py_buffer(np.ascontiguousarray(state["table"]))) as reader:
+                table = reader.read_all()
+            rows, lanes = np.asarray(state["rows"], np.int64), np.asarray(state["lanes"], np.int64)
+            self._kept = Kept(table, rows, _times(state["times"]), lanes)
+
+    @property
+    def memory(self) -> int:
+        if self._kept is None:
+            return 0
+        kept = self._kept
+        return int(kept.table.nbytes) + kept.rows.nbytes + kept.times.nbytes + kept.lanes.nbytes
+
+
+def _times(saved: npt.NDArray[np.generic]) -> Times:
+    if np.issubdtype(saved.dtype, np.floating):
+        return saved.astype(np.float64)
+    return saved.astype(np.int64)
+
+
+def _appended(kept: Kept | None, events: Events) -> Kept:
+    if kept is None:
+        return Kept(events.table, events.rows, events.times, events.lanes)
+    return Kept(
+        pa.concat_tables([kept.table, events.table]).combine_chunks(),
+        np.concatenate([kept.rows, events.rows]),
+        np.concatenate([kept.times, events.times]),
+        np.concatenate([kept.lanes, events.lanes]),
+    )

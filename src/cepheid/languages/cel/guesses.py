@@ -1,0 +1,167 @@
+"""The likely fix of a syntax error: one small guess per usual mistake, the first that fits wins.
+
+In: a `Mistake`. Out: the error a user sees, with a hint where a guess fits. A guess looks only at what was
+found, what stands before it and what the grammar would have accepted.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from lark.exceptions import UnexpectedInput
+
+from cepheid.algebra.printing import KEYWORDS
+from cepheid.errors import CepheidError, Source, Span, nearest
+from cepheid.languages.cel.mistakes import CLAUSES, NAMES, Mistake, message_of, mistake_of
+
+NAME_OF_EVENT = frozenset(["DOT", "LPAR"])  # what may follow a name inside a condition
+
+BEFORE_NAMES = frozenset(["SELECT", "FROM", "BY", "AS", ","])
+
+OTHER_SIGNS = {
+    "[": "group with ( and )",
+    "]": "group with ( and )",
+    "&": "write AND",
+    "|": "write OR",
+    "!": "write NOT",
+    "->": "write ; for “followed by”",
+    "→": "write ; for “followed by”",
+    "/*": "comments begin with --",
+    "#": "comments begin with --",
+}
+
+
+def explain(source: Source, error: UnexpectedInput) -> CepheidError:
+    """The error a user sees for what the parser could not read.
+
+    >>> from cepheid.languages.cel.tree import parse_cel
+    >>> try:
+    ...     parse_cel(Source("SELECT * FORM s WHERE T"))
+    ... except CepheidError as error:
+    ...     print(error)
+    error[syntax]: expected FROM, found `FORM`
+      --> query:1:10
+       |
+     1 | SELECT * FORM s WHERE T
+       |          ^^^^ did you mean FROM?
+    """
+    mistake = mistake_of(source, error)
+    span = Span(source, mistake.start, mistake.start + max(1, len(mistake.found)))
+    if _is_quote(mistake):
+        return CepheidError("syntax", "this quote is never closed", span=span, hint=_quote_hint(mistake))
+    hint = next((hint for guess in GUESSES if (hint := guess(mistake)) is not None), None)
+    return CepheidError("syntax", message_of(mistake), span=span, hint=hint)
+
+
+def _is_quote(mistake: Mistake) -> bool:
+    return mistake.found in ("'", '"', "`")
+
+
+def _quote_hint(mistake: Mistake) -> str:
+    return f"close it with {mistake.found}; inside, write {mistake.found * 2} for the sign itself"
+
+
+def _empty_query(mistake: Mistake) -> str | None:
+    return None if mistake.lexemes or mistake.found else "a query reads SELECT * FROM stream WHERE formula"
+
+
+def _last_semicolon(mistake: Mistake) -> str | None:
+    """`;` is CEL's sequence, not the end of a statement."""
+    at_end = not mistake.source.text[mistake.start :].strip("; \t\r\n")
+    ended = mistake.found == ";" or (not mistake.found and mistake.before == ";")
+    return "a query does not end with ;" if ended and at_end else None
+
+
+def _pattern_after_filter(mistake: Mistake) -> str | None:
+    after_condition = "COMPARE" in mistake.accepts or {"AND", "FILTER"} <= mistake.accepts
+    starts_pattern = mistake.found in (";", ":") and after_condition
+    names_event = mistake.found.upper() == "AS" and mistake.accepts == NAME_OF_EVENT
+    if not (starts_pattern or names_event):
+        return None
+    return "FILTER takes all to its left; put what it filters in parentheses: (T AS x FILTER …) ; …"
+
+
+def _other_sign(mistake: Mistake) -> str | None:
+    text, place = mistake.source.text, mistake.start
+    if text[max(0, place - 1) : place + 1] in ("=<", "=>"):
+        return "write <= or >="
+    if mistake.found == "," and "SEMICOLON" in mistake.accepts:
+        return "write ; between the parts of a sequence"
+    return next((hint for sign, hint in OTHER_SIGNS.items() if text.startswith(sign, place)), None)
+
+
+def _double_quoted_string(mistake: Mistake) -> str | None:
+    if mistake.accepts != NAME_OF_EVENT or not mistake.before.startswith('"'):
+        return None
+    inside = mistake.before[1:-1].replace("'", "''")
+    return f"strings take single quotes: '{inside}'"
+
+
+def _attribute_without_variable(mistake: Mistake) -> str | None:
+    if mistake.accepts != NAME_OF_EVENT:
+        return None
+    return f"say whose attribute it is, as in x.{mistake.before}"
+
+
+def _parenthesis(mistake: Mistake) -> str | None:
+    waiting = list[int]()
+    for place, lexeme in mistake.lexemes:
+        if lexeme == "(":
+            waiting.append(place)
+        elif lexeme == ")" and waiting:
+            waiting.pop()
+    if mistake.found == ")" and not waiting:
+        return "there is no ( for it"
+    ended = not mistake.found or mistake.found.upper() in CLAUSES
+    if ended and waiting and "RPAR" in mistake.accepts:
+        span = Span(mistake.source, waiting[-1], waiting[-1] + 1)
+        return f"the ( at {span.line}:{span.column} is never closed"
+    return None
+
+
+def _misspelt_keyword(mistake: Mistake) -> str | None:
+    known = [name for name in mistake.accepts if name in KEYWORDS]
+    found = nearest(mistake.found, sorted(known)) if mistake.found[:1].isalpha() else None
+    return f"did you mean {found}?" if found else None
+
+
+def _keyword_read_as_name(mistake: Mistake) -> str | None:
+    """A keyword where only a name can stand is taken for one; what was missing is in front of it."""
+    words = [lexeme for _, lexeme in mistake.lexemes[-2:]]
+    if len(words) < 2 or words[0].upper() not in BEFORE_NAMES or words[1].upper() not in KEYWORDS:
+        return None
+    if mistake.accepts & NAMES:
+        return None
+    missing = "* or a variable" if words[0].upper() == "SELECT" else "a name"
+    return f"`{words[1]}` was read as a name: is {missing} missing before it?"
+
+
+def _missing_keyword(mistake: Mistake) -> str | None:
+    if "FROM" in mistake.accepts and mistake.found.upper() == "WHERE":
+        return "add FROM and the stream's name before WHERE"
+    if "WHERE" in mistake.accepts and mistake.found:
+        return "put WHERE before the formula"
+    return None
+
+
+def _name_of_event(mistake: Mistake) -> str | None:
+    if mistake.found.upper() == "AS" and "LBRACE" in mistake.accepts:
+        return "name the event before it is repeated: (T AS x)+"
+    if "AS" in mistake.accepts and mistake.found[:1].isalpha() and mistake.found.upper() not in KEYWORDS:
+        return f"write AS before the variable: {mistake.before} AS {mistake.found}"
+    return None
+
+
+GUESSES: tuple[Callable[[Mistake], str | None], ...] = (
+    _empty_query,
+    _last_semicolon,
+    _pattern_after_filter,
+    _other_sign,
+    _double_quoted_string,
+    _keyword_read_as_name,
+    _attribute_without_variable,
+    _parenthesis,
+    _misspelt_keyword,
+    _missing_keyword,
+    _name_of_event,
+)
