@@ -27,7 +27,13 @@ TIMES: Mapping[str, Callable[[np.ndarray], pa.Array]] = {
     "ntz": lambda n: pa.array(n * 1_000_003 - 10**8, pa.timestamp("us")),
     "date": lambda n: pa.array(n.astype(np.int32), pa.date32()),
 }
-WINDOWS = {"int": "5", "float": "0.75", "utc": "5000015 microseconds", "ntz": "5000015 microseconds", "date": "5 days"}
+WINDOWS = {
+    "int": "5",
+    "float": "0.75",
+    "utc": "5000015 microseconds",
+    "ntz": "5000015 microseconds",
+    "date": "5 days",
+}
 
 
 def events(kind: str = "int", rows: int = 400, seed: int = 3) -> pa.Table:
@@ -103,7 +109,9 @@ def test_positions_count_inside_the_partition(spark: SparkSession) -> None:
     query = cepheid.query(f"{PAIRS} PARTITION BY k WITHIN 5")
     found = match_spark(frame(spark, table), query, time="ts", positions=True).toArrow()
     for match in found.to_pylist():
-        lane = table.filter(pa.compute.equal(table["k"], match["k"]) if match["k"] else pa.compute.is_null(table["k"]))
+        lane = table.filter(
+            pa.compute.equal(table["k"], match["k"]) if match["k"] else pa.compute.is_null(table["k"])
+        )
         ordered = lane.take(pa.array(np.argsort(lane["ts"].to_numpy(), kind="stable"))).to_pylist()
         assert [ordered[p] for p in match["positions"]] == [match["x"], match["y"]]
 
@@ -145,7 +153,11 @@ def test_a_limit_takes_that_many_of_the_matches(spark: SparkSession) -> None:
 
 def test_consumption_and_windows_by_count_run_in_one_task(spark: SparkSession) -> None:
     table = events()
-    for clause, why in (("WITHIN 5 CONSUME", "CONSUME"), ("WITHIN 6 EVENTS", "counts events"), ("", "no window")):
+    for clause, why in (
+        ("WITHIN 5 CONSUME", "CONSUME"),
+        ("WITHIN 6 EVENTS", "counts events"),
+        ("", "no window"),
+    ):
         query = f"SELECT NXT * FROM s WHERE A AS x ; B AS y {clause}"
         with pytest.warns(CepheidWarning, match=why) as caught:
             found = cepheid.match(frame(spark, table), query)

@@ -28,6 +28,8 @@ session.stop()
 
 
 def test_executors_in_their_own_processes_give_the_same_matches() -> None:
-    done = subprocess.run([sys.executable, "-c", PROGRAM], capture_output=True, text=True, timeout=240, check=False)
+    done = subprocess.run(
+        [sys.executable, "-c", PROGRAM], capture_output=True, text=True, timeout=240, check=False
+    )
     assert done.returncode == 0, done.stderr
     assert done.stdout.startswith("matches ")
