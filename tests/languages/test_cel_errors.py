@@ -1,9 +1,15 @@
 """Syntax errors say where, what was expected and, for the usual mistakes, how to fix it."""
 
+import pyarrow as pa
 import pytest
 
+from cepheid.algebra.printing import print_query, print_tree
+from cepheid.algebra.scope import check_scope
+from cepheid.algebra.types import check_types
 from cepheid.errors import CepheidError
 from cepheid.languages import lower, parse
+from cepheid.languages.parsed import DEPTH_LIMIT
+from cepheid.schema import schema_of
 
 PREFIX = "SELECT * FROM s WHERE "
 
@@ -178,12 +184,31 @@ def _code_of(text: str) -> str | None:
 def test_real_nesting_beyond_the_limit_is_refused() -> None:
     found = error(PREFIX + "(" * 3000 + "A" + "+;B)" * 3000)
     assert found.code == "too-large"
-    assert "200 levels" in found.message
+    assert f"{DEPTH_LIMIT} levels" in found.message
 
 
 def test_deeply_nested_conditions_are_refused() -> None:
     found = error(PREFIX + "A AS x FILTER " + "NOT " * 3000 + "x.a")
     assert found.code == "too-large"
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "A AS x FILTER " + "(x.a OR x.a AND " * 70 + "x.a" + ")" * 70,
+        "A AS x FILTER " + "NOT " * 140 + "x.a",
+        "A AS x FILTER x.a IN (" * 1 + "coalesce(" * 130 + "x.a" + ")" * 131,
+        "(" * 70 + "A" + " OR B)+" * 70,
+        "A" + " ; A" * 140,
+    ],
+    ids=["and-or", "not", "calls", "repetitions", "sequence"],
+)
+def test_what_is_nested_within_the_limit_goes_through_every_pass(text: str) -> None:
+    query = lower(parse(PREFIX + text))
+    check_scope(query)
+    check_types(query, schema_of(pa.schema([("t", pa.int64()), ("a", pa.bool_())]), time="t"))
+    assert lower(parse(print_query(query))) == query
+    assert print_tree(query.pattern)
 
 
 def test_unclosed_parentheses_by_the_thousand_are_a_syntax_error() -> None:
