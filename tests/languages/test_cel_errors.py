@@ -1,7 +1,11 @@
 """Syntax errors say where, what was expected and, for the usual mistakes, how to fix it."""
 
+import re
+
 import pyarrow as pa
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from cepheid.algebra.printing import print_query, print_tree
 from cepheid.algebra.scope import check_scope
@@ -136,6 +140,8 @@ def test_typical_mistakes_render_exactly(text: str) -> None:
         ("A AS x LIMIT 5 LIMIT 6", "keep one of them"),
         ("A AS x LIMIT 5.5", "as in LIMIT 10"),
         ("A AS x FILTER x.a > 99999999999999999999", "write it as a decimal number"),
+        ("A WITHIN 1e999999999 days", "a window has at most 64 bits"),
+        ("A WITHIN 99999999999999999999", "a window has at most 64 bits"),
         ("A AS x FILTER x.a <> 1 <> 2", "say which values differ"),
         ("A AS x FILTER x.t > TIMESTAMP 'soon'", "write it as TIMESTAMP '2024-01-31 12:30:00'"),
         ("A AS x FILTER x.t > DATE '31.1.2024'", "write it as DATE '2024-01-31'"),
@@ -225,3 +231,26 @@ def test_an_unknown_language_lists_the_known_ones() -> None:
 
 def test_the_language_may_be_named_in_any_case() -> None:
     assert parse("SELECT * FROM s WHERE A", language="CEL").language == "cel"
+
+
+WORDS = re.split(
+    " ",
+    "SELECT FROM WHERE AS FILTER OR AND NOT IN LIKE IS NULL BETWEEN NXT LAST( PARTITION BY WITHIN LIMIT CONSUME "
+    "EVENTS x y T x.a 1 2.5 -- 'a' ' \" ` \"q\" ; : , . ( ) { } + * ? = <> < [ ] & | ! -> ∧ ∨ ¬ é \n DATE round(",
+)
+
+
+@settings(max_examples=300, deadline=None)
+@given(
+    st.lists(st.sampled_from(WORDS), max_size=12),
+    st.sampled_from(["", PREFIX, PREFIX + "T AS x FILTER x.a = 1 "]),
+)
+def test_any_text_is_a_query_or_an_error_with_a_place(words: list[str], prefix: str) -> None:
+    try:
+        lower(parse(prefix + " ".join(words)))
+    except CepheidError as caught:
+        rendered, span = str(caught), caught.span
+    else:
+        return
+    assert span is not None
+    assert f"--> query:{span.line}:{span.column}" in rendered
