@@ -235,8 +235,9 @@ def test_the_language_may_be_named_in_any_case() -> None:
 
 WORDS = re.split(
     " ",
-    "SELECT FROM WHERE AS FILTER OR AND NOT IN LIKE IS NULL BETWEEN NXT LAST( PARTITION BY WITHIN LIMIT CONSUME "
-    "EVENTS x y T x.a 1 2.5 -- 'a' ' \" ` \"q\" ; : , . ( ) { } + * ? = <> < [ ] & | ! -> ∧ ∨ ¬ é \n DATE round(",
+    "SELECT FROM WHERE AS FILTER OR AND NOT IN LIKE IS NULL BETWEEN NXT LAST( PARTITION BY WITHIN LIMIT "
+    "CONSUME EVENTS x y T x.a 1 2.5 -- 'a' ' \" ` \"q\" ; : , . ( ) { } + * ? = <> < [ ] & | ! -> ∧ ∨ ¬ é \n "
+    "DATE round(",
 )
 
 

@@ -94,8 +94,12 @@ def window_of(source: Source, sign: Token | None, number: Token, unit: Token | N
     """What stands after WITHIN; whether the amount makes sense is `algebra.scope`'s to say."""
     word = "" if unit is None else unit.casefold()
     if float(number) * MICROSECONDS.get(word, 1) >= INT64.stop:
-        span, hint = span_of(source, number), "a window has at most 64 bits, in microseconds if it has a unit"
-        raise CepheidError("syntax", "this window is too large", span=span, hint=hint)
+        raise CepheidError(
+            "syntax",
+            "this window is too large",
+            span=span_of(source, number),
+            hint="a window has at most 64 bits, in microseconds if it has a unit",
+        )
     amount = Decimal(number) * (-1 if sign is not None else 1)
     if unit is None:
         return Window(_plain(amount), WindowUnit.PLAIN)
