@@ -123,19 +123,23 @@ def test_repetition_bounds_must_allow_something(formula: str, message: str) -> N
     ("clause", "message"),
     [
         ("WITHIN 0 EVENTS", "`WITHIN` requires a positive number of events; got `0 EVENTS` instead"),
-        ("WITHIN -5 seconds", "`WITHIN` requires a positive duration; got `-5 seconds` instead"),
-        ("WITHIN 0", "`WITHIN` requires a positive duration; got `0` instead"),
+        ("WITHIN -5 seconds", "`WITHIN` requires a duration that is not negative; got `-5 seconds` instead"),
+        ("WITHIN -1", "`WITHIN` requires a duration that is not negative; got `-1` instead"),
         ("WITHIN 2.5 EVENTS", "`WITHIN` requires a whole number of events; got `2.5` instead"),
         ("WITHIN 0.5 us", "`WITHIN` requires a whole number of microseconds; got `0.5` instead"),
         ("LIMIT 0", "`LIMIT` requires a positive number of matches; got `0` instead"),
         ("LIMIT -3", "`LIMIT` requires a positive number of matches; got `-3` instead"),
     ],
 )
-def test_windows_and_limits_must_be_positive(clause: str, message: str) -> None:
+def test_windows_and_limits_must_hold_something(clause: str, message: str) -> None:
     found = error("A", tail=clause)
     assert (found.code, found.message) == ("bad-argument", message)
     assert found.span is not None
     assert found.span.text == clause
+
+
+def test_a_window_of_no_duration_holds_events_of_one_time() -> None:
+    check("A ; B", tail="WITHIN 0 seconds")
 
 
 def test_selecting_an_unknown_variable_is_an_error() -> None:
