@@ -77,6 +77,7 @@ def test_comparing_with_null_is_null_and_with_nan_only_unequal(op: str) -> None:
     assert compare(op, 1, None) is None
     assert compare(op, NAN, NAN) is (op == "<>")
     assert compare(op, NAN, 1) is (op == "<>")
+    assert value_of(Comparison(op, Literal(Decimal(1)), Literal(NAN)), {}) is (op == "<>")
 
 
 def test_not_over_a_comparison_with_nan_holds() -> None:

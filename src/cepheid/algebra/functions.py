@@ -73,9 +73,21 @@ _ALL = (
     Function("ln", (NUMBER,), _N, "ln(x)", "the natural logarithm; NULL for x ≤ 0"),
     Function("exp", (NUMBER,), _N, "exp(x)", "e to the x; infinite when too large"),
     Function("sign", (NUMBER,), _N, "sign(x)", "-1, 0 or 1 as a real"),
-    Function("least", (ORDERED,) * 2, None, "least(a, b, …)", "the smallest that is not NULL; NaN is above all numbers", repeated=True),
     Function(
-        "greatest", (ORDERED,) * 2, None, "greatest(a, b, …)", "the largest that is not NULL; NaN is above all numbers", repeated=True
+        "least",
+        (ORDERED,) * 2,
+        None,
+        "least(a, b, …)",
+        "the smallest that is not NULL; NaN is above all numbers",
+        repeated=True,
+    ),
+    Function(
+        "greatest",
+        (ORDERED,) * 2,
+        None,
+        "greatest(a, b, …)",
+        "the largest that is not NULL; NaN is above all numbers",
+        repeated=True,
     ),
     Function("length", (STRING,), _N, "length(s)", "the number of characters, trailing spaces included"),
     Function("upper", (STRING,), _S, "upper(s)", "s in upper case"),

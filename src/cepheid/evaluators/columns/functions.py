@@ -21,6 +21,7 @@ from cepheid.evaluators.columns.arithmetic import doubles
 from cepheid.evaluators.columns.choose import CHOOSERS
 from cepheid.evaluators.columns.compare import truth_of_arrow
 from cepheid.evaluators.columns.kinds import (
+    SEVERAL_ZONES,
     Nothing,
     Numbers,
     RowByRowError,
@@ -222,9 +223,9 @@ def _tested(kernel: Callable[..., Any]) -> Callable[..., Value]:
 
 def _field(kernel: Callable[..., Any]) -> Callable[..., Value]:
     def field(times: Value) -> Value:
-        if not isinstance(times, Times):
+        if not isinstance(times, Times) or times.zone == SEVERAL_ZONES:
             raise RowByRowError
-        instants = pa.array(times.values.reshape(-1), pa.timestamp(times.unit))
+        instants = pa.array(times.values.reshape(-1), pa.timestamp(times.unit, times.zone))
         fields = kernel(instants).to_numpy(zero_copy_only=False).astype(np.int64)
         return Numbers(fields.reshape(times.values.shape), times.null)
 
