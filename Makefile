@@ -22,7 +22,7 @@ test: $(READY) ## format check, lint, types, all tests
 	$(BIN)/python -m pytest
 
 fuzz: $(READY) ## random queries against the oracle for SECONDS=60
-	$(BIN)/python -m tests.fuzz --seconds $(SECONDS)
+	$(BIN)/python tests/fuzz.py $(SECONDS)
 
 bench: $(READY) ## Q1 to Q6 and stock sequences: events/s, matches/s, memory
 	$(BIN)/python bench/run.py

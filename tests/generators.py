@@ -18,7 +18,7 @@ from __future__ import annotations
 
 import random
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Protocol, TypeVar
 
 import pyarrow as pa
@@ -125,6 +125,18 @@ class Case:
 
     def expected(self) -> list[OracleMatch]:
         return evaluate(self.query, self.events)
+
+    def with_strategy(self, strategy: Strategy) -> Case:
+        return replace(self, query=replace(self.query, strategy=strategy))
+
+    def shifted(self, ticks: int) -> Case:
+        """The same events later, or earlier, by so many units of their time column."""
+        times = self.table["ts"]
+        later = pa.array([value + ticks for value in times.cast(pa.int64()).to_pylist()], pa.int64()).cast(
+            times.type
+        )
+        place = self.table.column_names.index("ts")
+        return replace(self, table=self.table.set_column(place, "ts", later))
 
     def __repr__(self) -> str:
         rows = "\n".join(f"  {index}: {row}" for index, row in enumerate(self.table.to_pylist()))

@@ -85,7 +85,9 @@ def count(
     if _kind(data) == "spark":
         from cepheid.spark.batch import count_spark
 
-        return count_spark(_chosen(data, parsed), parsed, time=time, type=type, order=order, evaluator=evaluator)
+        return count_spark(
+            _chosen(data, parsed), parsed, time=time, type=type, order=order, evaluator=evaluator
+        )
     table, schema = _stream(data, parsed, time, type, order)
     plan = plan_for(parsed, schema, evaluator)
     reads = _projected(schema, plan.reads)
@@ -152,12 +154,18 @@ def _chosen(data: Any, parsed: ParsedQuery) -> Any:
     names = parsed.query.streams or tuple(data)
     for name in names:
         if name not in data:
-            hint = did_you_mean(name, data, "the streams given are " + ", ".join(f"`{known}`" for known in data))
-            raise CepheidError("bad-argument", f"FROM names the stream `{name}`, which the data lacks", hint=hint)
+            hint = did_you_mean(
+                name, data, "the streams given are " + ", ".join(f"`{known}`" for known in data)
+            )
+            raise CepheidError(
+                "bad-argument", f"FROM names the stream `{name}`, which the data lacks", hint=hint
+            )
     return {name: data[name] for name in names}
 
 
-def _stream(data: Any, parsed: ParsedQuery, time: str, type: str | None, order: str | None) -> tuple[pa.Table, Schema]:
+def _stream(
+    data: Any, parsed: ParsedQuery, time: str, type: str | None, order: str | None
+) -> tuple[pa.Table, Schema]:
     """In-process data as a table in stream order, and its schema."""
     chosen = _chosen(data, parsed)
     if isinstance(chosen, Mapping):

@@ -1,8 +1,8 @@
 """The engine: batches in stream order in, tables of matches out, incrementally and in one process.
 
-In: a plan. The engine checks and numbers the rows, hands them to the plan's evaluator, keeps the rows that later matches may
-contain and turns what was found into tables. Invariant: however the stream is cut into batches, and however often the
-state is saved and loaded between them, the union of the tables is the same.
+In: a plan. The engine checks and numbers the rows, hands them to the plan's evaluator, keeps the rows that later
+matches may contain and turns what was found into tables. Invariant: however the stream is cut into batches, and
+however often the state is saved and loaded between them, the union of the tables is the same.
 """
 
 from __future__ import annotations
@@ -101,7 +101,12 @@ class Engine:
             "text": self.plan.text,
             "language": self.plan.language,
             "evaluator": self.plan.evaluator,
-            "names": {"time": schema.time, "type": schema.type, "order": schema.order, "stream": schema.stream},
+            "names": {
+                "time": schema.time,
+                "type": schema.type,
+                "order": schema.order,
+                "stream": schema.stream,
+            },
             "options": self._options,
             "rows": self._rows,
             "reported": self._reported,
@@ -166,13 +171,17 @@ class Engine:
         expected = self.plan.schema.arrow
         missing = [name for name in expected.names if name not in table.column_names]
         if missing:
-            raise CepheidError("bad-data", f"the batch has no column `{missing[0]}`, which the engine's schema has")
+            raise CepheidError(
+                "bad-data", f"the batch has no column `{missing[0]}`, which the engine's schema has"
+            )
         table = table.select(expected.names)
         if table.schema.types != expected.types:
             try:
                 table = table.cast(expected)
             except (pa.ArrowInvalid, pa.ArrowNotImplementedError) as error:
-                raise CepheidError("bad-data", f"the batch does not fit the engine's schema: {error}") from error
+                raise CepheidError(
+                    "bad-data", f"the batch does not fit the engine's schema: {error}"
+                ) from error
         return table
 
     def _check_order(self, table: pa.Table, times: Times) -> None:

@@ -38,7 +38,7 @@ def kind_of(data: Any) -> str:
     raise CepheidError(
         "bad-data",
         f"cannot read a {type(data).__module__}.{type(data).__name__} as a stream of events",
-        hint="give a pyarrow Table, RecordBatch or reader, a pandas or polars frame, a Spark DataFrame, or a dict of these",
+        hint="give a pyarrow Table, RecordBatch or reader, a pandas, polars or Spark frame, or a dict of these",
     )
 
 

@@ -1,7 +1,7 @@
 """The state of an engine as bytes and back, in a versioned format without code in it.
 
-A container of named arrays (NumPy's zip, no pickles): a JSON header with the version, the query's text and the names given to
-the engine; the schema and the kept rows as Arrow streams; the arrays of the lanes and of the evaluator.
+A container of named arrays (NumPy's zip, no pickles): a JSON header with the version, the query's text and the
+names given to the engine; the schema and the kept rows as Arrow streams; the arrays of the lanes and of the evaluator.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ def pack(header: dict[str, Any], tables: dict[str, pa.Table], arrays: Arrays) ->
     content |= {f"table:{name}": _bytes(_stream(table)) for name, table in tables.items()}
     content |= {f"array:{name}": array for name, array in arrays.items()}
     sink = io.BytesIO()
-    np.savez_compressed(sink, allow_pickle=False, **content)  # type: ignore[arg-type]
+    np.savez_compressed(sink, allow_pickle=False, **content)
     return sink.getvalue()
 
 
@@ -47,7 +47,9 @@ def unpack(saved: bytes) -> tuple[dict[str, Any], dict[str, pa.Table], Arrays]:
         for name, array in content.items()
         if name.startswith("table:")
     }
-    arrays = {name.removeprefix("array:"): array for name, array in content.items() if name.startswith("array:")}
+    arrays = {
+        name.removeprefix("array:"): array for name, array in content.items() if name.startswith("array:")
+    }
     return header, tables, arrays
 
 

@@ -40,6 +40,7 @@ NULL = Literal(None)
         (Negation(NULL), FALSE),
         (Negation(Negation(P)), P),
         (IsTrue(IsTrue(P)), P),
+        (IsTrue(Conjunction((P, NULL))), FALSE),
         (Conjunction((P, Conjunction((Q, P)))), Conjunction((P, Q))),
         (Disjunction((P, Disjunction((Q, P)))), Disjunction((P, Q))),
         (Conjunction((P, Negation(P))), FALSE),

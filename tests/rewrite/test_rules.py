@@ -151,6 +151,15 @@ PAIRS = {
         Filter(Seq(X, Y), Negation(Disjunction((P, Negation(Q))))),
         Seq(with_(X, Negation(P)), with_(Y, Q)),
     ),
+    "a negated conjunction becomes a choice": (
+        Filter(Seq(X, Y), Negation(Conjunction((P, Q)))),
+        Or(Seq(with_(X, Negation(P)), Y), Seq(X, with_(Y, Negation(Q)))),
+    ),
+    "a filter on a name that an iteration hides without binding it stays": (
+        Seq(X, plus(Filter(Or(AGAIN, Y), P))),
+        Seq(X, plus(Filter(Or(AGAIN, Y), P))),
+    ),
+    "`?` around what may be empty anyway": (optional(plus(optional(X))), plus(optional(X))),
     "a conjunction below a disjunction": (
         Filter(Seq(Seq(X, Y), Z), Disjunction((Conjunction((P, Q)), R))),
         Or(Seq(Seq(with_(X, P), with_(Y, Q)), Z), Seq(Seq(X, Y), with_(Z, R))),

@@ -152,19 +152,7 @@ class Bind:
 
 
 Pattern = (
-    Atom
-    | Seq
-    | StrictSeq
-    | Or
-    | All
-    | Intersect
-    | Repeat
-    | Not
-    | Filter
-    | PartBy
-    | Within
-    | Select
-    | Bind
+    Atom | Seq | StrictSeq | Or | All | Intersect | Repeat | Not | Filter | PartBy | Within | Select | Bind
 )
 
 

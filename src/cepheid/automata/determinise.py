@@ -19,13 +19,15 @@ from __future__ import annotations
 
 from collections.abc import Hashable, Iterable
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, cast
 
 from cepheid.algebra.nodes import Strategy
 from cepheid.automata.cea import CEA
 from cepheid.errors import CepheidError
 
 States = frozenset[int]
+RankedKey = tuple[tuple[States, ...], int, States]
+MaximalKey = tuple[States, States, States]
 NONE: States = frozenset()
 START: States = frozenset([0])
 
@@ -88,11 +90,11 @@ class Determiniser:
                 assert isinstance(key, frozenset)
                 return self._plain_moves(key, satisfied)
             case Strategy.NXT | Strategy.LAST:
-                assert isinstance(key, tuple)
-                return self._ranked_moves(*key, satisfied)
+                ranks, rank, states = cast("RankedKey", key)
+                return self._ranked_moves(ranks, rank, states, satisfied)
             case Strategy.MAX:
-                assert isinstance(key, tuple)
-                return self._maximal_moves(*key, satisfied)
+                states, same, more = cast("MaximalKey", key)
+                return self._maximal_moves(states, same, more, satisfied)
 
     def describe(self, state: int) -> str:
         """The state as the paper writes it."""
@@ -182,10 +184,7 @@ class Determiniser:
 
     def _labels(self, states: States, satisfied: States) -> list[int]:
         found = {
-            label
-            for state in states
-            for predicate, label, _ in self._marks[state]
-            if predicate in satisfied
+            label for state in states for predicate, label, _ in self._marks[state] if predicate in satisfied
         }
         return sorted(found)
 

@@ -56,7 +56,9 @@ def match_ids(offsets, lane_low, lane_high, ties, ranks, labels, label_low, labe
         low, high = np.uint64(lane_low[m]), np.uint64(lane_high[m])
         for i in range(offsets[m], offsets[m + 1]):
             low = step(step(low, np.uint64(ties[i])), np.uint64(ranks[i]) + np.uint64(label_low[labels[i]]))
-            high = step(step(high, np.uint64(ties[i])), np.uint64(ranks[i]) + np.uint64(label_high[labels[i]]))
+            high = step(
+                step(high, np.uint64(ties[i])), np.uint64(ranks[i]) + np.uint64(label_high[labels[i]])
+            )
         for k in range(16):
             shift = np.uint64(60 - 4 * k)
             out_digits[m * 32 + k] = digits[(high >> shift) & np.uint64(15)]

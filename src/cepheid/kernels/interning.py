@@ -1,7 +1,7 @@
 """Numbering distinct keys: open addressing over flat arrays, carried from batch to batch.
 
-`slots` holds 1 + the number of a key, 0 where free; its length is a power of two, and the caller keeps it at least twice
-the number of keys. Both loops stop where that would be broken and can be called again from there.
+`slots` holds 1 + the number of a key, 0 where free; its length is a power of two, and the caller keeps it at least
+twice the number of keys. Both loops stop where that would be broken and can be called again from there.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
 """The rows that later matches may still contain, found again by their number.
 
-Rows come in ascending order of their number and are kept in chunks whose sizes fall at least by half, so that adding many
-small batches costs logarithmic copying per row. Beside its columns a row keeps its number, lane, position in the
-lane, and the tie and rank that its identity is made of.
+Rows come in ascending order of their number and are kept in chunks whose sizes fall at least by half, so that adding
+many small batches costs logarithmic copying per row. Beside its columns a row keeps its number, lane, position in
+the lane, and the tie and rank that its identity is made of.
 """
 
 from __future__ import annotations

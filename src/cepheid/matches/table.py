@@ -16,7 +16,7 @@ import pyarrow as pa
 from cepheid.algebra.variables import Shown
 from cepheid.kernels.hashing import hash_words, match_ids
 from cepheid.matches.found import Found, Ints
-from cepheid.matches.history import LANE, POSITION, RANK, ROW, TIE, History, integers
+from cepheid.matches.history import LANE, RANK, ROW, TIE, History, integers
 from cepheid.schema import Schema
 
 
@@ -85,7 +85,9 @@ def _variable(variable: Shown, found: Found, layout: Layout, events: pa.Table, i
     return _events(layout.schema, events, chosen, ~present)
 
 
-def _events(schema: Schema, events: pa.Table, index: Ints, missing: npt.NDArray[np.bool_] | None) -> pa.StructArray:
+def _events(
+    schema: Schema, events: pa.Table, index: Ints, missing: npt.NDArray[np.bool_] | None
+) -> pa.StructArray:
     columns = [_take(events[name], index) for name in schema.names]
     mask = None if missing is None else pa.array(missing)
     return pa.StructArray.from_arrays(columns, fields=list(event_type(schema)), mask=mask)
@@ -121,7 +123,7 @@ def _ids(
         *label_hashes(layout.labels),
         digits,
     )
-    offsets = np.arange(0, 32 * len(found) + 1, 32, np.int64)
+    offsets = 32 * np.arange(len(found) + 1, dtype=np.int64)
     ids = pa.Array.from_buffers(
         pa.large_string(), len(found), [None, pa.py_buffer(offsets.tobytes()), pa.py_buffer(digits)]
     )
@@ -137,5 +139,3 @@ def label_hashes(labels: tuple[frozenset[str], ...]) -> tuple[Ints, Ints]:
         hash_words(words, low[number : number + 1], high[number : number + 1])
     return low, high
 
-
-__all__ = ["POSITION", "ROW", "Layout", "event_type", "tabulate"]

@@ -1,7 +1,7 @@
 """Which evaluator runs a query, and why.
 
-In: the query as meant and as rewritten, and the schema. Out: a plan. A query that no evaluator can run is an error, never
-an approximation.
+In: the query as meant and as rewritten, and the schema. Out: a plan. A query that no evaluator can run is an error,
+never an approximation.
 """
 
 from __future__ import annotations

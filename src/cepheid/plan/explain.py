@@ -38,7 +38,9 @@ def _plan(plan: Plan) -> str:
     query = plan.query
     lines = [f"evaluator: {plan.evaluator}", *(f"  because {reason}" for reason in plan.why)]
     lines.append("reads: " + ", ".join(plan.reads))
-    lines.append("shows: " + (", ".join(f"{item.name} ({_shape(item.many)})" for item in plan.shown) or "nothing"))
+    lines.append(
+        "shows: " + (", ".join(f"{item.name} ({_shape(item.many)})" for item in plan.shown) or "nothing")
+    )
     if query.partition_by:
         lines.append(f"partitions: by {', '.join(query.partition_by)}; each key is a stream of its own")
     else:

@@ -86,7 +86,7 @@ def _ln(value: Any) -> float | None:
     return None if value == 0 else _real(math.log, value)
 
 
-def _sign(value: Any) -> Any:
+def _sign(value: Any) -> float:
     return value if value != value else float((value > 0) - (value < 0))
 
 

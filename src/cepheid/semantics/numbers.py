@@ -43,8 +43,9 @@ def round_half_away(value: Any, digits: int) -> Any:
     """
     if isinstance(value, float) and (value != value or value in (float("inf"), float("-inf"))):
         return value
-    exact = Decimal(repr(value)) if isinstance(value, float) else Decimal(value)
+    exact = Decimal(repr(value))
     if -exact.as_tuple().exponent <= digits:  # type: ignore[operator]  # infinities are gone
         return value
-    rounded = exact.quantize(Decimal(1).scaleb(-digits), ROUND_HALF_UP, _WIDE)
-    return rounded if isinstance(value, Decimal) else int64_or_null(type(value)(rounded))
+    # No double reaches 10^400, and an exponent of a billion is none that Decimal can have.
+    rounded = exact.quantize(Decimal(1).scaleb(min(-digits, 400)), ROUND_HALF_UP, _WIDE)
+    return int64_or_null(type(value)(rounded))

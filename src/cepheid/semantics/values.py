@@ -72,13 +72,13 @@ def value_of(expression: Expression, events: Mapping[str | None, Attributes]) ->
     """
     match expression:
         case Literal(value):
-            return value
+            return _read(value)
         case Attribute(var, name, index):
             if index is not None:
                 raise CepheidError(
                     "not-yet", "attributes of one event among many (`a[i]`) are not yet supported"
                 )
-            return events[var][name]
+            return _read(events[var][name])
         case Arithmetic(op, left, right):
             return _arithmetic(op, value_of(left, events), value_of(right, events))
         case Comparison(op, left, right):
@@ -118,12 +118,12 @@ def compare(op: str, left: Any, right: Any) -> bool | None:
         return None
     if isinstance(left, dt.date) and isinstance(right, dt.date):
         left, right = instant(left), instant(right)
-    # A Decimal refuses to be compared with NaN, which IEEE has an answer for.
-    if isinstance(left, Decimal) and isinstance(right, float):
-        left = float(left)
-    if isinstance(right, Decimal) and isinstance(left, float):
-        right = float(right)
     return _COMPARE[op](left, right)
+
+
+def _read(value: Any) -> Any:
+    """A decimal is read as the nearest double, so that conditions have two kinds of number and not three."""
+    return float(value) if isinstance(value, Decimal) else value
 
 
 def _all(values: Iterable[bool | None]) -> bool | None:

@@ -1,7 +1,8 @@
 """Partition keys as lanes: each distinct key gets a number, from 0, that stays its own for the life of the engine.
 
-In: the partition columns of a batch. Out: a lane number per row. NULL is a key like any other. Each lane carries its number
-of events, the last time and its rank among ties, and a hash of its key that is the same in every run and cluster.
+In: the partition columns of a batch. Out: a lane number per row. NULL is a key like any other. Each lane carries its
+number of events, the last time and its rank among ties, and a hash of its key that is the same in every run and
+cluster.
 """
 
 from __future__ import annotations
@@ -65,9 +66,13 @@ class Texts:
 
     def load(self, prefix: str, state: State) -> None:
         ends, store = state[f"{prefix}.ends"], state[f"{prefix}.store"]
-        self.numbers(pa.Array.from_buffers(
-            pa.large_binary(), len(ends) - 1, [None, pa.py_buffer(ends.tobytes()), pa.py_buffer(store.tobytes())]
-        ))
+        self.numbers(
+            pa.Array.from_buffers(
+                pa.large_binary(),
+                len(ends) - 1,
+                [None, pa.py_buffer(ends.tobytes()), pa.py_buffer(store.tobytes())],
+            )
+        )
 
 
 class Lanes:
@@ -192,7 +197,12 @@ class Lanes:
 
 
 def _is_bytes(dtype: pa.DataType) -> bool:
-    return bool(pa.types.is_string(dtype) or pa.types.is_large_string(dtype) or pa.types.is_binary(dtype) or pa.types.is_large_binary(dtype))
+    return bool(
+        pa.types.is_string(dtype)
+        or pa.types.is_large_string(dtype)
+        or pa.types.is_binary(dtype)
+        or pa.types.is_large_binary(dtype)
+    )
 
 
 def _as_integers(column: pa.Array) -> Ints | None:
@@ -203,16 +213,22 @@ def _as_integers(column: pa.Array) -> Ints | None:
     if pa.types.is_boolean(dtype) or (pa.types.is_integer(dtype) and dtype != pa.uint64()):
         return _numbers(column.cast(pa.int64()))
     if dtype == pa.uint64():
-        return pc.fill_null(column, 0).to_numpy(zero_copy_only=False).view(np.int64).copy()
+        return _numbers(column).view(np.int64)
     if pa.types.is_timestamp(dtype) or pa.types.is_date(dtype):
-        filled = pc.fill_null(column, pa.scalar(0, pa.int64() if pa.types.is_timestamp(dtype) or pa.types.is_date64(dtype) else pa.int32()).cast(dtype))
+        filled = pc.fill_null(
+            column,
+            pa.scalar(
+                0, pa.int64() if pa.types.is_timestamp(dtype) or pa.types.is_date64(dtype) else pa.int32()
+            ).cast(dtype),
+        )
         return np.array(times_of(filled, "key"), np.int64)
     if pa.types.is_floating(dtype):
         reals = pc.fill_null(column.cast(pa.float64()), 0.0).to_numpy(zero_copy_only=False) + 0.0
         reals[np.isnan(reals)] = np.nan  # one NaN
-        return reals.view(np.int64)
+        bits: Ints = reals.view(np.int64)
+        return bits
     return None
 
 
 def _numbers(column: pa.Array) -> Ints:
-    return np.array(pc.fill_null(column, 0).to_numpy(zero_copy_only=False), np.int64)
+    return np.array(pc.fill_null(column, 0).to_numpy(zero_copy_only=False)).view(np.int64)

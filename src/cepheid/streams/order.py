@@ -38,7 +38,9 @@ def first_unordered(table: pa.Table, schema: Schema) -> int:
     times = times_of(table[schema.time], schema.time)
     back = times[1:] < times[:-1]
     if schema.order is not None and len(table):
-        ranks = pc.rank(_comparable(table[schema.order]).combine_chunks(), sort_keys="ascending", tiebreaker="min")
+        ranks = pc.rank(
+            _comparable(table[schema.order]).combine_chunks(), sort_keys="ascending", tiebreaker="min"
+        )
         order = ranks.to_numpy(zero_copy_only=False).astype(np.int64)
         back |= (times[1:] == times[:-1]) & (order[1:] < order[:-1])
     found = np.flatnonzero(back)

@@ -30,7 +30,7 @@ def times_of(column: pa.ChunkedArray | pa.Array, name: str, first_row: int = 0) 
         row = first_row + int(np.flatnonzero(pc.is_null(column).to_numpy(zero_copy_only=False))[0])
         raise CepheidError(
             "bad-time",
-            f"time column `{name}` is NULL in row {row} (and in {column.null_count} of {len(column)} rows of its batch)",
+            f"time column `{name}` is NULL in row {row}, and in {column.null_count} rows of its batch of {len(column)}",
             hint="drop or fill the rows without a time before matching",
         )
     dtype = column.type
@@ -40,7 +40,7 @@ def times_of(column: pa.ChunkedArray | pa.Array, name: str, first_row: int = 0) 
         ticks = _integers(column.cast(pa.timestamp(dtype.unit)).cast(pa.int64()))
         return _to_microseconds(ticks, dtype.unit, name)
     if pa.types.is_floating(dtype):
-        reals = column.cast(pa.float64()).to_numpy(zero_copy_only=False)
+        reals: npt.NDArray[np.float64] = column.cast(pa.float64()).to_numpy(zero_copy_only=False)
         bad = np.flatnonzero(np.isnan(reals))
         if len(bad):
             raise CepheidError(
@@ -64,7 +64,9 @@ def _to_microseconds(ticks: npt.NDArray[np.int64], unit: str, name: str) -> npt.
         return ticks // 1000
     factor = 1_000_000 if unit == "s" else 1000
     if len(ticks) and np.abs(ticks).max() > np.iinfo(np.int64).max // factor:
-        raise CepheidError("bad-time", f"time column `{name}` lies outside the range of microseconds in 64 bits")
+        raise CepheidError(
+            "bad-time", f"time column `{name}` lies outside the range of microseconds in 64 bits"
+        )
     return ticks * factor
 
 

@@ -1,7 +1,7 @@
 """Predicates → one class number per event: which combination of predicates it satisfies.
 
-Conditions are evaluated over whole columns. Class 0 satisfies nothing and can change nothing; classes are numbered as they
-are met.
+Conditions are evaluated over whole columns. Class 0 satisfies nothing and can change nothing; classes are numbered
+as they are met.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ import numpy as np
 import pyarrow as pa
 
 from cepheid.automata.cea import Predicate
-from cepheid.evaluators.columns import Columns
+from cepheid.evaluators.columns import Columns, type_equals
 from cepheid.matches.found import Ints
 from cepheid.schema import Schema
 
@@ -63,10 +63,12 @@ class Classes:
                 keys |= mask.astype(np.int64) << bit
         return keys
 
-    def _is_type(self, columns: Columns, length: int, name: str) -> np.ndarray[tuple[int], np.dtype[np.bool_]]:
+    def _is_type(
+        self, columns: Columns, length: int, name: str
+    ) -> np.ndarray[tuple[int], np.dtype[np.bool_]]:
         if self._schema.type is None:
             return np.full(length, name == self._schema.stream)
-        return columns.equals_text(self._schema.type, name)
+        return type_equals(columns, self._schema.type, name)
 
     def _combine(self, classes: Ints, keys: Ints, begin: int) -> Ints:
         """The class of (class so far, further predicates)."""

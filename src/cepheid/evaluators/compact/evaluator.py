@@ -1,7 +1,8 @@
 """The compact evaluator behind the common interface.
 
-Python here is per batch and per newly met (state, class), never per event, key or match. The loop is `kernels.slide`; it
-returns where the automaton's table lacks an entry or a number outgrows its words, and is called again from there.
+Python here is per batch and per newly met (state, class), never per event, key or match. The loop is
+`kernels.slide`; it returns where the automaton's table lacks an entry or a number outgrows its words, and is called
+again from there.
 """
 
 from __future__ import annotations
@@ -39,7 +40,9 @@ class CompactEvaluator:
         self._window = query.window
         self._by_position = query.window is not None and query.window.unit is WindowUnit.EVENTS
         self._gaps = query.strategy is Strategy.STRICT or any(
-            skip != state for state, skip in enumerate(cea.skips) if state in {mark.source for mark in cea.marks}
+            skip != state
+            for state, skip in enumerate(cea.skips)
+            if state in {mark.source for mark in cea.marks}
         )
         self._consume = query.consume
         self._counting = counting
@@ -142,7 +145,11 @@ class CompactEvaluator:
         all_rows = np.concatenate([self._rows, rows])
         all_times = np.concatenate([self._times.astype(times.dtype, copy=False), times])
         edges = np.empty(len(rows), np.int64)
-        amount = all_times.dtype.type(self._window.amount) if times.dtype == np.float64 else _floor(self._window.amount)
+        amount = (
+            all_times.dtype.type(self._window.amount)
+            if times.dtype == np.float64
+            else _floor(self._window.amount)
+        )
         low = window_edges(all_times, all_rows, len(self._rows), amount, edges)
         self._rows, self._times = all_rows[low:].copy(), all_times[low:].copy()
         return edges
@@ -186,7 +193,7 @@ class CompactEvaluator:
         self._meta = np.array(state["meta"], np.int64)
         self._lanes = np.array(state["lanes"], np.int64)
         self._rows = np.array(state["rows"], np.int64)
-        self._times = np.array(state["times"])
+        self._times = np.array(state["times"])  # type: ignore[assignment]
         self._total = np.array(state["total"], np.int64)
         self._words = int(state["words"][0])
 

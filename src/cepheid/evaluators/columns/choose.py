@@ -1,0 +1,139 @@
+"""The functions that choose one of their arguments, and take NULL: coalesce, nullif, least, greatest.
+
+In: arguments of one kind. Out: for each row one of them, as `semantics.functions` chooses. Whole numbers and
+reals may stand side by side: the result is then `mixed`, or goes row by row where a double would not do.
+"""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from cepheid.evaluators.columns.compare import are_exact_reals, compare, same_unit
+from cepheid.evaluators.columns.kinds import (
+    Mask,
+    Nothing,
+    Nulls,
+    Numbers,
+    RowByRowError,
+    Texts,
+    Times,
+    Truth,
+    Value,
+    nulls_of,
+)
+
+# Which of two values that are both there is taken, and which text.
+Pick = Callable[[Any, Any], Any]
+
+
+def coalesce(arguments: Sequence[Value]) -> Value:
+    """The first argument that is not NULL.
+
+    >>> coalesce([Numbers(np.array([1, 0]), np.array([False, True])), Numbers(np.asarray(7))]).values
+    array([1, 7])
+    """
+    return _fold(arguments, lambda left, right: left, pc.coalesce)
+
+
+def least(arguments: Sequence[Value]) -> Value:
+    """The smallest argument that is not NULL; NaN is the greatest number."""
+    return _fold(arguments, np.fmin, pc.min_element_wise)
+
+
+def greatest(arguments: Sequence[Value]) -> Value:
+    """The greatest argument that is not NULL; NaN is the greatest number."""
+    return _fold(arguments, np.maximum, pc.max_element_wise)
+
+
+def nullif(arguments: Sequence[Value]) -> Value:
+    """The first argument, NULL where it equals the second.
+
+    >>> nullif([Numbers(np.array([1, 2])), Numbers(np.asarray(2))]).null
+    array([False,  True])
+    """
+    left, right = arguments
+    equal = compare("=", left, right).true
+    null: Mask = nulls_of(left) | equal
+    match left:
+        case Truth(true):
+            return Truth(true & ~null, null)
+        case Numbers(values, _, mixed):
+            return Numbers(np.broadcast_to(values, null.shape), null, mixed)
+        case Times(values, unit):
+            return Times(np.broadcast_to(values, null.shape), unit, null)
+        case Texts(values):
+            return _nulled_texts(values, null)
+        case _:
+            return left
+
+
+def _nulled_texts(values: Any, null: Mask) -> Value:
+    if isinstance(values, pa.Scalar) and null.ndim == 0:
+        return Nothing() if null else Texts(values)
+    return Texts(pc.if_else(pa.array(null), pa.scalar(None, values.type), values))
+
+
+def _fold(arguments: Sequence[Value], pick: Pick, of_texts: Pick) -> Value:
+    given: list[Value] = [argument for argument in arguments if not isinstance(argument, Nothing)]
+    if not given:
+        return Nothing()
+    return functools.reduce(lambda left, right: _one_of(left, right, pick, of_texts), given)
+
+
+def _one_of(left: Value, right: Value, pick: Pick, of_texts: Pick) -> Value:
+    match left, right:
+        case Texts(), Texts():
+            return Texts(of_texts(left.values, right.values))
+        case Truth(), Truth():
+            values, null = _chosen(left.true, left.null, right.true, right.null, pick)
+            return Truth(values.astype(np.bool_), null)
+        case Times(), Times():
+            one, two = same_unit(left, right)
+            values, null = _chosen(one.values, one.null, two.values, two.null, pick)
+            return Times(values, one.unit, null)
+        case Numbers(), Numbers():
+            return _one_number(left, right, pick)
+        case _:
+            raise RowByRowError
+
+
+def _one_number(left: Numbers, right: Numbers, pick: Pick) -> Numbers:
+    mixed = left.mixed or right.mixed or left.real != right.real
+    one, two = (_real(left), _real(right)) if mixed else (left, right)
+    if np.uint64 in (one.values.dtype, two.values.dtype):
+        raise RowByRowError
+    values, null = _chosen(one.values, one.null, two.values, two.null, pick)
+    return Numbers(values, null, mixed)
+
+
+def _real(numbers: Numbers) -> Numbers:
+    if numbers.real:
+        return numbers
+    if not are_exact_reals(numbers.values):
+        raise RowByRowError
+    return Numbers(numbers.values.astype(np.float64), numbers.null, numbers.mixed)
+
+
+def _chosen(left: Any, left_null: Nulls, right: Any, right_null: Nulls, pick: Pick) -> tuple[Any, Nulls]:
+    """The one that is not NULL, or by `pick`; NULL where both are."""
+    values = pick(left, right)
+    if left_null is not None:
+        values = np.where(left_null, right, values)
+    if right_null is not None:
+        values = np.where(right_null, left, values)
+    null = left_null & right_null if left_null is not None and right_null is not None else None
+    return np.broadcast_arrays(left, right, values)[2], null
+
+
+CHOOSERS: dict[str, Callable[[Sequence[Value]], Value]] = {
+    "coalesce": coalesce,
+    "nullif": nullif,
+    "least": least,
+    "greatest": greatest,
+}

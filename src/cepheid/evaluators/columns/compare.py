@@ -1,0 +1,162 @@
+"""Comparisons of two values for all rows at once.
+
+In: two values of the same kind. Out: a `Truth`, NULL where an operand is. Numbers compare exactly, whole ones
+with reals included, and times as instants whatever their units: as `semantics.values.compare` does.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from cepheid.evaluators.columns.kinds import (
+    EXACT_REAL,
+    Mask,
+    Nothing,
+    Numbers,
+    RowByRowError,
+    Texts,
+    Times,
+    Truth,
+    Value,
+    either,
+    known,
+    nulls_of,
+)
+
+_ARRAYS: dict[str, Callable[[Any, Any], Any]] = {
+    "=": np.equal,
+    "<>": np.not_equal,
+    "<": np.less,
+    "<=": np.less_equal,
+    ">": np.greater,
+    ">=": np.greater_equal,
+}
+_TEXTS: dict[str, Callable[[Any, Any], Any]] = {
+    "=": pc.equal,
+    "<>": pc.not_equal,
+    "<": pc.less,
+    "<=": pc.less_equal,
+    ">": pc.greater,
+    ">=": pc.greater_equal,
+}
+_MIRRORED = {"=": "=", "<>": "<>", "<": ">", "<=": ">=", ">": "<", ">=": "<="}
+
+
+def compare(op: str, left: Value, right: Value) -> Truth:
+    """`left op right` for each row.
+
+    >>> compare("<", Numbers(np.array([1, 2, 3])), Numbers(np.asarray(2.5))).true
+    array([ True,  True, False])
+    """
+    match left, right:
+        case (Nothing(), _) | (_, Nothing()):
+            return Truth(np.asarray(False), np.asarray(True))
+        case Numbers(), Numbers():
+            return known(_compare_numbers(op, left.values, right.values), either(left.null, right.null))
+        case Times(), Times():
+            return known(_compare_times(op, left, right), either(left.null, right.null))
+        case Truth(), Truth():
+            return known(_ARRAYS[op](left.true, right.true), either(left.null, right.null))
+        case Texts(), Texts():
+            return truth_of_arrow(_TEXTS[op](left.values, right.values))
+        case _:
+            raise RowByRowError
+
+
+def truth_of_arrow(booleans: Any) -> Truth:
+    """A boolean Arrow array or scalar.
+
+    >>> truth_of_arrow(pa.array([True, None]))
+    Truth(true=array([ True, False]), null=array([False,  True]))
+    """
+    if isinstance(booleans, pa.Scalar):
+        value = booleans.as_py()
+        return Truth(np.asarray(value is True), np.asarray(True) if value is None else None)
+    if not booleans.null_count:
+        return Truth(booleans.to_numpy(zero_copy_only=False))
+    true: Mask = booleans.fill_null(False).to_numpy(zero_copy_only=False)
+    return Truth(true, booleans.is_null().to_numpy(zero_copy_only=False))
+
+
+def all_of(left: Truth, right: Truth) -> Truth:
+    """AND: false if one is false, else NULL if one is NULL.
+
+    >>> null = Truth(np.array([False]), np.array([True]))
+    >>> all_of(null, Truth(np.array([False]))).null
+    array([False])
+    """
+    true = left.true & right.true
+    if left.null is None and right.null is None:
+        return Truth(true)
+    false = ~(left.true | nulls_of(left)) | ~(right.true | nulls_of(right))
+    return Truth(true, ~(true | false))
+
+
+def negated(value: Truth) -> Truth:
+    """NOT: NULL stays NULL."""
+    return known(~value.true, value.null)
+
+
+def _compare_numbers(op: str, left: npt.NDArray[Any], right: npt.NDArray[Any]) -> Any:
+    real_left, real_right = left.dtype.kind == "f", right.dtype.kind == "f"
+    if real_left == real_right:
+        return _ARRAYS[op](left, right)  # NumPy compares int64 with uint64 by value
+    if real_left:
+        return _compare_whole_with_real(_MIRRORED[op], right, left)
+    return _compare_whole_with_real(op, left, right)
+
+
+def _compare_whole_with_real(op: str, whole: npt.NDArray[Any], real: npt.NDArray[np.float64]) -> Any:
+    """Exactly, though a double cannot hold every int64: i < f is i < ⌈f⌉, i > f is i > ⌊f⌋."""
+    if whole.dtype == np.uint64:
+        raise RowByRowError
+    if real.ndim and are_exact_reals(whole):
+        return _ARRAYS[op](whole.astype(np.float64), real)
+    if op == "<>":
+        return ~_compare_whole_with_real("=", whole, real)
+    fits = (real >= -(2.0**63)) & (real < 2.0**63)
+    bound = np.ceil(real) if op in ("<", ">=") else np.floor(real)
+    inside = _ARRAYS[op](whole, np.where(fits, bound, 0).astype(np.int64))
+    if op == "=":
+        return inside & fits & (bound == real)
+    beyond = real > 0 if op in ("<", "<=") else real < 0
+    if real.ndim == 0:
+        return inside if fits else np.broadcast_to(beyond, whole.shape)
+    return np.where(fits, inside, beyond)
+
+
+def are_exact_reals(whole: npt.NDArray[Any]) -> bool:
+    """Whether every one of these whole numbers is also a double.
+
+    >>> are_exact_reals(np.array([2**53])), are_exact_reals(np.array([-(2**53) - 1]))
+    (True, False)
+    """
+    return not whole.size or (int(whole.max()) <= EXACT_REAL and int(whole.min()) >= -EXACT_REAL)
+
+
+def _compare_times(op: str, left: Times, right: Times) -> Any:
+    one, two = same_unit(left, right)
+    return _ARRAYS[op](one.values, two.values)
+
+
+def same_unit(left: Times, right: Times) -> tuple[Times, Times]:
+    """Both in microseconds, or both in nanoseconds where one is."""
+    if left.unit == right.unit:
+        return left, right
+    return _nanoseconds(left), _nanoseconds(right)
+
+
+def _nanoseconds(times: Times) -> Times:
+    if times.unit == "ns":
+        return times
+    farthest = 2**63 // 1000 - 1  # some 292 years around 1970
+    values = times.values
+    if values.size and (int(values.max()) > farthest or int(values.min()) < -farthest):
+        raise RowByRowError
+    return Times(values * 1000, "ns", times.null)

@@ -1,0 +1,264 @@
+"""The scalar functions of conditions for all rows at once.
+
+In: a function's lower-case name and its arguments' values. Out: its value, as `semantics.functions.apply` has
+it. Where Arrow and NumPy have no exact form, the definition is asked once per distinct argument, or the whole
+condition goes row by row. The reals use Arrow's kernels, which call the same C functions as Python does;
+NumPy's own differ in the last bit.
+"""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from cepheid.evaluators.columns.arithmetic import doubles
+from cepheid.evaluators.columns.choose import CHOOSERS
+from cepheid.evaluators.columns.compare import truth_of_arrow
+from cepheid.evaluators.columns.kinds import (
+    Nothing,
+    Numbers,
+    RowByRowError,
+    Texts,
+    Times,
+    Truth,
+    Value,
+    either,
+)
+from cepheid.semantics import functions as definition
+
+
+def apply(function: str, arguments: Sequence[Value]) -> Value:
+    """The function's value for each row.
+
+    >>> apply("floor", [Numbers(np.array([2.5, -2.5, np.inf]))])
+    Numbers(values=array([ 2, -3,  0]), null=array([False, False,  True]), mixed=False)
+    """
+    if function in CHOOSERS:
+        return CHOOSERS[function](arguments)
+    if any(isinstance(argument, Nothing) for argument in arguments):
+        return Nothing()
+    with np.errstate(all="ignore"):
+        return _STRICT[function](*arguments)
+
+
+# Numbers
+
+
+def _numeric(function: Callable[..., Numbers]) -> Callable[..., Value]:
+    """Only for int64 and doubles that are doubles by the definition as well."""
+
+    @functools.wraps(function)
+    def checked(*arguments: Value) -> Value:
+        numbers = [argument for argument in arguments if isinstance(argument, Numbers)]
+        plain = all(number.values.dtype != np.uint64 and not number.mixed for number in numbers)
+        if len(numbers) < len(arguments) or not plain:
+            raise RowByRowError
+        return function(*numbers)
+
+    return checked
+
+
+def _nulled(values: Any, number: Numbers, also: Any) -> Numbers:
+    extra = np.asarray(also, np.bool_) if np.any(also) else None
+    return Numbers(np.asarray(values), either(number.null, extra))
+
+
+def _abs(number: Numbers) -> Numbers:
+    smallest = np.False_ if number.real else number.values == -(2**63)
+    return _nulled(np.abs(number.values), number, smallest)
+
+
+def _whole(towards: Callable[[Any], Any]) -> Callable[..., Value]:
+    def function(number: Numbers) -> Numbers:
+        if not number.real:
+            return number
+        whole = towards(number.values)
+        fits = (whole >= -(2.0**63)) & (whole < 2.0**63)
+        return _nulled(np.where(fits, whole, 0).astype(np.int64), number, ~fits)
+
+    return _numeric(function)
+
+
+def _sign(number: Numbers) -> Numbers:
+    return Numbers(np.asarray(np.sign(doubles(number))), number.null)
+
+
+def _sqrt(number: Numbers) -> Numbers:
+    values = doubles(number)
+    return _nulled(np.sqrt(values), number, values < 0)
+
+
+def _ln(number: Numbers) -> Numbers:
+    values = doubles(number)
+    return _nulled(_by_arrow(pc.ln, values), number, values <= 0)
+
+
+def _exp(number: Numbers) -> Numbers:
+    return Numbers(_by_arrow(pc.exp, doubles(number)), number.null)
+
+
+def _power(base: Numbers, exponent: Numbers) -> Numbers:
+    one, two = np.broadcast_arrays(doubles(base), doubles(exponent))
+    values = _by_arrow(pc.power, one, two)
+    real = (one >= 0) | ~np.isfinite(one) | (two == np.floor(two)) | np.isnan(two)
+    no_pole = (one != 0) | ~(two < 0) | np.isinf(two)
+    number = Numbers(values, either(base.null, exponent.null))
+    return _nulled(values, number, ~(real & no_pole))
+
+
+def _by_arrow(kernel: Callable[..., Any], *arrays: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
+    shape = arrays[0].shape
+    result = kernel(*(pa.array(array.reshape(-1)) for array in arrays))
+    values: npt.NDArray[np.float64] = result.to_numpy(zero_copy_only=False).reshape(shape)
+    return values
+
+
+def _round(number: Numbers, digits: Numbers | None = None) -> Numbers:
+    """Rounds the number as it is printed, which only its definition can do."""
+    if digits is None:
+        digits = Numbers(np.asarray(0))
+    if digits.values.ndim or digits.real:
+        raise RowByRowError
+    places = int(digits.values)
+    if not number.real and places >= 0:
+        return number
+    distinct, codes = np.unique(number.values.reshape(-1), return_inverse=True)
+    rounded = [definition.apply("round", [value, places]) for value in distinct.tolist()]
+    null = np.array([value is None for value in rounded], np.bool_)
+    values = np.array([0 if value is None else value for value in rounded], number.values.dtype)
+    shape = number.values.shape
+    return _nulled(values[codes].reshape(shape), number, null[codes].reshape(shape))
+
+
+# Texts
+
+
+def _arrow_text(arguments: Sequence[Value]) -> list[Any]:
+    if not all(isinstance(argument, Texts) for argument in arguments):
+        raise RowByRowError
+    return [argument.values for argument in arguments if isinstance(argument, Texts)]
+
+
+def _constant(value: Any) -> str:
+    """A function's later arguments: kernels take constants only."""
+    if not isinstance(value, pa.Scalar):
+        raise RowByRowError
+    return str(value.as_py())
+
+
+def _length(text: Value) -> Value:
+    [values] = _arrow_text([text])
+    lengths = pc.utf8_length(values)
+    if isinstance(lengths, pa.Scalar):
+        return Numbers(np.asarray(lengths.as_py(), np.int64))
+    null = lengths.is_null().to_numpy(zero_copy_only=False) if lengths.null_count else None
+    return Numbers(lengths.fill_null(0).to_numpy(zero_copy_only=False).astype(np.int64), null)
+
+
+def _cased(function: str, ascii_only: Callable[[Any], Any]) -> Callable[..., Value]:
+    """Full Unicode case mapping, where 'ß' becomes 'SS', is Python's; ASCII is quick."""
+
+    def cased(text: Value) -> Value:
+        [values] = _arrow_text([text])
+        if isinstance(values, pa.Scalar) or not pc.all(pc.string_is_ascii(values), min_count=0).as_py():
+            return _by_definition(function, values)
+        return Texts(ascii_only(values))
+
+    return cased
+
+
+def _by_definition(function: str, values: Any, *constants: Any) -> Texts:
+    if isinstance(values, pa.Scalar):
+        return Texts(pa.scalar(definition.apply(function, [values.as_py(), *constants]), values.type))
+    encoded = values.dictionary_encode()
+    mapped = [definition.apply(function, [item, *constants]) for item in encoded.dictionary.to_pylist()]
+    return Texts(pa.array(mapped, values.type).take(encoded.indices))
+
+
+def _trimmed(kernel: Callable[..., Any]) -> Callable[..., Value]:
+    return lambda text: Texts(kernel(*_arrow_text([text]), characters=" "))
+
+
+def _substr(text: Value, *places: Value) -> Value:
+    [values] = _arrow_text([text])
+    numbers = [place for place in places if isinstance(place, Numbers) and place.values.ndim == 0]
+    if len(numbers) < len(places) or any(number.real for number in numbers):
+        raise RowByRowError
+    return _by_definition("substr", values, *(int(number.values) for number in numbers))
+
+
+def _concat(*texts: Value) -> Value:
+    return Texts(pc.binary_join_element_wise(*_arrow_text(texts), pa.scalar("", pa.large_string())))
+
+
+def _replace(*texts: Value) -> Value:
+    values, search, *by = _arrow_text(texts)
+    if not _constant(search):
+        return Texts(values) if not by or isinstance(by[0], pa.Scalar) else _row_by_row()
+    replacement = _constant(by[0]) if by else ""
+    return Texts(pc.replace_substring(values, pattern=_constant(search), replacement=replacement))
+
+
+def _row_by_row() -> Value:
+    raise RowByRowError
+
+
+def _tested(kernel: Callable[..., Any]) -> Callable[..., Value]:
+    def tested(text: Value, part: Value) -> Truth:
+        values, pattern = _arrow_text([text, part])
+        return truth_of_arrow(kernel(values, pattern=_constant(pattern)))
+
+    return tested
+
+
+# Times
+
+
+def _field(kernel: Callable[..., Any]) -> Callable[..., Value]:
+    def field(times: Value) -> Value:
+        if not isinstance(times, Times):
+            raise RowByRowError
+        instants = pa.array(times.values.reshape(-1), pa.timestamp(times.unit))
+        fields = kernel(instants).to_numpy(zero_copy_only=False).astype(np.int64)
+        return Numbers(fields.reshape(times.values.shape), times.null)
+
+    return field
+
+
+_STRICT: dict[str, Callable[..., Value]] = {
+    "abs": _numeric(_abs),
+    "round": _numeric(_round),
+    "floor": _whole(np.floor),
+    "ceil": _whole(np.ceil),
+    "sqrt": _numeric(_sqrt),
+    "power": _numeric(_power),
+    "ln": _numeric(_ln),
+    "exp": _numeric(_exp),
+    "sign": _numeric(_sign),
+    "length": _length,
+    "upper": _cased("upper", pc.ascii_upper),
+    "lower": _cased("lower", pc.ascii_lower),
+    "trim": _trimmed(pc.utf8_trim),
+    "ltrim": _trimmed(pc.utf8_ltrim),
+    "rtrim": _trimmed(pc.utf8_rtrim),
+    "substr": _substr,
+    "substring": _substr,
+    "concat": _concat,
+    "replace": _replace,
+    "startswith": _tested(pc.starts_with),
+    "endswith": _tested(pc.ends_with),
+    "contains": _tested(pc.match_substring),
+    "year": _field(pc.year),
+    "month": _field(pc.month),
+    "day": _field(pc.day),
+    "hour": _field(pc.hour),
+    "minute": _field(pc.minute),
+    "second": _field(pc.second),
+    "dayofweek": _field(functools.partial(pc.day_of_week, count_from_zero=False, week_start=7)),
+}

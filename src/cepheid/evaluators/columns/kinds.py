@@ -1,0 +1,261 @@
+"""Values of an expression for all rows at once, one class per kind, and how Arrow columns are read as them.
+
+In: Arrow columns of any layout, Python constants. Out: NumPy arrays (Arrow arrays for text), each with a mask
+of the rows that are NULL, or None where no row is. Invariants: a constant is a zero-dimensional array (or an
+Arrow scalar), so that it broadcasts and costs one pass with a column; what stands below a NULL is arbitrary;
+`Truth.true` is false where the value is NULL; no value here differs from the one `semantics.values` computes.
+"""
+
+from __future__ import annotations
+
+import datetime as dt
+from dataclasses import dataclass
+from decimal import Decimal
+from typing import Any, TypeAlias, assert_never
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from cepheid.algebra.conditions import type_of_value
+from cepheid.semantics.numbers import instant
+
+Mask: TypeAlias = npt.NDArray[np.bool_]
+Nulls: TypeAlias = Mask | None
+
+EXACT_REAL = 2**53  # every whole number up to this size is also a double
+_EPOCH = dt.datetime(1970, 1, 1, tzinfo=dt.UTC)
+_PER_SECOND = {"s": 1, "ms": 1_000, "us": 1_000_000, "ns": 1_000_000_000}
+
+
+class RowByRowError(Exception):
+    """No exact form over whole columns: ask the definition in `semantics.values` instead."""
+
+
+@dataclass(frozen=True, slots=True)
+class Truth:
+    true: Mask
+    null: Nulls = None
+
+
+@dataclass(frozen=True, slots=True)
+class Numbers:
+    """int64, float64, or uint64 where a column has values above int64.
+
+    `mixed`: doubles, some of which are integers by the definition, all exact. Comparisons cannot tell; what
+    can overflow can, and goes row by row.
+    """
+
+    values: npt.NDArray[Any]
+    null: Nulls = None
+    mixed: bool = False
+
+    @property
+    def real(self) -> bool:
+        return self.values.dtype.kind == "f"
+
+
+@dataclass(frozen=True, slots=True)
+class Times:
+    """Instants since 1970 in UTC, counted in `unit`, "us" or "ns"."""
+
+    values: npt.NDArray[np.int64]
+    unit: str
+    null: Nulls = None
+
+
+@dataclass(frozen=True, slots=True)
+class Texts:
+    """An Arrow string array or scalar, which carries its own NULLs."""
+
+    values: Any
+
+
+@dataclass(frozen=True, slots=True)
+class Nothing:
+    """NULL everywhere."""
+
+
+@dataclass(frozen=True, slots=True)
+class Opaque:
+    """A column of a type that conditions cannot read; only its NULLs count."""
+
+    null: Nulls
+
+
+Value: TypeAlias = Truth | Numbers | Times | Texts | Nothing | Opaque
+
+
+def either(*nulls: Nulls) -> Nulls:
+    """Rows where one of the operands is NULL.
+
+    >>> either(None, np.array([True, False]), None)
+    array([ True, False])
+    """
+    given = [null for null in nulls if null is not None]
+    if not given:
+        return None
+    result = given[0]
+    for null in given[1:]:
+        result = result | null
+    return result
+
+
+def known(true: Any, null: Nulls) -> Truth:
+    """A truth from an array that is arbitrary where the value is NULL."""
+    mask: Mask = np.asarray(true, np.bool_)
+    return Truth(mask) if null is None else Truth(mask & ~null, null)
+
+
+def nulls_of(value: Value) -> Mask:
+    """Where the value is NULL, as a mask of its own shape."""
+    match value:
+        case Nothing():
+            return np.asarray(True)
+        case Texts(values):
+            return _mask(pc.is_null(values))
+        case Truth(values, null) | Numbers(values, null) | Times(values, null=null):
+            return np.zeros(values.shape, np.bool_) if null is None else null
+        case Opaque(null):
+            return np.asarray(False) if null is None else null
+        case _:
+            assert_never(value)
+
+
+def of_literal(value: type_of_value) -> Value:
+    """A constant.
+
+    >>> of_literal(2.5).values.shape
+    ()
+    """
+    match value:
+        case None:
+            return Nothing()
+        case bool():
+            return Truth(np.asarray(value))
+        case int():
+            if not -(2**63) <= value < 2**63:
+                raise RowByRowError
+            return Numbers(np.asarray(value, np.int64))
+        case float() | Decimal():
+            return Numbers(np.asarray(float(value), np.float64))
+        case str():
+            return Texts(pa.scalar(value, pa.large_string()))
+        case dt.date():  # a datetime is one as well
+            return Times(
+                np.asarray((instant(value) - _EPOCH) // dt.timedelta(microseconds=1), np.int64), "us"
+            )
+        case _:
+            assert_never(value)
+
+
+def is_text(dtype: pa.DataType) -> bool:
+    """Whether an Arrow type holds text, dictionary-encoded or not."""
+    if pa.types.is_dictionary(dtype):
+        return is_text(dtype.value_type)
+    return bool(
+        pa.types.is_string(dtype) or pa.types.is_large_string(dtype) or pa.types.is_string_view(dtype)
+    )
+
+
+def of_column(column: pa.ChunkedArray) -> Value:
+    """A column of any Arrow type.
+
+    >>> of_column(pa.chunked_array([[1, None], [3]]))
+    Numbers(values=array([1, 0, 3]), null=array([False,  True, False]), mixed=False)
+    """
+    dtype = column.type
+    if is_text(dtype):
+        return Texts(whole(column.cast(pa.large_string())))
+    if pa.types.is_dictionary(dtype):
+        return of_column(column.cast(dtype.value_type))
+    if pa.types.is_null(dtype):
+        return Nothing()
+    null = _mask(whole(column.is_null())) if column.null_count else None
+    if pa.types.is_boolean(dtype):
+        return Truth(_mask(whole(column.fill_null(False))), null)
+    if pa.types.is_decimal(dtype):
+        return Numbers(_doubles(column), null)
+    if pa.types.is_integer(dtype) or pa.types.is_floating(dtype):
+        return _numbers(column, null)
+    if pa.types.is_timestamp(dtype) or pa.types.is_date(dtype):
+        return _times(column, null)
+    return Opaque(null)
+
+
+def whole(column: pa.ChunkedArray) -> pa.Array:
+    """The column as one array."""
+    array = column.chunk(0) if column.num_chunks == 1 else column.combine_chunks()
+    return array.combine_chunks() if isinstance(array, pa.ChunkedArray) else array
+
+
+def _mask(booleans: Any) -> Mask:
+    if isinstance(booleans, pa.Scalar):
+        return np.asarray(booleans.as_py(), np.bool_)
+    mask: Mask = booleans.to_numpy(zero_copy_only=False)
+    return mask
+
+
+def _filled(column: pa.ChunkedArray) -> npt.NDArray[Any]:
+    """The values of a number column without a copy where it has no NULL."""
+    array = whole(column)
+    filled = array.fill_null(pa.scalar(0, array.type)) if array.null_count else array
+    values: npt.NDArray[Any] = filled.to_numpy(zero_copy_only=False)
+    return values
+
+
+def _numbers(column: pa.ChunkedArray, null: Nulls) -> Numbers:
+    values = _filled(column)
+    if values.dtype.kind == "f":
+        return Numbers(values.astype(np.float64, copy=False), null)
+    if values.dtype == np.uint64 and values.size and int(values.max()) >= 2**63:
+        return Numbers(values, null)
+    return Numbers(values.astype(np.int64, copy=False), null)
+
+
+def _doubles(column: pa.ChunkedArray) -> npt.NDArray[np.float64]:
+    """Decimals as the nearest doubles, one division per distinct value being too fine a thing for a cast."""
+    encoded = whole(column.dictionary_encode())
+    nearest = np.array([*(float(value) for value in encoded.dictionary.to_pylist()), 0.0])
+    codes = encoded.indices.fill_null(len(nearest) - 1).to_numpy(zero_copy_only=False)
+    values: npt.NDArray[np.float64] = nearest[codes]
+    return values
+
+
+def _times(column: pa.ChunkedArray, null: Nulls) -> Times:
+    dtype = column.type
+    unit = dtype.unit if pa.types.is_timestamp(dtype) else "ms" if dtype == pa.date64() else "day"
+    if unit == "day":
+        days = _filled(column.cast(pa.int32())).astype(np.int64)
+        return Times(days * (86_400 * _PER_SECOND["us"]), "us", null)
+    counted: npt.NDArray[np.int64] = _filled(column.cast(pa.int64()))
+    if unit in ("us", "ns"):
+        return Times(counted, unit, null)
+    return Times(counted * (_PER_SECOND["us"] // _PER_SECOND[unit]), "us", null)
+
+
+def spread(value: Value, codes: npt.NDArray[Any]) -> Value:
+    """The value of each row from the values of the distinct rows and each row's number among those."""
+
+    def look_up(array: npt.NDArray[Any]) -> npt.NDArray[Any]:
+        return array if array.ndim == 0 else array[codes]
+
+    def nulls(null: Nulls) -> Nulls:
+        return None if null is None else look_up(null)
+
+    match value:
+        case Nothing():
+            return value
+        case Truth(true, null):
+            return Truth(look_up(true), nulls(null))
+        case Numbers(values, null, mixed):
+            return Numbers(look_up(values), nulls(null), mixed)
+        case Times(values, unit, null):
+            return Times(look_up(values), unit, nulls(null))
+        case Texts(values):
+            return value if isinstance(values, pa.Scalar) else Texts(values.take(pa.array(codes)))
+        case Opaque(null):
+            return Opaque(nulls(null))
+        case _:
+            assert_never(value)
