@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import datetime as dt
 import functools
+import random
 from collections.abc import Callable, Sequence
 from decimal import Decimal
 from typing import Any
 from zoneinfo import ZoneInfo
 
+import numpy as np
 import pyarrow as pa
 import pytest
 from hypothesis import given, settings
@@ -38,7 +40,10 @@ from cepheid.algebra.kinds import Kind, kind_of
 from cepheid.evaluators.columns import Columns, choose, functions, holds, type_equals
 from cepheid.evaluators.columns import table as columns_table
 from cepheid.evaluators.columns.distinct import distinct
+from cepheid.evaluators.columns.kinds import Numbers
+from cepheid.evaluators.columns.rounding import rounded
 from cepheid.semantics import values as definition
+from cepheid.semantics.numbers import round_half_away
 from generators import Choices, Drawn, chance, pick
 
 NAN, INFINITY = float("nan"), float("inf")
@@ -201,6 +206,7 @@ def table(choices: Choices) -> pa.Table:
     columns = {}
     for name, (dtype, pool) in COLUMNS.items():
         nullable = chance(choices, 50)
+        pool = (pick(choices, pool), pick(choices, pool)) if chance(choices, 50) else pool  # few: they repeat
         values = [pick(choices, (*pool, None) if nullable else pool) for _ in range(length)]
         chunks = [array(values[:cut], dtype), array(values[cut:], dtype)] if cut else [array(values, dtype)]
         columns[name] = pa.chunked_array(chunks, dtype)
@@ -345,6 +351,18 @@ def test_rounding_is_of_the_printed_number() -> None:
     assert check(IsNull(Call("round", (X, Literal(-19)))), INT64[1], 5) == [True, False]
 
 
+@pytest.mark.parametrize("digits", [0, 1, 2, 3, 8, 15, 22, 23, 400, -1, -3, -22, -23, -(10**9)])
+def test_rounding_in_bulk_is_rounding_one_by_one(digits: int) -> None:
+    drawn = random.Random(digits)
+    reals = [drawn.choice([1, -1]) * drawn.random() * 10.0 ** drawn.randint(-20, 25) for _ in range(300)]
+    halves = (
+        [drawn.randint(-(10**6), 10**6) / 2 * 10.0**-digits for _ in range(300)] if abs(digits) < 99 else []
+    )
+    numbers = Numbers(np.array([*reals, *halves, *REALS]))
+    one_by_one = [round_half_away(value, digits) for value in numbers.values.tolist()]
+    assert np.array_equal(rounded(numbers, digits).values, one_by_one, equal_nan=True)
+
+
 def test_places_in_text_may_be_reals() -> None:
     part = Call("substr", (Literal("abc"), X, Literal(1.9)))
     assert check(Comparison("=", part, Literal("b")), 2.5, -2.5, NAN) == [True, True, False]
@@ -399,13 +417,9 @@ def test_the_type_of_an_event_is_compared_as_text() -> None:
 def test_a_text_column_is_encoded_once_for_all_conditions(monkeypatch: pytest.MonkeyPatch) -> None:
     encoded = []
     monkeypatch.setattr(columns_table, "distinct", lambda column: encoded.append(column) or distinct(column))
-    columns = Columns(pa.table({"x": ["a", "b", "a"], "k": [1, 2, 3]}))
-    assert columns.type_equals("x", "a").tolist() == [True, False, True]
-    assert columns.holds(Like(X, "%b%")).tolist() == [False, True, False]
-    small = Comparison("<", Attribute(None, "k"), Literal(3))
-    assert columns.holds(Conjunction((small, Comparison("=", X, Literal("a"))))).tolist() == [
-        True,
-        False,
-        False,
-    ]
+    columns = Columns(pa.table({"x": ["a", "b", "a", "a"], "k": [1, 2, 3, 4]}))
+    assert columns.holds(Like(X, "%b%")).tolist() == [False, True, False, False]
+    assert columns.type_equals("x", "a").tolist() == [True, False, True, True]
+    small, same = Comparison("<", Attribute(None, "k"), Literal(3)), Comparison("=", X, Literal("a"))
+    assert columns.holds(Conjunction((small, same))).tolist() == [True, False, False, False]
     assert len(encoded) == 1

@@ -13,6 +13,7 @@ import numpy.typing as npt
 import pyarrow as pa
 
 Codes: TypeAlias = npt.NDArray[Any]
+_SAMPLE = 4096
 
 
 def distinct(column: pa.ChunkedArray) -> tuple[Codes, pa.Array | pa.ChunkedArray]:
@@ -39,3 +40,15 @@ def _given_dictionary(column: pa.ChunkedArray) -> tuple[Codes, pa.Array]:
         if given.indices.null_count == 0 and len(given.dictionary) <= 2 * len(given):
             return given.indices.to_numpy(zero_copy_only=False), given.dictionary
     return distinct(column.cast(column.type.value_type))
+
+
+def repeats(column: pa.ChunkedArray) -> bool:
+    """Whether values come again, judged by the first ones.
+
+    >>> repeats(pa.chunked_array([["T", "H", "T", "T"]])), repeats(pa.chunked_array([["a", "b", "c"]]))
+    (True, False)
+    """
+    if pa.types.is_dictionary(column.type):
+        return True
+    first = column.slice(0, _SAMPLE)
+    return 2 * len(first.unique()) <= len(first)

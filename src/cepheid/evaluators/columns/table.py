@@ -38,7 +38,7 @@ from cepheid.algebra.conditions import (
 from cepheid.errors import CepheidError
 from cepheid.evaluators.columns.arithmetic import arithmetic
 from cepheid.evaluators.columns.compare import all_of, compare, negated
-from cepheid.evaluators.columns.distinct import Codes, distinct
+from cepheid.evaluators.columns.distinct import Codes, distinct, repeats
 from cepheid.evaluators.columns.functions import apply
 from cepheid.evaluators.columns.kinds import (
     Mask,
@@ -78,6 +78,7 @@ class Columns:
         self.table = table
         self._values: dict[str, Value] = {}
         self._encoded: dict[str, _Encoded] = {}
+        self._repeating: dict[str, bool] = {}
         self._all_distinct = False
 
     def holds(self, condition: Condition) -> Mask:
@@ -115,7 +116,14 @@ class Columns:
             return None
         names = {attribute.name for attribute in attributes(expression)}
         name = names.pop() if len(names) == 1 else None
-        return name if name is not None and is_text(self._column(name).type) else None
+        return name if name is not None and self._repeats(name) else None
+
+    def _repeats(self, name: str) -> bool:
+        """Whether a column is of texts that come again; encoding others costs more than it saves."""
+        if name not in self._repeating:
+            column = self._column(name)
+            self._repeating[name] = is_text(column.type) and (name in self._encoded or repeats(column))
+        return self._repeating[name]
 
     def _over_rows(self, expression: Expression) -> Value:
         match expression:
