@@ -34,7 +34,7 @@ def test_the_matches_are_those_of_the_spec(example: Example, evaluator: str) -> 
     except cepheid.CepheidError as error:
         if not (example.may_decline and error.code == "unsupported-evaluator"):
             raise
-        pytest.skip(f"{evaluator} declines n-ary conditions")
+        return  # an evaluator may decline n-ary conditions, and says so
     with_bindings = any(match.bindings for match in example.matches)
     found = compared(matches_of(result, example.stream), with_bindings)
     assert found == compared(example.matches, with_bindings)

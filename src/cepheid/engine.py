@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
+from cepheid.algebra.nodes import WindowUnit
 from cepheid.errors import CepheidError
 from cepheid.evaluators.compact.evaluator import CompactEvaluator
 from cepheid.evaluators.interface import Evaluator, Events
@@ -26,7 +27,8 @@ from cepheid.streams.order import first_unordered
 from cepheid.streams.times import Times, ties_of, times_of
 
 BATCH = 1 << 16  # rows handed to the evaluator at once
-_SPARE = 4 * BATCH  # rows kept beyond twice what is needed before they are looked through
+_SPARE_LANES = 1 << 14  # lanes kept beyond twice those that were active
+_SPARE = BATCH  # rows kept beyond twice what is needed before they are looked through
 
 
 class Engine:
@@ -65,6 +67,7 @@ class Engine:
         self._reported = 0
         self._last: pa.Table | None = None  # the last row, to check order across batches
         self._alive = 0
+        self._active = 0
 
     @property
     def output_schema(self) -> pa.Schema:
@@ -135,6 +138,21 @@ class Engine:
         positions, ranks = self._lanes.number(lanes, times)
         self._rows += len(table)
         found = self._evaluator.advance(Events(table, rows, times, lanes, positions, report))
+        matches = self._kept_and_tabulated(table, found, rows, lanes, positions, times, ranks)
+        if self._lanes.count > 2 * self._active + _SPARE_LANES:
+            self._forget_lanes(times)
+        return matches
+
+    def _kept_and_tabulated(
+        self,
+        table: pa.Table,
+        found: Found,
+        rows: Ints,
+        lanes: Ints,
+        positions: Ints,
+        times: Times,
+        ranks: Ints,
+    ) -> pa.Table:
         if self._counting:
             return self.output_schema.empty_table()
         hidden = dict(zip(HIDDEN, (rows, lanes, positions, ties_of(times), ranks), strict=True))
@@ -155,6 +173,19 @@ class Engine:
         rows = self._evaluator.live_rows()
         self._history.keep(rows)
         self._alive = len(rows)
+
+    def _forget_lanes(self, times: Times) -> None:
+        """Forgets the lanes that have been silent for longer than the window, where nothing counts on them."""
+        window = self.plan.query.window
+        if window is None or window.unit is WindowUnit.EVENTS or self._options["lane_positions"]:
+            self._active = self._lanes.count
+            return
+        active = self._lanes.since(times[-1] - window.amount, times.dtype)
+        self._forget()
+        self._history.renumber_lanes(active)
+        self._lanes.keep(active)
+        self._evaluator.keep_lanes(active)
+        self._active = len(active)
 
     def _tabulated(self, found: Found) -> pa.Table:
         if self._limit is not None:

@@ -8,7 +8,7 @@ one, everything.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 import numpy.typing as npt
@@ -115,6 +115,11 @@ class SemanticsEvaluator:
 
     def live_rows(self) -> Ints:
         return np.zeros(0, np.int64) if self._kept is None else self._kept.rows
+
+    def keep_lanes(self, lanes: Ints) -> None:
+        if self._kept is not None:
+            kept = self._kept.take(np.isin(self._kept.lanes, lanes))
+            self._kept = replace(kept, lanes=np.searchsorted(lanes, kept.lanes))
 
     def save(self) -> State:
         counted = np.array([self._counted], np.int64)

@@ -1,4 +1,4 @@
-"""Which rows the lanes of a compact evaluator still need, and giving back what idle lanes hold."""
+"""Which rows the lanes of a compact evaluator still need, and giving back what others hold."""
 
 from __future__ import annotations
 
@@ -24,13 +24,13 @@ from cepheid.kernels.lane import (
 
 
 @numba.njit(cache=True)
-def free_idle(heap, meta, lanes, edge):
-    """Frees the lanes whose last event is before row `edge`."""
+def free_all_but(heap, meta, lanes, kept):
+    """Gives back what the lanes hold that are not in `kept` (ascending)."""
+    k = 0
     for lane in range(len(lanes)):
-        n = lanes[lane, N_EVENTS]
-        if lanes[lane, N_BACK] > 0 and (
-            n == 0 or heap[lanes[lane, EVENTS] + (n - 1) * EVENT_WORDS + ROW] < edge
-        ):
+        if k < len(kept) and kept[k] == lane:
+            k += 1
+        else:
             free(heap, meta, lanes, lane)
 
 

@@ -42,6 +42,16 @@ class History:
             table, index = self.find(rows)
             self._chunks = [table.take(pa.array(index)).combine_chunks()]
 
+    def renumber_lanes(self, lanes: Ints) -> None:
+        """The lanes in this list (ascending) are numbered from 0 from now on; rows of others are forgotten."""
+        table = self.save()
+        old = integers(table, LANE)
+        kept = np.isin(old, lanes)
+        table = table.filter(pa.array(kept))
+        place = table.column_names.index(LANE)
+        new = pa.array(np.searchsorted(lanes, old[kept]))
+        self.load(table.set_column(place, LANE, new).combine_chunks())
+
     def find(self, rows: Ints) -> tuple[pa.Table, Ints]:
         """The table of all rows kept and, for each number asked for, where in it that row is."""
         table = pa.concat_tables(self._chunks) if self._chunks else self._schema.empty_table()

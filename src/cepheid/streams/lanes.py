@@ -50,6 +50,15 @@ class Texts:
     def hashes(self, numbers: Ints) -> tuple[Ints, Ints]:
         return self._hashes[0][numbers], self._hashes[1][numbers]
 
+    def only(self, numbers: Ints) -> Texts:
+        """These strings (ascending), numbered from 0."""
+        begins, ends = self._ends[numbers], self._ends[numbers + 1]
+        offsets = np.concatenate([[0], np.cumsum(ends - begins)])
+        places = np.repeat(begins - offsets[:-1], ends - begins) + np.arange(offsets[-1])
+        kept = Texts()
+        kept.numbers(_binary(offsets, self._store[places]))
+        return kept
+
     def _grow(self, more_bytes: int) -> None:
         if self._ends[self.count] + more_bytes > len(self._store):
             self._store = np.resize(self._store, 2 * len(self._store) + more_bytes)
@@ -60,19 +69,16 @@ class Texts:
             self._slots = np.zeros(2 * len(self._slots), np.int64)
             rehash_texts(self._ends, self._store, self.count, self._slots)
 
+    @property
+    def memory(self) -> int:
+        return sum(array.nbytes for array in (self._slots, self._ends, self._store, self._hashes))
+
     def save(self, prefix: str) -> State:
         ends = self._ends[: self.count + 1]
         return {f"{prefix}.ends": ends, f"{prefix}.store": self._store[: ends[-1]]}
 
     def load(self, prefix: str, state: State) -> None:
-        ends, store = state[f"{prefix}.ends"], state[f"{prefix}.store"]
-        self.numbers(
-            pa.Array.from_buffers(
-                pa.large_binary(),
-                len(ends) - 1,
-                [None, pa.py_buffer(ends.tobytes()), pa.py_buffer(store.tobytes())],
-            )
-        )
+        self.numbers(_binary(state[f"{prefix}.ends"], state[f"{prefix}.store"]))
 
 
 class Lanes:
@@ -164,6 +170,28 @@ class Lanes:
             self._slots = np.zeros(2 * len(self._slots), np.int64)
             rehash_words(self._keys, self.count, self._slots)
 
+    def keep(self, lanes: Ints) -> None:
+        """Forgets all lanes but these (ascending), which get the numbers from 0 in this order."""
+        for k, texts in enumerate(self._texts):
+            used, places = np.unique(self._keys[lanes, k], return_inverse=True)
+            if texts.count:  # else the column holds numbers
+                self._texts[k] = texts.only(used)
+                self._keys[lanes, k] = places.reshape(-1)
+        capacity = 32
+        while capacity < len(lanes):
+            capacity *= 2
+        self._keys = _kept_rows(self._keys, lanes, capacity)
+        self._hashes = _kept_rows(self._hashes.T, lanes, capacity).T.copy()
+        self._numbers = _kept_rows(self._numbers.T, lanes, capacity).T.copy()
+        self.count = len(lanes)
+        self._slots = np.zeros(2 * capacity, np.int64)
+        rehash_words(self._keys, self.count, self._slots)
+
+    def since(self, time: float, dtype: npt.DTypeLike) -> Ints:
+        """The lanes whose last event is not before this time; `dtype` is that of the times."""
+        last = self._numbers[1, : self.count].view(dtype)
+        return np.flatnonzero(last >= time)
+
     def save(self) -> State:
         state: State = {
             "lanes.keys": self._keys[: self.count],
@@ -193,7 +221,19 @@ class Lanes:
 
     @property
     def memory(self) -> int:
-        return sum(array.nbytes for array in (self._slots, self._keys, self._hashes, self._numbers))
+        own = sum(array.nbytes for array in (self._slots, self._keys, self._hashes, self._numbers))
+        return own + sum(texts.memory for texts in self._texts)
+
+
+def _binary(offsets: npt.NDArray[np.generic], data: npt.NDArray[np.generic]) -> pa.Array:
+    buffers = [None, pa.py_buffer(offsets.astype(np.int64).tobytes()), pa.py_buffer(data.tobytes())]
+    return pa.Array.from_buffers(pa.large_binary(), len(offsets) - 1, buffers)
+
+
+def _kept_rows(rows: Ints, kept: Ints, capacity: int) -> Ints:
+    result = np.zeros((capacity, rows.shape[1]), np.int64)
+    result[: len(kept)] = rows[kept]
+    return result
 
 
 def _is_bytes(dtype: pa.DataType) -> bool:

@@ -18,7 +18,7 @@ from cepheid.evaluators.compact.transitions import Transitions
 from cepheid.evaluators.interface import Events, State
 from cepheid.kernels.heap import META
 from cepheid.kernels.lane import FIELDS
-from cepheid.kernels.living import cell_rows, free_idle, window_rows
+from cepheid.kernels.living import cell_rows, free_all_but, window_rows
 from cepheid.kernels.numbers import from_int, to_int
 from cepheid.kernels.slide import DONE, MISSING, TOO_MANY, WIDEN, Batch, Options, slide
 from cepheid.kernels.stream import group_by_lane, take_lists, window_edges
@@ -85,11 +85,14 @@ class CompactEvaluator:
             return np.zeros(0, np.int64)
         if self._window is None:
             return np.unique(cell_rows(self._heap, self._lanes))
-        edge = self._edge
-        if not self._by_position:
-            free_idle(self._heap, self._meta, self._lanes, edge)
-        rows: Ints = window_rows(self._heap, self._lanes, edge)
+        rows: Ints = window_rows(self._heap, self._lanes, self._edge)
         return rows
+
+    def keep_lanes(self, lanes: Ints) -> None:
+        free_all_but(self._heap, self._meta, self._lanes, lanes)
+        self._lanes = self._lanes[lanes[lanes < len(self._lanes)]]
+        if len(self._lanes) == 0:
+            self._lanes = np.zeros((1, FIELDS), np.int64)
 
     @property
     def memory(self) -> int:
