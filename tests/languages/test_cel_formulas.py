@@ -75,7 +75,7 @@ def test_phi_3_filters_inside_the_iteration_and_spreads_the_chain() -> None:
         (
             compare("x", "hum", "<", 30),
             compare("z", "hum", ">", 60),
-            compare("x", "id", "=", Attribute("z", "id")),
+            compare("x", "id", "=", 1),
             compare("z", "id", "=", 1),
         )
     )

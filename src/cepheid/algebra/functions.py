@@ -7,7 +7,7 @@ Each meaning is a contract for the scalar evaluation (`semantics/`) and the colu
 - "Whole" results are 64-bit integers; what does not fit, and NaN or infinity made whole, is NULL.
 - NaN in gives NaN out where the result is a number that is not whole.
 - Strings are sequences of Unicode characters; case follows Unicode, not a locale.
-- Parts of a timestamp are those of its instant in UTC, on every machine; without a zone, those written.
+- Parts of a timestamp are those of the column's own time zone (on Spark, the session's); without one, those written.
 """
 
 from __future__ import annotations
@@ -78,7 +78,7 @@ _ALL = (
         (ORDERED,) * 2,
         None,
         "least(a, b, …)",
-        "the smallest that is not NULL; NaN is above all numbers",
+        "the smallest that is not NULL; NaN if one is",
         repeated=True,
     ),
     Function(
@@ -86,7 +86,7 @@ _ALL = (
         (ORDERED,) * 2,
         None,
         "greatest(a, b, …)",
-        "the largest that is not NULL; NaN is above all numbers",
+        "the largest that is not NULL; NaN if one is",
         repeated=True,
     ),
     Function("length", (STRING,), _N, "length(s)", "the number of characters, trailing spaces included"),

@@ -148,7 +148,11 @@ def _conjuncts(source: Source, part: Part) -> tuple[Condition, ...]:
 
 
 def _chain(source: Source, node: Node) -> tuple[Comparison, ...]:
-    """`a = b = c` holds when every two neighbours compare as it says."""
+    """`a = b = c` holds when every two neighbours compare as it says.
+
+    Where all are to equal a constant, each is compared with it: `x.id = z.id = 1` is two unary conditions, as the
+    paper counts it, not one over x and z.
+    """
     span = span_of(source, node)
     operators = [COMPARISON.get(str(token), str(token)) for token in node.children[1::2]]
     if len(operators) > 1 and "<>" in operators:
@@ -156,6 +160,10 @@ def _chain(source: Source, node: Node) -> tuple[Comparison, ...]:
             "syntax", "`<>` cannot be chained", span=span, hint="say which values differ, joined by AND"
         )
     values = [lower_condition(source, child) for child in node.children[0::2]]
+    constants = [value for value in values if isinstance(value, Literal)]
+    if operators[1:] and set(operators) == {"="} and len(constants) == 1:
+        others = [value for value in values if not isinstance(value, Literal)]
+        return tuple(Comparison("=", value, constants[0], span) for value in others)
     return tuple(
         Comparison(operator, left, right, span)
         for operator, (left, right) in zip(operators, pairwise(values), strict=True)
