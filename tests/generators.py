@@ -98,12 +98,15 @@ class Drawn:
 @dataclass(frozen=True, slots=True)
 class Limits:
     """What a case may contain. `nary`: conditions over two variables. `unsafe`: a variable may be bound
-    twice in a sequence (such parts match nothing). `events` and `atoms` bound the sizes."""
+    twice in a sequence (such parts match nothing). `events` and `atoms` bound the sizes; `strategies` and
+    `windows` are what is drawn from (a window None: none)."""
 
     nary: bool = True
     unsafe: bool = True
     events: int = 12
     atoms: int = 5
+    strategies: tuple[Strategy, ...] = (Strategy.ALL, *Strategy)
+    windows: tuple[WindowUnit | None, ...] = (None, None, *WindowUnit)
 
 
 ANYTHING = Limits()
@@ -125,9 +128,6 @@ class Case:
 
     def expected(self) -> list[OracleMatch]:
         return evaluate(self.query, self.events)
-
-    def with_strategy(self, strategy: Strategy) -> Case:
-        return replace(self, query=replace(self.query, strategy=strategy))
 
     def shifted(self, ticks: int) -> Case:
         """The same events later, or earlier, by so many units of their time column."""
@@ -175,7 +175,7 @@ def seeded_cases(first: int = 0, limits: Limits = ANYTHING) -> Iterator[tuple[in
 
 
 def case(choices: Choices, limits: Limits) -> Case:
-    query = _query(choices, pattern(choices, limits))
+    query = _query(choices, limits, pattern(choices, limits))
     timestamps = query.window is not None and query.window.unit is WindowUnit.MICROSECONDS
     return Case(query, stream(choices, limits, timestamps))
 
@@ -371,7 +371,7 @@ def is_safe(pattern: Pattern) -> bool:
 # Queries
 
 
-def _query(choices: Choices, pattern: Pattern) -> Query:
+def _query(choices: Choices, limits: Limits, pattern: Pattern) -> Query:
     names = sorted(defined(pattern))
     select: tuple[str, ...] | None = None
     if names and chance(choices, 50):
@@ -381,19 +381,19 @@ def _query(choices: Choices, pattern: Pattern) -> Query:
         select=select,
         streams=("s",),
         partition_by=pick(choices, ((), (), (), (), (), ("id",), ("id",), ("id", "s"))),
-        window=_window(choices),
-        strategy=pick(choices, (Strategy.ALL, *Strategy)),
+        window=_window(choices, pick(choices, limits.windows)),
+        strategy=pick(choices, limits.strategies),
         consume=chance(choices, 20),
     )
 
 
-def _window(choices: Choices) -> Window | None:
-    match choices.below(5):
-        case 2:
-            return Window(1 + choices.below(8), WindowUnit.EVENTS)
-        case 3:
-            return Window(pick(choices, (3, 0, 1, 2, 4, 5, 8, 2.5)), WindowUnit.PLAIN)
-        case 4:
-            return Window(choices.below(9), WindowUnit.MICROSECONDS)
-        case _:
+def _window(choices: Choices, unit: WindowUnit | None) -> Window | None:
+    match unit:
+        case None:
             return None
+        case WindowUnit.PLAIN:
+            return Window(pick(choices, (3, 0, 0.5, 1, 2, 4, 5, 8, 2.5)), unit)
+        case WindowUnit.EVENTS:
+            return Window(1 + choices.below(8), unit)
+        case WindowUnit.MICROSECONDS:
+            return Window(choices.below(9), unit)

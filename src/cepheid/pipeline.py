@@ -25,7 +25,10 @@ class ParsedQuery:
     """A query that has been read and found well-formed: reusable, and printable with `str`.
 
     >>> print(parse_query("select * from s where A as x ; B as y within 10 events"))
-    SELECT * FROM s WHERE A AS x ; B AS y WITHIN 10 EVENTS
+    SELECT *
+    FROM s
+    WHERE A AS x ; B AS y
+    WITHIN 10 EVENTS
     """
 
     text: str

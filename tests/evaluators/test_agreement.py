@@ -7,12 +7,12 @@ from hypothesis import HealthCheck, given, note, settings
 from hypothesis import strategies as st
 
 from agreement import differences, expected, numbered, plan_of, run
-from cepheid.algebra.nodes import Strategy
+from cepheid.algebra.nodes import Strategy, WindowUnit
 from generators import UNARY, Case, Limits, cases
 
 CUTS = st.lists(st.integers(0, 12), max_size=3)
 many = settings(
-    max_examples=500, deadline=None, suppress_health_check=[HealthCheck.too_slow], print_blob=True
+    max_examples=120, deadline=None, suppress_health_check=[HealthCheck.too_slow], print_blob=True
 )
 some = settings(many, max_examples=150)
 
@@ -21,11 +21,32 @@ def within(case: Case, cuts: list[int]) -> list[int]:
     return [min(cut, len(case.table)) for cut in cuts]
 
 
+@pytest.mark.parametrize("window", [None, *WindowUnit])
 @pytest.mark.parametrize("strategy", list(Strategy))
-@many
-@given(case=cases(UNARY), cuts=CUTS)
-def test_compact_finds_what_the_definition_says(strategy: Strategy, case: Case, cuts: list[int]) -> None:
-    case = case.with_strategy(strategy)
+def test_compact_finds_what_the_definition_says(strategy: Strategy, window: WindowUnit | None) -> None:
+    limits = Limits(nary=False, strategies=(strategy,), windows=(window,))
+
+    @many
+    @given(case=cases(limits), cuts=CUTS)
+    def agrees(case: Case, cuts: list[int]) -> None:
+        difference = differences(case, within(case, cuts))
+        note(repr(case))
+        assert difference is None, difference
+
+    agrees()
+
+
+@some
+@given(case=cases(Limits(nary=False, events=40, windows=tuple(WindowUnit))), cuts=CUTS)
+def test_windows_that_move_on_forget_what_has_left_them(case: Case, cuts: list[int]) -> None:
+    difference = differences(case, within(case, cuts))
+    note(repr(case))
+    assert difference is None, difference
+
+
+@some
+@given(case=cases(Limits(nary=False, events=40, windows=tuple(WindowUnit))), cuts=CUTS)
+def test_windows_that_move_on_lose_nothing_they_still_hold(case: Case, cuts: list[int]) -> None:
     difference = differences(case, within(case, cuts))
     note(repr(case))
     assert difference is None, difference

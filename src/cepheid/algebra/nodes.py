@@ -158,8 +158,8 @@ Pattern = (
 
 @dataclass(frozen=True, slots=True)
 class Places:
-    """Where the parts of a query that are not nodes stood in its text, for errors; the tuples run along those of
-    the query."""
+    """Where the parts of a query that are not nodes stood in its text, for errors; the tuples run along
+    those of the query."""
 
     select: tuple[Span, ...] = ()
     streams: tuple[Span, ...] = ()

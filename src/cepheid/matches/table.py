@@ -138,4 +138,3 @@ def label_hashes(labels: tuple[frozenset[str], ...]) -> tuple[Ints, Ints]:
         words = np.frombuffer(text, np.uint8).astype(np.int64).reshape(1, -1)
         hash_words(words, low[number : number + 1], high[number : number + 1])
     return low, high
-

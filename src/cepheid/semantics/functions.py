@@ -90,7 +90,18 @@ def _sign(value: Any) -> float:
     return value if value != value else float((value > 0) - (value < 0))
 
 
-def _substr(text: str, start: int, length: int | None = None) -> str:
+def _round(value: Any, digits: Any = 0) -> Any:
+    places = _whole(digits, math.trunc)
+    return None if places is None else round_half_away(value, places)
+
+
+def _substr(text: str, *places: Any) -> str | None:
+    """Places that are not whole are cut off; where they are not finite there is no text."""
+    whole = [number for place in places if (number := _whole(place, math.trunc)) is not None]
+    return _characters(text, *whole) if len(whole) == len(places) else None
+
+
+def _characters(text: str, start: int, length: int | None = None) -> str:
     """A start before the text still uses up length, as in Spark: substr('abc', -5, 3) is 'a'."""
     first = start - 1 if start > 0 else len(text) + start if start < 0 else 0
     last = len(text) if length is None else first + length
@@ -114,7 +125,7 @@ _TAKES_NULL: dict[str, Callable[..., Any]] = {
 
 _STRICT: dict[str, Callable[..., Any]] = {
     "abs": lambda value: int64_or_null(abs(value)),
-    "round": lambda value, digits=0: round_half_away(value, digits),
+    "round": _round,
     "floor": lambda value: _whole(value, math.floor),
     "ceil": lambda value: _whole(value, math.ceil),
     "sqrt": lambda value: _real(math.sqrt, value),

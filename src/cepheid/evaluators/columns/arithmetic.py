@@ -66,27 +66,28 @@ def _reals(op: str, left: npt.NDArray[np.float64], right: npt.NDArray[np.float64
 
 
 def _integers(op: str, left: Ints, right: Ints, null: Nulls) -> Numbers:
-    """Integers wrap around; the sign bits of operands and result tell where."""
+    """Integers wrap around; whether they can is cheaper to know than where they did."""
+    one, two = _largest(left), _largest(right)
     match op:
         case "+":
             total = left + right
-            return _nulled(total, null, (left ^ total) & (right ^ total) < 0)
+            wrapped = (left ^ total) & (right ^ total) < 0 if one + two >= 2**63 else np.False_
+            return _nulled(total, null, wrapped)
         case "-":
             difference = left - right
-            return _nulled(difference, null, (left ^ right) & (left ^ difference) < 0)
+            wrapped = (left ^ right) & (left ^ difference) < 0 if one + two >= 2**63 else np.False_
+            return _nulled(difference, null, wrapped)
         case "*":
             product = left * right
-            return _nulled(product, null, _overflows(left, right, product))
+            return _nulled(product, null, _wrapped(left, right, product) if one * two >= 2**63 else np.False_)
         case "%":
             return _nulled(np.fmod(left, right), null, right == 0)
         case _:
             raise AssertionError(op)
 
 
-def _overflows(left: Ints, right: Ints, product: Any) -> Any:
+def _wrapped(left: Ints, right: Ints, product: Any) -> Any:
     """A wrapped product is off by at least 2^64, so dividing it does not give the other factor back."""
-    if _largest(left) * _largest(right) < 2**63:
-        return np.False_
     divisor = np.where(left == 0, 1, left)
     wrong = (product // divisor != right) & (left != 0)
     return wrong | ((left == -1) & (right == -(2**63)))

@@ -16,6 +16,7 @@ import pyarrow.compute as pc
 
 from cepheid.evaluators.columns.compare import are_exact_reals, compare, same_unit
 from cepheid.evaluators.columns.kinds import (
+    SEVERAL_ZONES,
     Mask,
     Nothing,
     Nulls,
@@ -42,12 +43,12 @@ def coalesce(arguments: Sequence[Value]) -> Value:
 
 
 def least(arguments: Sequence[Value]) -> Value:
-    """The smallest argument that is not NULL; NaN is the greatest number."""
-    return _fold(arguments, np.fmin, pc.min_element_wise)
+    """The smallest argument that is not NULL, or NaN if one is."""
+    return _fold(arguments, np.minimum, pc.min_element_wise)
 
 
 def greatest(arguments: Sequence[Value]) -> Value:
-    """The greatest argument that is not NULL; NaN is the greatest number."""
+    """The greatest argument that is not NULL, or NaN if one is."""
     return _fold(arguments, np.maximum, pc.max_element_wise)
 
 
@@ -65,8 +66,8 @@ def nullif(arguments: Sequence[Value]) -> Value:
             return Truth(true & ~null, null)
         case Numbers(values, _, mixed):
             return Numbers(np.broadcast_to(values, null.shape), null, mixed)
-        case Times(values, unit):
-            return Times(np.broadcast_to(values, null.shape), unit, null)
+        case Times(values, unit, _, zone):
+            return Times(np.broadcast_to(values, null.shape), unit, null, zone)
         case Texts(values):
             return _nulled_texts(values, null)
         case _:
@@ -96,7 +97,7 @@ def _one_of(left: Value, right: Value, pick: Pick, of_texts: Pick) -> Value:
         case Times(), Times():
             one, two = same_unit(left, right)
             values, null = _chosen(one.values, one.null, two.values, two.null, pick)
-            return Times(values, one.unit, null)
+            return Times(values, one.unit, null, one.zone if one.zone == two.zone else SEVERAL_ZONES)
         case Numbers(), Numbers():
             return _one_number(left, right, pick)
         case _:

@@ -159,4 +159,4 @@ def _nanoseconds(times: Times) -> Times:
     values = times.values
     if values.size and (int(values.max()) > farthest or int(values.min()) < -farthest):
         raise RowByRowError
-    return Times(values * 1000, "ns", times.null)
+    return Times(values * 1000, "ns", times.null, times.zone)

@@ -21,6 +21,7 @@ from cepheid.evaluators.columns.arithmetic import doubles
 from cepheid.evaluators.columns.choose import CHOOSERS
 from cepheid.evaluators.columns.compare import truth_of_arrow
 from cepheid.evaluators.columns.kinds import (
+    SEVERAL_ZONES,
     Nothing,
     Numbers,
     RowByRowError,
@@ -30,6 +31,7 @@ from cepheid.evaluators.columns.kinds import (
     Value,
     either,
 )
+from cepheid.evaluators.columns.rounding import rounded
 from cepheid.semantics import functions as definition
 
 
@@ -120,20 +122,10 @@ def _by_arrow(kernel: Callable[..., Any], *arrays: npt.NDArray[np.float64]) -> n
 
 
 def _round(number: Numbers, digits: Numbers | None = None) -> Numbers:
-    """Rounds the number as it is printed, which only its definition can do."""
-    if digits is None:
-        digits = Numbers(np.asarray(0))
-    if digits.values.ndim or digits.real:
+    places = Numbers(np.asarray(0)) if digits is None else digits
+    if places.values.ndim or places.real:
         raise RowByRowError
-    places = int(digits.values)
-    if not number.real and places >= 0:
-        return number
-    distinct, codes = np.unique(number.values.reshape(-1), return_inverse=True)
-    rounded = [definition.apply("round", [value, places]) for value in distinct.tolist()]
-    null = np.array([value is None for value in rounded], np.bool_)
-    values = np.array([0 if value is None else value for value in rounded], number.values.dtype)
-    shape = number.values.shape
-    return _nulled(values[codes].reshape(shape), number, null[codes].reshape(shape))
+    return rounded(number, int(places.values))
 
 
 # Texts
@@ -222,9 +214,9 @@ def _tested(kernel: Callable[..., Any]) -> Callable[..., Value]:
 
 def _field(kernel: Callable[..., Any]) -> Callable[..., Value]:
     def field(times: Value) -> Value:
-        if not isinstance(times, Times):
+        if not isinstance(times, Times) or times.zone == SEVERAL_ZONES:
             raise RowByRowError
-        instants = pa.array(times.values.reshape(-1), pa.timestamp(times.unit))
+        instants = pa.array(times.values.reshape(-1), pa.timestamp(times.unit, times.zone))
         fields = kernel(instants).to_numpy(zero_copy_only=False).astype(np.int64)
         return Numbers(fields.reshape(times.values.shape), times.null)
 

@@ -19,12 +19,14 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from cepheid.algebra.conditions import type_of_value
+from cepheid.evaluators.columns.distinct import distinct
 from cepheid.semantics.numbers import instant
 
 Mask: TypeAlias = npt.NDArray[np.bool_]
 Nulls: TypeAlias = Mask | None
 
 EXACT_REAL = 2**53  # every whole number up to this size is also a double
+SEVERAL_ZONES = "several"
 _EPOCH = dt.datetime(1970, 1, 1, tzinfo=dt.UTC)
 _PER_SECOND = {"s": 1, "ms": 1_000, "us": 1_000_000, "ns": 1_000_000_000}
 
@@ -58,11 +60,12 @@ class Numbers:
 
 @dataclass(frozen=True, slots=True)
 class Times:
-    """Instants since 1970 in UTC, counted in `unit`, "us" or "ns"."""
+    """Instants since 1970 in UTC, counted in `unit`, "us" or "ns"; `zone` is where a clock shows them."""
 
     values: npt.NDArray[np.int64]
     unit: str
     null: Nulls = None
+    zone: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -150,6 +153,12 @@ def of_literal(value: type_of_value) -> Value:
             assert_never(value)
 
 
+def _time(value: dt.date) -> Times:
+    microseconds = (instant(value) - _EPOCH) // dt.timedelta(microseconds=1)
+    zone = pa.scalar(value).type.tz if isinstance(value, dt.datetime) else None
+    return Times(np.asarray(microseconds, np.int64), "us", zone=zone)
+
+
 def is_text(dtype: pa.DataType) -> bool:
     """Whether an Arrow type holds text, dictionary-encoded or not."""
     if pa.types.is_dictionary(dtype):
@@ -215,24 +224,30 @@ def _numbers(column: pa.ChunkedArray, null: Nulls) -> Numbers:
 
 
 def _doubles(column: pa.ChunkedArray) -> npt.NDArray[np.float64]:
-    """Decimals as the nearest doubles, one division per distinct value being too fine a thing for a cast."""
-    encoded = whole(column.dictionary_encode())
-    nearest = np.array([*(float(value) for value in encoded.dictionary.to_pylist()), 0.0])
-    codes = encoded.indices.fill_null(len(nearest) - 1).to_numpy(zero_copy_only=False)
-    values: npt.NDArray[np.float64] = nearest[codes]
-    return values
+    """Decimals as the nearest doubles; Arrow's cast does not always give the nearest."""
+    dtype = column.type
+    if pa.types.is_decimal128(dtype) and dtype.precision <= 15 and 0 <= dtype.scale <= 22:
+        # Both the digits and the power of ten are doubles, and a division rounds to the nearest.
+        array = whole(column)
+        digits = np.frombuffer(array.buffers()[1], np.int64)[::2] if len(array) else np.zeros(0)
+        exact: npt.NDArray[np.float64] = digits[array.offset : array.offset + len(array)] / 10.0**dtype.scale
+        return exact
+    codes, values = distinct(column)
+    nearest = np.array([0.0 if value is None else float(value) for value in values.to_pylist()], np.float64)
+    looked_up: npt.NDArray[np.float64] = nearest[codes]
+    return looked_up
 
 
 def _times(column: pa.ChunkedArray, null: Nulls) -> Times:
     dtype = column.type
-    unit = dtype.unit if pa.types.is_timestamp(dtype) else "ms" if dtype == pa.date64() else "day"
-    if unit == "day":
+    if dtype == pa.date32():
         days = _filled(column.cast(pa.int32())).astype(np.int64)
         return Times(days * (86_400 * _PER_SECOND["us"]), "us", null)
+    unit, zone = (dtype.unit, dtype.tz) if pa.types.is_timestamp(dtype) else ("ms", None)
     counted: npt.NDArray[np.int64] = _filled(column.cast(pa.int64()))
     if unit in ("us", "ns"):
-        return Times(counted, unit, null)
-    return Times(counted * (_PER_SECOND["us"] // _PER_SECOND[unit]), "us", null)
+        return Times(counted, unit, null, zone)
+    return Times(counted * (_PER_SECOND["us"] // _PER_SECOND[unit]), "us", null, zone)
 
 
 def spread(value: Value, codes: npt.NDArray[Any]) -> Value:
@@ -251,8 +266,8 @@ def spread(value: Value, codes: npt.NDArray[Any]) -> Value:
             return Truth(look_up(true), nulls(null))
         case Numbers(values, null, mixed):
             return Numbers(look_up(values), nulls(null), mixed)
-        case Times(values, unit, null):
-            return Times(look_up(values), unit, nulls(null))
+        case Times(values, unit, null, zone):
+            return Times(look_up(values), unit, nulls(null), zone)
         case Texts(values):
             return value if isinstance(values, pa.Scalar) else Texts(values.take(pa.array(codes)))
         case Opaque(null):

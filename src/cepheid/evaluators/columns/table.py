@@ -11,10 +11,9 @@ the definition, once per distinct combination of the columns it reads.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, assert_never
+from typing import assert_never
 
 import numpy as np
-import numpy.typing as npt
 import pyarrow as pa
 
 from cepheid.algebra.conditions import (
@@ -39,6 +38,7 @@ from cepheid.algebra.conditions import (
 from cepheid.errors import CepheidError
 from cepheid.evaluators.columns.arithmetic import arithmetic
 from cepheid.evaluators.columns.compare import all_of, compare, negated
+from cepheid.evaluators.columns.distinct import Codes, distinct, repeats
 from cepheid.evaluators.columns.functions import apply
 from cepheid.evaluators.columns.kinds import (
     Mask,
@@ -51,13 +51,10 @@ from cepheid.evaluators.columns.kinds import (
     of_column,
     of_literal,
     spread,
-    whole,
 )
 from cepheid.evaluators.columns.members import is_member
 from cepheid.evaluators.columns.texts import like, rlike
 from cepheid.semantics.values import value_of
-
-Codes = npt.NDArray[Any]
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,6 +78,7 @@ class Columns:
         self.table = table
         self._values: dict[str, Value] = {}
         self._encoded: dict[str, _Encoded] = {}
+        self._repeating: dict[str, bool] = {}
         self._all_distinct = False
 
     def holds(self, condition: Condition) -> Mask:
@@ -118,7 +116,14 @@ class Columns:
             return None
         names = {attribute.name for attribute in attributes(expression)}
         name = names.pop() if len(names) == 1 else None
-        return name if name is not None and is_text(self._column(name).type) else None
+        return name if name is not None and self._repeats(name) else None
+
+    def _repeats(self, name: str) -> bool:
+        """Whether a column is of texts that come again; encoding others costs more than it saves."""
+        if name not in self._repeating:
+            column = self._column(name)
+            self._repeating[name] = is_text(column.type) and (name in self._encoded or repeats(column))
+        return self._repeating[name]
 
     def _over_rows(self, expression: Expression) -> Value:
         match expression:
@@ -162,7 +167,9 @@ class Columns:
         return result
 
     def _column(self, name: str) -> pa.ChunkedArray:
-        return self.table.column(name)
+        """The column as it is, but for string views, which Arrow's kernels do not all take."""
+        column = self.table.column(name)
+        return column.cast(pa.large_string()) if pa.types.is_string_view(column.type) else column
 
     def _attribute(self, name: str) -> Value:
         if name not in self._values:
@@ -178,7 +185,8 @@ class Columns:
         """The definition's answer for one row of each distinct combination, looked up for the others."""
         names = list(dict.fromkeys(attribute.name for attribute in attributes(condition)))
         first, codes = self._combinations(names)
-        rows = self.table.select(names).take(pa.array(first)).to_pylist() if names else [{} for _ in first]
+        read = pa.table({name: self._column(name).take(pa.array(first)) for name in names})
+        rows = read.to_pylist() if names else [{} for _ in first]
         values = [value_of(condition, {None: row}) for row in rows]
         true = np.array([value is True for value in values], np.bool_)
         null = np.array([value is None for value in values], np.bool_)
@@ -196,20 +204,10 @@ class Columns:
 
 
 def _encoded(name: str, column: pa.ChunkedArray) -> _Encoded:
-    array = _dictionary(column)
-    distinct = Columns(pa.table({name: array.dictionary}))
-    distinct._all_distinct = True
-    return _Encoded(array.indices.to_numpy(zero_copy_only=False), distinct)
-
-
-def _dictionary(column: pa.ChunkedArray) -> pa.DictionaryArray:
-    if not pa.types.is_dictionary(column.type):
-        return whole(column.dictionary_encode(null_encoding="encode"))
-    given = whole(column.unify_dictionaries())
-    # A dictionary without NULL and not much longer than the column serves as it is.
-    if given.null_count == 0 and len(given.dictionary) <= 2 * len(given):
-        return given
-    return _dictionary(column.cast(column.type.value_type))
+    codes, values = distinct(column)
+    columns = Columns(pa.table({name: values}))
+    columns._all_distinct = True
+    return _Encoded(codes, columns)
 
 
 def holds(condition: Condition, table: pa.Table) -> Mask:
