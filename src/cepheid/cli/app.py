@@ -110,7 +110,7 @@ def run(
             print(number if limit is None else min(number, limit))
             return
         matches = cepheid.match(data, query, positions=positions, limit=limit, **options)
-        _deliver(matches, target)
+        _deliver(matches, target, time)
 
 
 @app.command()
@@ -232,7 +232,7 @@ def _target(output: str | None, format: OutputFormat | None) -> tuple[str | None
     return output, "json"
 
 
-def _deliver(matches: Any, target: tuple[str | None, str]) -> None:
+def _deliver(matches: Any, target: tuple[str | None, str], time: str) -> None:
     from cepheid.cli.table import matches_table
     from cepheid.spark.files import json_lines, write
 
@@ -240,7 +240,7 @@ def _deliver(matches: Any, target: tuple[str | None, str]) -> None:
     if output is None:
         with _working("matching"):
             first = matches.limit(FIRST + 1).toArrow()
-        Console().print(matches_table(first.slice(0, FIRST)))
+        Console().print(matches_table(first.slice(0, FIRST), time))
         if first.num_rows > FIRST:
             errors.print(f"The first {FIRST} matches; --output PATH keeps all, --count counts them.")
     elif output == "-":

@@ -22,7 +22,7 @@ from cepheid.cli.table import matches_table
 from cepheid.spark.files import read, write
 from cepheid.spark.session import local_session
 
-SHOWN = 4
+SHOWN = 3
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,7 +67,7 @@ def show_demo(events: int, output: Path, master: str) -> None:
             write(cepheid.match(farm, example.query, time="ts"), target, "parquet", overwrite=True)
         matches = read(session, [target], "parquet").orderBy("start", "end", "match_id")
         first = matches.limit(SHOWN).toArrow()
-        screen.print(matches_table(first, hide=("id", "type")))
+        screen.print(matches_table(first, "ts", hide=("id", "type")))
         screen.print(f"{matches.count():,} matches in {target}; the first {first.num_rows} above.")
     screen.print(f"\nThe stream is {stream}. Ask it something else:")
     ask = "SELECT * FROM farm WHERE T AS x FILTER x.tmp > 60"

@@ -11,22 +11,28 @@ from collections.abc import Mapping
 from typing import Any
 
 import pyarrow as pa
+from rich.markup import escape
 from rich.table import Table
 
+MOST_LINES = 4
 LAID_OUT = ("match_id", "start", "end", "positions")
 """Columns of every match; the others are partition columns and variables."""
 
 
-def matches_table(matches: pa.Table, *, hide: tuple[str, ...] = (), title: str | None = None) -> Table:
-    """One row per match. `hide` names attributes not worth repeating in every event."""
+def matches_table(matches: pa.Table, time: str, *, hide: tuple[str, ...] = ()) -> Table:
+    """One row per match. `time` is the events' time column; `hide` names attributes not worth repeating."""
     variables = [field.name for field in matches.schema if _holds_events(field.type)]
     keys = [name for name in matches.column_names if name not in (*LAID_OUT, *variables)]
-    table = Table(title=title, title_justify="left", header_style="bold", show_lines=True)
+    table = Table(header_style="bold", show_lines=True)
     for name in (*keys, "start", "end", "events"):
-        table.add_column(name)
+        table.add_column(name, no_wrap=name in ("start", "end"))
     for match in matches.to_pylist():
-        shown = [cell(match[name]) for name in (*keys, "start", "end")]
-        table.add_row(*shown, "\n".join(_lines(match, variables, hide)))
+        shown = [
+            *(cell(match[name]) for name in keys),
+            *(_to_second(match[name]) for name in ("start", "end")),
+        ]
+        lines = [line for name in variables for line in _lines(name, match[name], time, hide)]
+        table.add_row(*map(escape, shown), "\n".join(lines))
     return table
 
 
@@ -47,23 +53,29 @@ def cell(value: object) -> str:
             return str(value)
 
 
+def _to_second(value: object) -> str:
+    # The events show the fractions of a second; in the match they would take too much room.
+    return cell(value.replace(microsecond=0) if isinstance(value, dt.datetime) else value)
+
+
 def _holds_events(dtype: pa.DataType) -> bool:
     return bool(
         pa.types.is_struct(dtype) or (pa.types.is_list(dtype) and pa.types.is_struct(dtype.value_type))
     )
 
 
-def _lines(match: Mapping[str, Any], variables: list[str], hide: tuple[str, ...]) -> list[str]:
-    """`x: type=T tmp=45`, one line per event, in the order of the variables."""
-    lines = []
-    for variable in variables:
-        events = match[variable] if isinstance(match[variable], list) else [match[variable]]
-        for event in events:
-            if event is not None:
-                known = [
-                    f"{name}={cell(value)}"
-                    for name, value in event.items()
-                    if value is not None and name not in hide
-                ]
-                lines.append(f"[bold]{variable}[/bold]  {'  '.join(known)}")
-    return lines
+def _lines(variable: str, bound: Any, time: str, hide: tuple[str, ...]) -> list[str]:
+    """A line per event that the variable is bound to; of many, the first ones and the last."""
+    events = bound if isinstance(bound, list) else [bound] if bound is not None else []
+    lines = [f"[bold]{escape(variable)}[/bold]  {escape(_event(event, time, hide))}" for event in events]
+    folded = len(lines) - MOST_LINES
+    if folded < 2:
+        return lines
+    return [*lines[: MOST_LINES - 1], f"[dim]… {folded} more[/dim]", lines[-1]]
+
+
+def _event(event: Mapping[str, Any], time: str, hide: tuple[str, ...]) -> str:
+    when = event.get(time)
+    clock = cell(when).split(" ")[-1] if isinstance(when, dt.datetime) else cell(when)
+    known = [f"{name}={cell(value)}" for name, value in event.items() if value is not None and name != time]
+    return "  ".join([clock, *(text for text in known if text.partition("=")[0] not in hide)])

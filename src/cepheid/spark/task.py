@@ -21,8 +21,10 @@ OVERLAP = "__cepheid_overlap"
 """A column that is true for rows that a time slice sees only because matches that end in it may begin with
 them."""
 
-ROWS_PER_PUSH = 1 << 17
-"""Bounds the matches held in Python between two batches handed to Spark."""
+MOST_ROWS = 1 << 17
+FEWEST_ROWS = 1 << 6
+MANY_MATCHES = 1 << 18
+"""Between two batches handed to Spark a worker should hold no more matches than about this."""
 
 COUNT_SCHEMA = pa.schema([("count", pa.string())])
 
@@ -38,13 +40,16 @@ class MatchTask:
     def __call__(self, batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         partitioned = bool(self.plan.query.partition_by)
         engine = Engine(self.plan, positions=self.positions, limit=self.limit, lane_positions=partitioned)
-        given = 0
-        for rows, report in _pushes(batches, self.plan):
-            found = engine.push(rows, report=report)
-            given += found.num_rows
-            yield from found.to_batches()
-            if self.limit is not None and given >= self.limit:
-                return
+        given, size = 0, FEWEST_ROWS
+        for rows, report in _runs(batches, self.plan):
+            begin = 0
+            while begin < rows.num_rows:
+                found = engine.push(rows.slice(begin, size), report=report)
+                yield from found.to_batches()
+                begin, given = begin + size, given + found.num_rows
+                size = next_size(size, found.num_rows)
+                if self.limit is not None and given >= self.limit:
+                    return
         yield from engine.finish().to_batches()
 
 
@@ -56,13 +61,25 @@ class CountTask:
 
     def __call__(self, batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         engine = Engine(self.plan, counting=True)
-        for rows, report in _pushes(batches, self.plan):
+        for rows, report in _runs(batches, self.plan):
             engine.push(rows, report=report)
         engine.finish()
         yield pa.record_batch([[str(engine.counted)]], schema=COUNT_SCHEMA)
 
 
-def _pushes(batches: Iterable[pa.RecordBatch], plan: Plan) -> Iterator[tuple[pa.Table, bool]]:
+def next_size(rows: int, matches: int) -> int:
+    """How many rows to push next, after so many rows gave so many matches: as many as can be, since each push
+    costs something, but few where matches are many.
+
+    >>> next_size(4096, matches=10), next_size(4096, matches=10_000_000)
+    (8192, 1024)
+    """
+    if matches > MANY_MATCHES:
+        return max(FEWEST_ROWS, rows // 4)
+    return min(MOST_ROWS, 2 * rows) if 4 * matches < MANY_MATCHES else rows
+
+
+def _runs(batches: Iterable[pa.RecordBatch], plan: Plan) -> Iterator[tuple[pa.Table, bool]]:
     """The rows in stream order, and whether matches that end in them are to be reported."""
     for piece in in_stream_order(batches, plan.schema):
         # Rows of the overlap are earlier than all others of the slice.
@@ -70,6 +87,5 @@ def _pushes(batches: Iterable[pa.RecordBatch], plan: Plan) -> Iterator[tuple[pa.
         # Spark hands timestamps in the session's time zone; the plan was made for UTC. The values are the
         # same.
         rows = piece.select(plan.schema.names).cast(plan.schema.arrow)
-        for part, report in ((rows.slice(0, overlap), False), (rows.slice(overlap), True)):
-            for begin in range(0, part.num_rows, ROWS_PER_PUSH):
-                yield part.slice(begin, ROWS_PER_PUSH), report
+        yield rows.slice(0, overlap), False
+        yield rows.slice(overlap), True

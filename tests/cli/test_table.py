@@ -1,0 +1,41 @@
+"""Matches are shown to people with their events, long iterations folded, markup in the data harmless."""
+
+from __future__ import annotations
+
+import datetime as dt
+
+import pyarrow as pa
+from rich.console import Console
+
+import cepheid
+from cepheid.cli.table import matches_table
+
+
+def shown(table: pa.Table, query: str) -> str:
+    matches = cepheid.match(table, query, time="ts")
+    screen = Console(width=100, color_system=None)
+    with screen.capture() as captured:
+        screen.print(matches_table(matches, "ts", hide=("type",)))
+    return captured.get()
+
+
+def test_events_are_listed_under_their_variable() -> None:
+    times = [dt.datetime(2024, 7, 1, 12, 0, second, 500_000) for second in range(2)]
+    table = pa.table({"ts": times, "type": ["T", "H"], "tmp": [45.25, None], "hum": [None, 20]})
+    text = shown(table, "SELECT * FROM farm WHERE T AS x ; H AS y")
+    assert "2024-07-01 12:00:00 " in text
+    assert "x  12:00:00.500  tmp=45.25" in text
+    assert "y  12:00:01.500  hum=20" in text
+
+
+def test_a_long_iteration_is_folded() -> None:
+    table = pa.table({"ts": range(12), "type": ["A"] * 11 + ["B"]})
+    text = shown(table, "SELECT MAX * FROM s WHERE (A AS x)+ ; B AS y")
+    assert "… 7 more" in text
+    assert "x  10" in text
+    assert "x  5" not in text
+
+
+def test_text_that_looks_like_markup_is_shown_as_it_is() -> None:
+    table = pa.table({"ts": [1], "type": ["A"], "[red]": ["[/bold]ü"]})
+    assert "[red]=[/bold]ü" in shown(table, "SELECT * FROM s WHERE A AS x")
