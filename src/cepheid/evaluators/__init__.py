@@ -1,1 +1,1 @@
-"""TODO one line."""
+"""Evaluators: states that take events in order and yield matches, behind one interface."""

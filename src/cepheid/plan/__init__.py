@@ -1,1 +1,1 @@
-"""TODO one line."""
+"""Which evaluator runs a query, why, and every stage printed."""

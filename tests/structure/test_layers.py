@@ -1,0 +1,56 @@
+"""The folders are the pipeline: imports go one way, and heavy parts stay where they belong."""
+
+from __future__ import annotations
+
+import ast
+from pathlib import Path
+
+import cepheid
+
+SOURCE = Path(cepheid.__file__).parent
+LAYERS = [
+    *("errors", "schema", "algebra", "languages", "semantics", "rewrite", "automata", "plan"),
+    *("kernels", "matches", "streams", "evaluators", "saved", "engine", "pipeline", "frames", "spark", "api"),
+    *("__init__", "demo", "cli"),
+]
+ONLY_IN = {"numba": {"kernels"}, "pyspark": {"spark"}, "typer": {"cli"}, "lark": {"languages"}}
+
+
+def layer(path: Path) -> str:
+    return path.relative_to(SOURCE).parts[0].removesuffix(".py")
+
+
+def imported(path: Path) -> set[str]:
+    names = set()
+    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+        if isinstance(node, ast.Import):
+            names |= {alias.name for alias in node.names}
+        elif isinstance(node, ast.ImportFrom):
+            names.add(node.module or "")
+    return names
+
+
+def test_imports_go_one_way() -> None:
+    wrong = []
+    for path in SOURCE.rglob("*.py"):
+        for name in imported(path):
+            if name.startswith("cepheid."):
+                other = name.split(".")[1]
+                if LAYERS.index(other) > LAYERS.index(layer(path)) and (layer(path), other) != ("api", "spark"):
+                    wrong.append(f"{path.relative_to(SOURCE)} imports {name}")
+    assert wrong == []
+
+
+def test_heavy_libraries_stay_in_their_folders() -> None:
+    wrong = [
+        f"{path.relative_to(SOURCE)} imports {name}"
+        for path in SOURCE.rglob("*.py")
+        for name in imported(path)
+        if name.split(".")[0] in ONLY_IN and layer(path) not in ONLY_IN[name.split(".")[0]]
+    ]
+    assert wrong == []
+
+
+def test_the_definition_of_right_knows_no_automata_and_no_kernels() -> None:
+    for path in (SOURCE / "semantics").glob("*.py"):
+        assert not {name for name in imported(path) if name.startswith(("cepheid.automata", "cepheid.kernels"))}
