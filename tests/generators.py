@@ -18,7 +18,7 @@ from __future__ import annotations
 
 import random
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Protocol, TypeVar
 
 import pyarrow as pa
@@ -98,12 +98,15 @@ class Drawn:
 @dataclass(frozen=True, slots=True)
 class Limits:
     """What a case may contain. `nary`: conditions over two variables. `unsafe`: a variable may be bound
-    twice in a sequence (such parts match nothing). `events` and `atoms` bound the sizes."""
+    twice in a sequence (such parts match nothing). `events` and `atoms` bound the sizes; `strategies` and
+    `windows` are what is drawn from (a window None: none)."""
 
     nary: bool = True
     unsafe: bool = True
     events: int = 12
     atoms: int = 5
+    strategies: tuple[Strategy, ...] = (Strategy.ALL, *Strategy)
+    windows: tuple[WindowUnit | None, ...] = (None, None, *WindowUnit)
 
 
 ANYTHING = Limits()
@@ -125,6 +128,15 @@ class Case:
 
     def expected(self) -> list[OracleMatch]:
         return evaluate(self.query, self.events)
+
+    def shifted(self, ticks: int) -> Case:
+        """The same events later, or earlier, by so many units of their time column."""
+        times = self.table["ts"]
+        later = pa.array([value + ticks for value in times.cast(pa.int64()).to_pylist()], pa.int64()).cast(
+            times.type
+        )
+        place = self.table.column_names.index("ts")
+        return replace(self, table=self.table.set_column(place, "ts", later))
 
     def __repr__(self) -> str:
         rows = "\n".join(f"  {index}: {row}" for index, row in enumerate(self.table.to_pylist()))
@@ -163,7 +175,7 @@ def seeded_cases(first: int = 0, limits: Limits = ANYTHING) -> Iterator[tuple[in
 
 
 def case(choices: Choices, limits: Limits) -> Case:
-    query = _query(choices, pattern(choices, limits))
+    query = _query(choices, limits, pattern(choices, limits))
     timestamps = query.window is not None and query.window.unit is WindowUnit.MICROSECONDS
     return Case(query, stream(choices, limits, timestamps))
 
@@ -359,7 +371,7 @@ def is_safe(pattern: Pattern) -> bool:
 # Queries
 
 
-def _query(choices: Choices, pattern: Pattern) -> Query:
+def _query(choices: Choices, limits: Limits, pattern: Pattern) -> Query:
     names = sorted(defined(pattern))
     select: tuple[str, ...] | None = None
     if names and chance(choices, 50):
@@ -369,19 +381,19 @@ def _query(choices: Choices, pattern: Pattern) -> Query:
         select=select,
         streams=("s",),
         partition_by=pick(choices, ((), (), (), (), (), ("id",), ("id",), ("id", "s"))),
-        window=_window(choices),
-        strategy=pick(choices, (Strategy.ALL, *Strategy)),
+        window=_window(choices, pick(choices, limits.windows)),
+        strategy=pick(choices, limits.strategies),
         consume=chance(choices, 20),
     )
 
 
-def _window(choices: Choices) -> Window | None:
-    match choices.below(5):
-        case 2:
-            return Window(1 + choices.below(8), WindowUnit.EVENTS)
-        case 3:
-            return Window(pick(choices, (3, 0, 1, 2, 4, 5, 8, 2.5)), WindowUnit.PLAIN)
-        case 4:
-            return Window(choices.below(9), WindowUnit.MICROSECONDS)
-        case _:
+def _window(choices: Choices, unit: WindowUnit | None) -> Window | None:
+    match unit:
+        case None:
             return None
+        case WindowUnit.PLAIN:
+            return Window(pick(choices, (3, 0, 0.5, 1, 2, 4, 5, 8, 2.5)), unit)
+        case WindowUnit.EVENTS:
+            return Window(1 + choices.below(8), unit)
+        case WindowUnit.MICROSECONDS:
+            return Window(choices.below(9), unit)

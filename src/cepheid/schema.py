@@ -35,7 +35,12 @@ class Schema:
 
 
 def schema_of(
-    arrow: pa.Schema, *, time: str, type: str | None = DEFAULT_TYPE, order: str | None = None, stream: str = "stream"
+    arrow: pa.Schema,
+    *,
+    time: str,
+    type: str | None = DEFAULT_TYPE,
+    order: str | None = None,
+    stream: str = "stream",
 ) -> Schema:
     """Checks the names a user gave against the columns there are.
 

@@ -28,10 +28,24 @@ class Index(Enum):
     LAST = "len"  # a[a.len]
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class Literal:
+    """A constant. Equality minds the type, as `v + 1` and `v + 1.0` are not one expression.
+
+    >>> Literal(1) == Literal(1.0), Literal(1) == Literal(True), Literal(1) == Literal(1)
+    (False, False, True)
+    """
+
     value: type_of_value
     span: Span | None = field(default=None, compare=False, repr=False)
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, Literal):
+            return NotImplemented
+        return type(self.value) is type(other.value) and self.value == other.value
+
+    def __hash__(self) -> int:
+        return hash((type(self.value), self.value))
 
 
 @dataclass(frozen=True, slots=True)

@@ -3,11 +3,11 @@
 In: nothing. Out: `FUNCTIONS`, the one list that typing, both evaluations and `docs/language.md` go by.
 Each meaning is a contract for the scalar evaluation (`semantics/`) and the columnar one (`evaluators/`):
 
-- NULL in any argument gives NULL, except in `coalesce` and in the second argument of `nullif`.
+- NULL in any argument gives NULL, except in `coalesce`, `least`, `greatest` and the second argument of `nullif`.
 - "Whole" results are 64-bit integers; what does not fit, and NaN or infinity made whole, is NULL.
 - NaN in gives NaN out where the result is a number that is not whole.
 - Strings are sequences of Unicode characters; case follows Unicode, not a locale.
-- Parts of a timestamp are those of the column's own time zone; without one, those written.
+- Parts of a timestamp are those of its instant in UTC, on every machine; without a zone, those written.
 """
 
 from __future__ import annotations
@@ -73,9 +73,21 @@ _ALL = (
     Function("ln", (NUMBER,), _N, "ln(x)", "the natural logarithm; NULL for x ≤ 0"),
     Function("exp", (NUMBER,), _N, "exp(x)", "e to the x; infinite when too large"),
     Function("sign", (NUMBER,), _N, "sign(x)", "-1, 0 or 1 as a real"),
-    Function("least", (ORDERED,) * 2, None, "least(a, b, …)", "the smallest; NaN if one is", repeated=True),
     Function(
-        "greatest", (ORDERED,) * 2, None, "greatest(a, b, …)", "the largest; NaN if one is", repeated=True
+        "least",
+        (ORDERED,) * 2,
+        None,
+        "least(a, b, …)",
+        "the smallest that is not NULL; NaN is above all numbers",
+        repeated=True,
+    ),
+    Function(
+        "greatest",
+        (ORDERED,) * 2,
+        None,
+        "greatest(a, b, …)",
+        "the largest that is not NULL; NaN is above all numbers",
+        repeated=True,
     ),
     Function("length", (STRING,), _N, "length(s)", "the number of characters, trailing spaces included"),
     Function("upper", (STRING,), _S, "upper(s)", "s in upper case"),

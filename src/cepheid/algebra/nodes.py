@@ -152,26 +152,14 @@ class Bind:
 
 
 Pattern = (
-    Atom
-    | Seq
-    | StrictSeq
-    | Or
-    | All
-    | Intersect
-    | Repeat
-    | Not
-    | Filter
-    | PartBy
-    | Within
-    | Select
-    | Bind
+    Atom | Seq | StrictSeq | Or | All | Intersect | Repeat | Not | Filter | PartBy | Within | Select | Bind
 )
 
 
 @dataclass(frozen=True, slots=True)
 class Places:
-    """Where the parts of a query that are not nodes stood in its text, for errors; the tuples run along those of
-    the query."""
+    """Where the parts of a query that are not nodes stood in its text, for errors; the tuples run along
+    those of the query."""
 
     select: tuple[Span, ...] = ()
     streams: tuple[Span, ...] = ()
@@ -245,9 +233,11 @@ def rebuild(pattern: Pattern, change: Callable[[Pattern], Pattern]) -> Pattern:
 
 def walk(pattern: Pattern) -> Iterator[Pattern]:
     """The pattern and all below it, parents first, left to right."""
-    yield pattern
-    for child in children(pattern):
-        yield from walk(child)
+    waiting = [pattern]
+    while waiting:
+        node = waiting.pop()
+        yield node
+        waiting.extend(reversed(children(node)))
 
 
 def size(pattern: Pattern) -> int:

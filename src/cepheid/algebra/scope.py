@@ -225,9 +225,11 @@ def _binding_span(pattern: Pattern, label: str) -> Span | None:
 def _check_window(window: Window | None, span: Span | None) -> None:
     if window is None:
         return
-    if window.amount <= 0:
-        size = "number of events" if window.unit is WindowUnit.EVENTS else "duration"
-        message = f"`WITHIN` requires a positive {size}; got `{print_window(window)}` instead"
+    # A window of no duration holds events of the same time; one of no events holds nothing.
+    by_count = window.unit is WindowUnit.EVENTS
+    if window.amount < (1 if by_count else 0):
+        size = "positive number of events" if by_count else "duration that is not negative"
+        message = f"`WITHIN` requires a {size}; got `{print_window(window)}` instead"
         raise CepheidError("bad-argument", message, span=span)
     if window.unit is not WindowUnit.PLAIN and window.amount != int(window.amount):
         unit = "events" if window.unit is WindowUnit.EVENTS else "microseconds"

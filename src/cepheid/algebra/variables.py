@@ -112,7 +112,10 @@ def _at_most(pattern: Pattern) -> dict[str, int]:
             # A variable defined once on both sides cannot be two events; anything else adds up.
             same = defined_once(left) & defined_once(right)
             both = {name: one.get(name, 0) + two.get(name, 0) for name in (*one, *two)}
-            return {name: min(2, count) if name not in same else max(one[name], two[name]) for name, count in both.items()}
+            return {
+                name: min(2, count) if name not in same else max(one[name], two[name])
+                for name, count in both.items()
+            }
         case Or(left, right):
             one, two = _at_most(left), _at_most(right)
             return {name: max(one.get(name, 0), two.get(name, 0)) for name in (*one, *two)}

@@ -1,1 +1,1 @@
-"""TODO one line."""
+"""Algebra → complex event automata: construction, trimming, simulation and print."""

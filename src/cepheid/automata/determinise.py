@@ -19,12 +19,15 @@ from __future__ import annotations
 
 from collections.abc import Hashable, Iterable
 from dataclasses import dataclass
+from typing import Any, cast
 
 from cepheid.algebra.nodes import Strategy
 from cepheid.automata.cea import CEA
 from cepheid.errors import CepheidError
 
 States = frozenset[int]
+RankedKey = tuple[tuple[States, ...], int, States]
+MaximalKey = tuple[States, States, States]
 NONE: States = frozenset()
 START: States = frozenset([0])
 
@@ -87,11 +90,11 @@ class Determiniser:
                 assert isinstance(key, frozenset)
                 return self._plain_moves(key, satisfied)
             case Strategy.NXT | Strategy.LAST:
-                assert isinstance(key, tuple)
-                return self._ranked_moves(*key, satisfied)
+                ranks, rank, states = cast("RankedKey", key)
+                return self._ranked_moves(ranks, rank, states, satisfied)
             case Strategy.MAX:
-                assert isinstance(key, tuple)
-                return self._maximal_moves(*key, satisfied)
+                states, same, more = cast("MaximalKey", key)
+                return self._maximal_moves(states, same, more, satisfied)
 
     def describe(self, state: int) -> str:
         """The state as the paper writes it."""
@@ -102,6 +105,24 @@ class Determiniser:
         if self.strategy is Strategy.MAX:
             return f"({_braces(key[0])}, {_braces(key[2])})"
         return f"({' '.join(_braces(rank) for rank in key[0])}, {_braces(key[2])})"
+
+    def save(self) -> list[Any]:
+        """The states met so far as plain lists, in order of their numbers."""
+        return [_listed(key) for key in self._keys]
+
+    def load(self, states: list[Any]) -> None:
+        """Numbers states as they were when saved."""
+        keys = [self._restored(item) for item in states]
+        self._keys = keys
+        self._numbers = {key: number for number, key in enumerate(keys)}
+
+    def _restored(self, item: Any) -> Hashable:
+        if self.strategy in (Strategy.ALL, Strategy.STRICT):
+            return frozenset(item)
+        if self.strategy is Strategy.MAX:
+            return tuple(frozenset(part) for part in item)
+        ranks, rank, states = item
+        return tuple(frozenset(part) for part in ranks), rank, frozenset(states)
 
     def _plain_moves(self, states: States, satisfied: States) -> Moves:
         marks = []
@@ -163,10 +184,7 @@ class Determiniser:
 
     def _labels(self, states: States, satisfied: States) -> list[int]:
         found = {
-            label
-            for state in states
-            for predicate, label, _ in self._marks[state]
-            if predicate in satisfied
+            label for state in states for predicate, label, _ in self._marks[state] if predicate in satisfied
         }
         return sorted(found)
 
@@ -216,6 +234,12 @@ def _alive(cea: CEA, strategy: Strategy) -> States:
             alive |= more
             grown = bool(more)
     return frozenset(alive)
+
+
+def _listed(key: Any) -> Any:
+    if isinstance(key, frozenset):
+        return sorted(key)
+    return [_listed(part) for part in key] if isinstance(key, tuple) else key
 
 
 def _braces(states: States) -> str:

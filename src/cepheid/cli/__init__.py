@@ -1,1 +1,1 @@
-"""TODO one line."""
+"""The same stages from a shell: `cepheid run`, `explain`, `check` and `demo`."""

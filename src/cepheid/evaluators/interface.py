@@ -41,6 +41,9 @@ class Evaluator(Protocol):
     labels: tuple[frozenset[str], ...]
     """What a label number means: the shown variables an event is bound to. Number 0 is the empty set."""
 
+    relevant: Ints
+    """The rows of the last events taken that a match may contain, ascending."""
+
     def advance(self, events: Events) -> Found:
         """Takes the next events and gives the matches that end in them, by end, in stream order."""
         ...

@@ -48,6 +48,7 @@ class SemanticsEvaluator:
         self._schema = plan.schema
         self._counting = counting
         self._kept: Kept | None = None
+        self.relevant: Ints = np.zeros(0, np.int64)
         self._counted = 0
         self.labels: tuple[frozenset[str], ...] = (
             frozenset(),
@@ -56,6 +57,7 @@ class SemanticsEvaluator:
         self._number_of_label = {item.name: number for number, item in enumerate(plan.shown, 1)}
 
     def advance(self, events: Events) -> Found:
+        self.relevant = events.rows
         known = 0 if self._kept is None else len(self._kept)
         held = _appended(self._kept, events)
         stream = events_of(held.table, self._schema, held.times.tolist())

@@ -2,8 +2,8 @@
 
 Over a stretch of events the determinised automaton is a matrix: for each pair of states the ways from one to the other
 (their number, or the marks they make). What a window holds is the product of its events' matrices, and products slide
-by the two-stack technique: the events before a *pivot* keep, one vector each, the product from them up to the pivot; the
-events after it are kept as one product that every event extends by one step. When the window's edge reaches the
+by the two-stack technique: the events before a *pivot* keep, one vector each, the product from them up to the pivot;
+the events after it are kept as one product that every event extends by one step. When the window's edge reaches the
 pivot, the events after it are turned into vectors, newest first, and the pivot moves to now. Each event is
 extended once and turned once, so an event costs the same however long the window is, and nothing that has left the
 window can be seen: a strategy's automaton started at the edge chooses among what is inside.
@@ -61,7 +61,7 @@ class Table(NamedTuple):
 
     skip: np.ndarray  # [state, class]: a state, DEAD or UNKNOWN
     first: np.ndarray  # [state, class]: number of the first marking move
-    count: np.ndarray  # [state, class]: how many
+    moves: np.ndarray  # [state, class]: how many
     label: np.ndarray  # per move
     target: np.ndarray  # per move: a state or DEAD
     accepts: np.ndarray  # per move
@@ -220,7 +220,7 @@ def prepare(table, klass, options, heap, meta, lanes, lane, work):
     base = lanes[lane, BACK] + width
     moves = 0
     for entry in range(active):
-        moves += 1 + table.count[heap[base + entry * (1 + words)], klass]
+        moves += 1 + table.moves[heap[base + entry * (1 + words)], klass]
     used = width + active * (1 + words)
     heap, lanes[lane, BACK], lanes[lane, BACK_K] = resize(
         heap, meta, lanes[lane, BACK], lanes[lane, BACK_K], used, used + moves * (1 + words)
@@ -247,7 +247,7 @@ def take_out(table, klass, options, heap, lanes, lane, slot, work):
         at = base + entry * size
         state = heap[at]
         stays = table.skip[state, klass] == state
-        if not stays or table.count[state, klass] > 0:
+        if not stays or table.moves[state, klass] > 0:
             work[n_work * size : (n_work + 1) * size] = heap[at : at + size]
             n_work += 1
         if stays:
@@ -295,7 +295,9 @@ def skip_on(table, klass, options, heap, lanes, lane, slot, work, n_work):
         at = entry_of(target, options, heap, lanes, lane, slot)
         for p in range(width):
             if options.counting:
-                large |= add(heap, at + p * options.words, work, k * size + 1 + p * options.words, options.words)
+                large |= add(
+                    heap, at + p * options.words, work, k * size + 1 + p * options.words, options.words
+                )
             else:
                 value = work[k * size + 1 + p]
                 if value == EMPTY:
@@ -316,13 +318,15 @@ def mark_on(table, klass, row, options, heap, lanes, lane, slot, work, n_work):
     for k in range(n_work):
         state = work[k * size]
         first = table.first[state, klass]
-        for move in range(first, first + table.count[state, klass]):
+        for move in range(first, first + table.moves[state, klass]):
             if table.target[move] == DEAD:
                 continue
             at = entry_of(table.target[move], options, heap, lanes, lane, slot)
             for p in range(width):
                 if options.counting:
-                    large |= add(heap, at + p * options.words, work, k * size + 1 + p * options.words, options.words)
+                    large |= add(
+                        heap, at + p * options.words, work, k * size + 1 + p * options.words, options.words
+                    )
                 elif work[k * size + 1 + p] != EMPTY:
                     heap[at + p] = new_cell(
                         heap, lanes, lane, row, table.label[move], work[k * size + 1 + p], heap[at + p]
@@ -344,7 +348,7 @@ def count_matches(table, klass, options, heap, lanes, lane, work, n_work, total)
     for k in range(n_work):
         state = work[k * size]
         first = table.first[state, klass]
-        for move in range(first, first + table.count[state, klass]):
+        for move in range(first, first + table.moves[state, klass]):
             if not table.accepts[move]:
                 continue
             for p in range(width if in_front else 1):
@@ -364,7 +368,21 @@ def count_matches(table, klass, options, heap, lanes, lane, work, n_work, total)
 
 @numba.njit(cache=True)
 def emit_matches(
-    table, klass, row, options, heap, lanes, lane, work, n_work, stacks, limit, made, out_offsets, out_rows, out_labels
+    table,
+    klass,
+    row,
+    options,
+    heap,
+    lanes,
+    lane,
+    work,
+    n_work,
+    stacks,
+    limit,
+    made,
+    out_offsets,
+    out_rows,
+    out_labels,
 ):
     """Writes the matches that end here; (whether there is any, matches made, offsets, rows, labels)."""
     width = lanes[lane, WIDTH]
@@ -375,7 +393,7 @@ def emit_matches(
     for k in range(n_work):
         state = work[k * size]
         first = table.first[state, klass]
-        for move in range(first, first + table.count[state, klass]):
+        for move in range(first, first + table.moves[state, klass]):
             if not table.accepts[move]:
                 continue
             for p in range(width if in_front else 1):
@@ -457,7 +475,9 @@ def turn(table, begin, options, heap, meta, lanes, lane, slot):
     heap, lanes[lane, FRONT], lanes[lane, FRONT_K] = resize(
         heap, meta, lanes[lane, FRONT], lanes[lane, FRONT_K], 0, count * width * words
     )
-    heap, large = fold(table, begin, step_class, step_event, steps, offsets, active, options, heap, meta, lanes, lane)
+    heap, large = fold(
+        table, begin, step_class, step_event, steps, offsets, active, options, heap, meta, lanes, lane
+    )
     if large:
         return WIDEN, 0, 0, heap
     if options.counting:
@@ -489,7 +509,7 @@ def turn(table, begin, options, heap, meta, lanes, lane, slot):
 def reach(table, step_class):
     """Which states a run that starts at any of the steps can be in before each step and after the last.
 
-    Gives (status, state, class, offsets, states): those before step s are states[offsets[s]:offsets[s+1]], state 0 first.
+    Gives (status, state, class, offsets, states): those before step s are states[offsets[s]:offsets[s+1]], 0 first.
     """
     steps = len(step_class)
     seen = np.full(table.skip.shape[0], -1, np.int64)
@@ -518,7 +538,7 @@ def reach(table, step_class):
                 active[n] = skip
                 n += 1
             first = table.first[state, klass]
-            for move in range(first, first + table.count[state, klass]):
+            for move in range(first, first + table.moves[state, klass]):
                 target = table.target[move]
                 if target != DEAD and seen[target] != s:
                     seen[target] = s
@@ -555,20 +575,20 @@ def fold(table, begin, step_class, step_event, steps, offsets, active, options, 
         if not options.counting:
             moves = 0
             for k in range(first_active, end_active):
-                moves += table.count[active[k], klass]
+                moves += table.moves[active[k], klass]
             heap = reserve_cells(heap, meta, lanes, lane, moves * width)
         n = 0
         large = False
         for k in range(first_active, end_active):
             state = active[k]
             skip = table.skip[state, klass]
-            if skip == state and table.count[state, klass] == 0:
+            if skip == state and table.moves[state, klass] == 0:
                 continue
             changed_state[n] = state
             for i in range(size):
                 changed[n, i] = nothing if skip == DEAD else rows[skip, i]
             first = table.first[state, klass]
-            for move in range(first, first + table.count[state, klass]):
+            for move in range(first, first + table.moves[state, klass]):
                 target = table.target[move]
                 if target == DEAD:
                     continue

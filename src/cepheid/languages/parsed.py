@@ -14,7 +14,7 @@ from lark import Token, Tree
 
 from cepheid.errors import CepheidError, Source, Span
 
-DEPTH_LIMIT = 200
+DEPTH_LIMIT = 150
 
 Node = Tree[Token]
 Part = Node | Token | None

@@ -15,7 +15,7 @@ class Plan:
     """`query` is what the user meant, `rewritten` the same matches in normal form.
 
     `reads` are the columns that conditions, type, time, order and partition need; matches that show variables
-    need every column.
+    need every column. `text` in `language` is what the query was written as.
     """
 
     query: Query
@@ -26,3 +26,5 @@ class Plan:
     shown: tuple[Shown, ...]
     reads: tuple[str, ...]
     automaton: CEA | None
+    text: str = ""
+    language: str = "cel"

@@ -1,1 +1,1 @@
-"""TODO one line."""
+"""Algebra → algebra with the same matches; one file per rule, their order in `rules.py`."""

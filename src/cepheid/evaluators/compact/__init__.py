@@ -1,1 +1,1 @@
-"""TODO one line."""
+"""The compact evaluator: unary conditions, on kernels that slide a lazily determinised automaton over the stream."""

@@ -78,7 +78,7 @@ def _pattern_after_filter(mistake: Mistake) -> str | None:
     names_event = mistake.found.upper() == "AS" and mistake.accepts == NAME_OF_EVENT
     if not (starts_pattern or names_event):
         return None
-    return "FILTER takes all to its left; put what it filters in parentheses: (T AS x FILTER …) ; …"
+    return "FILTER takes all to its left; use parentheses: (T AS x FILTER …) ; …"
 
 
 def _other_sign(mistake: Mistake) -> str | None:

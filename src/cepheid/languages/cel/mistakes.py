@@ -20,7 +20,22 @@ VALUE = frozenset(
     ["NAME", "QUOTED_NAME", "LPAR", "INT", "DECIMAL", "STRING", "TRUE", "FALSE", "NULL", "TIMESTAMP", "DATE"]
 )
 OPERATORS = frozenset(
-    ["COMPARE", "PLUS", "MINUS", "STAR", "SLASH", "PERCENT", "IN", "NOT", "BETWEEN", "LIKE", "RLIKE", "IS"]
+    [
+        "COMPARE",
+        "PLUS",
+        "MINUS",
+        "STAR",
+        "SLASH",
+        "PERCENT",
+        "IN",
+        "NOT",
+        "BETWEEN",
+        "LIKE",
+        "RLIKE",
+        "IS",
+        "AND",
+        "OR",
+    ]
 )
 REPETITIONS = frozenset(["PLUS", "STAR", "QMARK", "LBRACE"])
 CLAUSES = frozenset(["PARTITION", "WITHIN", "CONSUME", "LIMIT"])

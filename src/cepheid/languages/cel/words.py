@@ -92,10 +92,17 @@ def date_of(source: Source, token: Token) -> dt.date:
 
 def window_of(source: Source, sign: Token | None, number: Token, unit: Token | None) -> Window:
     """What stands after WITHIN; whether the amount makes sense is `algebra.scope`'s to say."""
+    word = "" if unit is None else unit.casefold()
+    if float(number) * MICROSECONDS.get(word, 1) >= INT64.stop:
+        raise CepheidError(
+            "syntax",
+            "this window is too large",
+            span=span_of(source, number),
+            hint="a window has at most 64 bits, in microseconds if it has a unit",
+        )
     amount = Decimal(number) * (-1 if sign is not None else 1)
     if unit is None:
         return Window(_plain(amount), WindowUnit.PLAIN)
-    word = unit.casefold()
     if word in EVENTS:
         return Window(_plain(amount), WindowUnit.EVENTS)
     if word not in MICROSECONDS:

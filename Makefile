@@ -1,0 +1,45 @@
+# Set-up, tests, demo and benchmark. `make help` lists the targets.
+
+PYTHON ?= python3
+SECONDS ?= 60
+VENV := .venv
+BIN := $(VENV)/bin
+READY := $(VENV)/.ready
+
+.DEFAULT_GOAL := help
+.PHONY: help demo test fuzz bench format clean
+
+help: ## list the targets
+	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## /\1\t/' | expand -t 10
+
+demo: $(READY) ## find fires and rain in a stream of farm sensors, on Spark
+	@$(BIN)/cepheid demo
+
+test: $(READY) ## format check, lint, types, all tests
+	$(BIN)/ruff format --check .
+	$(BIN)/ruff check .
+	$(BIN)/mypy
+	$(BIN)/python -m pytest
+
+fuzz: $(READY) ## random queries against the oracle for SECONDS=60
+	$(BIN)/python tests/fuzz.py $(SECONDS)
+
+bench: $(READY) ## Q1 to Q6 and stock sequences: events/s, matches/s, memory
+	$(BIN)/python bench/run.py
+
+format: $(READY) ## format, and fix what lint can fix
+	$(BIN)/ruff format .
+	$(BIN)/ruff check --fix .
+
+clean: ## remove the environment and everything made
+	rm -rf $(VENV) out .mypy_cache .pytest_cache .ruff_cache .hypothesis spark-warehouse metastore_db derby.log
+
+# The environment is made once and again whenever the dependencies change.
+$(READY): pyproject.toml
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || { \
+	  echo "Cepheid needs Python 3.11 or later; $(PYTHON) is not. Name another: make PYTHON=python3.12 $(MAKECMDGOALS)" >&2; exit 1; }
+	@echo "setting up $(VENV) (once; a minute or two)"
+	@test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
+	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[dev]'
+	@$(BIN)/python -m cepheid.spark.java
+	@touch $@

@@ -1,0 +1,257 @@
+"""The command line: `cepheid run`, `explain`, `check`, `demo`.
+
+Each command is the public API with files around it. What was asked for goes to stdout and nothing else does;
+progress, warnings and errors go to stderr. Exit codes: 0, 1 for a bad query or bad data, 2 for bad usage.
+"""
+
+from __future__ import annotations
+
+import sys
+from enum import StrEnum
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+from rich.console import Console
+from rich.status import Status
+
+import cepheid
+from cepheid.cli.failures import debugging, errors, interrupted, reported
+from cepheid.cli.inputs import Input, format_of, inputs_of, query_text, read_columns
+from cepheid.schema import DEFAULT_TYPE
+
+FIRST = 20
+"""How many matches are shown when they are not written anywhere."""
+
+app = typer.Typer(
+    help="Complex event recognition on Spark: a query, a stream of events, its matches.",
+    no_args_is_help=True,
+    add_completion=False,
+    pretty_exceptions_enable=False,
+)
+
+
+class Evaluator(StrEnum):
+    auto = "auto"
+    compact = "compact"
+    semantics = "semantics"
+
+
+class OutputFormat(StrEnum):
+    parquet = "parquet"
+    json = "json"
+    csv = "csv"
+
+
+QueryFile = Annotated[
+    Path | None, typer.Argument(metavar="QUERY", help="A file with the query.", show_default=False)
+]
+QueryText = Annotated[
+    str | None, typer.Option("--expression", "-e", metavar="TEXT", help="The query itself.")
+]
+InputPaths = Annotated[
+    list[str] | None,
+    typer.Option("--input", "-i", metavar="PATH", help="Events; NAME=PATH, repeated, for several streams."),
+]
+InputFormat = Annotated[
+    str | None, typer.Option("--format", help="parquet, csv, json, …; else by the path's ending.")
+]
+Time = Annotated[str | None, typer.Option("--time", metavar="COL", help="The column that says when.")]
+Type = Annotated[
+    str, typer.Option("--type", metavar="COL", help="The column that says what; may be missing.")
+]
+Order = Annotated[
+    str | None, typer.Option("--order", metavar="COL", help="The column that decides ties in time.")
+]
+ChosenEvaluator = Annotated[
+    Evaluator, typer.Option("--evaluator", help="Which evaluator must run the query.")
+]
+Language = Annotated[
+    str | None, typer.Option("--language", help="The query's language; detected when not given.")
+]
+Master = Annotated[str, typer.Option("--master", metavar="URL", help="The Spark master.")]
+
+
+@app.command()
+def run(
+    file: QueryFile = None,
+    text: QueryText = None,
+    input: InputPaths = None,
+    format: InputFormat = None,
+    time: Time = None,
+    type: Type = DEFAULT_TYPE,
+    order: Order = None,
+    output: Annotated[
+        str | None,
+        typer.Option("--output", "-o", metavar="PATH", help="Where matches go; - is stdout, as JSON lines."),
+    ] = None,
+    output_format: Annotated[
+        OutputFormat | None, typer.Option("--output-format", help="Else by the path.")
+    ] = None,
+    positions: Annotated[bool, typer.Option("--positions", help="Add each match's positions.")] = False,
+    count: Annotated[bool, typer.Option("--count", help="Print only the exact number of matches.")] = False,
+    limit: Annotated[int | None, typer.Option("--limit", min=0, help="At most so many matches.")] = None,
+    evaluator: ChosenEvaluator = Evaluator.auto,
+    master: Master = "local[*]",
+    language: Language = None,
+) -> None:
+    """Run a query on Spark; without --output, show the first matches."""
+    with reported(file):
+        given = _required(inputs_of(input or [], format))
+        target = _target(output, output_format)
+        query = _parsed(file, text, language)
+        time = _required_time(time)
+        with _working("starting Spark"):
+            data = _frames(given, master)
+        options: dict[str, Any] = {"time": time, "type": type, "order": order, "evaluator": str(evaluator)}
+        if count:
+            with _working("counting"):
+                number = cepheid.count(data, query, **options)
+            print(number if limit is None else min(number, limit))
+            return
+        matches = cepheid.match(data, query, positions=positions, limit=limit, **options)
+        _deliver(matches, target)
+
+
+@app.command()
+def explain(
+    file: QueryFile = None,
+    text: QueryText = None,
+    input: InputPaths = None,
+    format: InputFormat = None,
+    time: Time = None,
+    type: Type = DEFAULT_TYPE,
+    order: Order = None,
+    evaluator: ChosenEvaluator = Evaluator.auto,
+    language: Language = None,
+) -> None:
+    """Print every stage of a query: tree, algebra, rewrites, automaton, plan and why."""
+    with reported(file):
+        print(_explained(file, text, input, format, time, type, order, evaluator, language))
+
+
+@app.command()
+def check(
+    file: QueryFile = None,
+    text: QueryText = None,
+    input: InputPaths = None,
+    format: InputFormat = None,
+    time: Time = None,
+    type: Type = DEFAULT_TYPE,
+    order: Order = None,
+    evaluator: ChosenEvaluator = Evaluator.auto,
+    language: Language = None,
+) -> None:
+    """Say what is wrong with a query, where, and the likely fix; exit with 1 if anything is."""
+    with reported(file):
+        _explained(file, text, input, format, time, type, order, evaluator, language)
+        print("ok")
+
+
+@app.command()
+def demo(
+    events: Annotated[int, typer.Option("--events", min=1_000, help="How many readings to make.")] = 200_000,
+    output: Annotated[Path, typer.Option("--output", help="Where everything is written.")] = Path("out/demo"),
+    master: Master = "local[*]",
+) -> None:
+    """Find fires and rain in a made-up stream of farm sensors."""
+    from cepheid.cli.demo import show_demo
+
+    with reported():
+        show_demo(events, output, master)
+
+
+def main() -> None:
+    """The program `cepheid`."""
+    try:
+        app()
+    except KeyboardInterrupt:
+        interrupted()
+    except BrokenPipeError:
+        # The reader of our output went away (`… | head`); there is no one left to tell.
+        sys.stderr.close()
+        sys.exit(0)
+
+
+def _parsed(file: Path | None, text: str | None, language: str | None) -> Any:
+    return cepheid.query(query_text(file, text), language=language)
+
+
+def _explained(
+    file: Path | None,
+    text: str | None,
+    input: list[str] | None,
+    format: str | None,
+    time: str | None,
+    type: str,
+    order: str | None,
+    evaluator: Evaluator,
+    language: str | None,
+) -> str:
+    query = _parsed(file, text, language)
+    given = inputs_of(input or [], format)
+    if not given:
+        return cepheid.explain(query)
+    data = read_columns(given)
+    if data is None:
+        data = _frames(given, "local[1]")
+    return cepheid.explain(
+        query, data, time=_required_time(time), type=type, order=order, evaluator=str(evaluator)
+    )
+
+
+def _frames(given: list[Input], master: str) -> Any:
+    """The data as Spark sees it: one DataFrame, or one per named stream."""
+    # Spark takes a second to import, which commands that do without it should not pay.
+    from cepheid.spark.files import read
+    from cepheid.spark.session import local_session
+
+    session = local_session(master, loud=debugging())
+    frames = {stream.stream: read(session, stream.paths, stream.format) for stream in given}
+    return frames.get(None, frames)
+
+
+def _required(given: list[Input]) -> list[Input]:
+    if not given:
+        raise typer.BadParameter("say where the events are", param_hint="--input")
+    return given
+
+
+def _required_time(time: str | None) -> str:
+    if time is None:
+        raise typer.BadParameter("say which column holds the time", param_hint="--time")
+    return time
+
+
+def _target(output: str | None, format: OutputFormat | None) -> tuple[str | None, str]:
+    """Where the matches go and in which format."""
+    if output != "-":
+        return output, str(format) if format is not None else format_of(output or "")
+    if format not in (None, OutputFormat.json):
+        raise typer.BadParameter(f"stdout takes JSON lines, not {format}", param_hint="--output-format")
+    return output, "json"
+
+
+def _deliver(matches: Any, target: tuple[str | None, str]) -> None:
+    from cepheid.cli.table import matches_table
+    from cepheid.spark.files import json_lines, write
+
+    output, format = target
+    if output is None:
+        with _working("matching"):
+            first = matches.limit(FIRST + 1).toArrow()
+        Console().print(matches_table(first.slice(0, FIRST)))
+        if first.num_rows > FIRST:
+            errors.print(f"The first {FIRST} matches; --output PATH keeps all, --count counts them.")
+    elif output == "-":
+        for line in json_lines(matches):
+            print(line)
+    else:
+        with _working("matching"):
+            write(matches, output, format)
+        errors.print(f"matches are in {output}")
+
+
+def _working(what: str) -> Status:
+    """Shows that something is under way, on a terminal."""
+    return errors.status(f"{what} …")

@@ -1,0 +1,144 @@
+"""Turns what goes wrong into a message on stderr and an exit code: 1 for a bad query or bad data, 2 for
+usage.
+
+A user's mistake never shows a traceback, wherever it was found: here, in Spark's analysis, or as text from a
+Spark worker. A bug of ours shows one only when CEPHEID_DEBUG is set.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import sys
+import traceback
+import warnings
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import replace
+from pathlib import Path
+
+import typer
+from rich.console import Console
+from rich.text import Text
+
+from cepheid.errors import CepheidError
+
+BAD_INPUT = 1
+BUG = 70  # EX_SOFTWARE of sysexits.h
+
+errors = Console(stderr=True, soft_wrap=True, highlight=False)
+
+
+def debugging() -> bool:
+    return os.environ.get("CEPHEID_DEBUG", "") not in ("", "0")
+
+
+@contextmanager
+def reported(query_name: Path | None = None) -> Iterator[None]:
+    """Runs a command's body; whatever it raises ends the program with a message and a code.
+
+    Places in the query are given under `query_name`, its file.
+    """
+    try:
+        with warnings.catch_warnings():
+            warnings.showwarning = _show_warning  # type: ignore[assignment]
+            yield
+    except (typer.Exit, typer.BadParameter, KeyboardInterrupt, BrokenPipeError):
+        raise
+    except Exception as error:
+        if debugging():
+            traceback.print_exc()
+        message = explained(_named(error, query_name))
+        if message is None:
+            _apologise(error)
+            raise typer.Exit(BUG) from None
+        errors.print(coloured(message))
+        raise typer.Exit(BAD_INPUT) from None
+
+
+def explained(error: Exception) -> str | None:
+    """The message for a user's mistake; None when the error looks like a bug.
+
+    >>> explained(FileNotFoundError(2, "No such file or directory", "q.cel"))
+    'error[bad-argument]: q.cel: No such file or directory'
+    """
+    if isinstance(error, CepheidError):
+        return str(error)
+    from_worker = worker_message(str(error))
+    if from_worker is not None:
+        return from_worker
+    if isinstance(error, OSError | UnicodeDecodeError):
+        return f"error[bad-argument]: {_of_system(error)}"
+    if type(error).__module__.startswith("pyspark.errors") and not _is_worker_bug(error):
+        return f"error[bad-data]: {_of_spark(error)}"
+    if type(error).__module__.startswith("pyarrow"):
+        return f"error[bad-data]: {error}"
+    return None
+
+
+def _named(error: Exception, query_name: Path | None) -> Exception:
+    if query_name is None or not isinstance(error, CepheidError) or error.span is None:
+        return error
+    span = replace(error.span, source=replace(error.span.source, name=str(query_name)))
+    return CepheidError(error.code, error.message, span=span, hint=error.hint)
+
+
+def worker_message(text: str) -> str | None:
+    """The error of the engine inside the text that Spark makes of a worker's failure.
+
+    >>> worker_message('''Traceback (most recent call last):
+    ...   File "task.py", line 1, in run
+    ... cepheid.errors.CepheidError: error[bad-time]: the time of row 3 is NULL
+    ...   hint: leave such rows out
+    ...
+    ... \\tat org.apache.spark…''')
+    'error[bad-time]: the time of row 3 is NULL\\n  hint: leave such rows out'
+    """
+    found = re.search(r"CepheidError: (error\[.*?)(?:\n\s*\n|\n\tat |\s*SQLSTATE:|\Z)", text, re.DOTALL)
+    return found.group(1).rstrip() if found else None
+
+
+def coloured(message: str) -> Text:
+    """The message with its head in red and its carets in yellow, for terminals that show colour."""
+    text = Text(message)
+    text.highlight_regex(r"^error\[[a-z-]+\]", "bold red")
+    text.highlight_regex(r"^warning", "bold yellow")
+    text.highlight_regex(r"(?m)^\s*\d* \|", "blue")
+    text.highlight_regex(r"(?m)^\s*-->", "blue")
+    text.highlight_regex(r"(?m)(?<=\| )\s*\^+.*$", "yellow")
+    text.highlight_regex(r"(?m)^  hint:", "cyan")
+    return text
+
+
+def _of_system(error: OSError | UnicodeDecodeError) -> str:
+    if isinstance(error, OSError) and error.filename is not None:
+        return f"{error.filename}: {error.strerror}"
+    return str(error)
+
+
+def _of_spark(error: Exception) -> str:
+    """Spark's own first line, without the class in brackets and the codes."""
+    line = (str(error).strip().splitlines() or ["Spark gave no reason"])[0]
+    return re.sub(r"^\[[A-Z0-9_.]+\]\s*", "", line).split(" SQLSTATE:")[0]
+
+
+def _is_worker_bug(error: Exception) -> bool:
+    return type(error).__name__ == "PythonException"
+
+
+def _show_warning(message: Warning | str, category: type[Warning], *_: object) -> None:
+    if category.__module__.startswith("cepheid") or debugging():
+        errors.print(coloured(f"warning: {message}"))
+
+
+def _apologise(error: Exception) -> None:
+    kind = type(error).__name__
+    errors.print(
+        f"Sorry, this is a bug in Cepheid ({kind}). Run the command again with CEPHEID_DEBUG=1 and report "
+        "what it prints, with the query."
+    )
+
+
+def interrupted() -> None:
+    """Leaves as a shell expects of a program stopped with Ctrl-C."""
+    sys.exit(130)

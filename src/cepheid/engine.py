@@ -1,0 +1,218 @@
+"""The engine: batches in stream order in, tables of matches out, incrementally and in one process.
+
+In: a plan. The engine checks and numbers the rows, hands them to the plan's evaluator, keeps the rows that later
+matches may contain and turns what was found into tables. Invariant: however the stream is cut into batches, and
+however often the state is saved and loaded between them, the union of the tables is the same.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+
+from cepheid.errors import CepheidError
+from cepheid.evaluators.compact.evaluator import CompactEvaluator
+from cepheid.evaluators.interface import Evaluator, Events
+from cepheid.evaluators.semantics import SemanticsEvaluator
+from cepheid.matches.found import Found, Ints
+from cepheid.matches.history import HIDDEN, POSITION, ROW, History
+from cepheid.matches.table import Layout, tabulate
+from cepheid.plan.plan import Plan
+from cepheid.saved import Arrays, pack
+from cepheid.streams.lanes import Lanes
+from cepheid.streams.order import first_unordered
+from cepheid.streams.times import Times, ties_of, times_of
+
+BATCH = 1 << 16  # rows handed to the evaluator at once
+_SPARE = 4 * BATCH  # rows kept beyond twice what is needed before they are looked through
+
+
+class Engine:
+    """Runs one plan over one stream. `lane_positions` counts positions inside each partition."""
+
+    def __init__(
+        self,
+        plan: Plan,
+        *,
+        positions: bool = False,
+        limit: int | None = None,
+        counting: bool = False,
+        lane_positions: bool = False,
+    ) -> None:
+        self.plan = plan
+        self._options = {
+            "positions": positions,
+            "limit": limit,
+            "counting": counting,
+            "lane_positions": lane_positions,
+        }
+        limits = [given for given in (limit, plan.query.limit) if given is not None]
+        self._limit = min(limits) if limits else None
+        self._counting = counting
+        self._evaluator = evaluator_for(plan, counting, self._limit)
+        self._layout = Layout(
+            plan.schema,
+            plan.query.partition_by,
+            plan.shown,
+            None if not positions else POSITION if lane_positions else ROW,
+            self._evaluator.labels,
+        )
+        self._lanes = Lanes(plan.query.partition_by)
+        self._history = History(plan.schema.arrow)
+        self._rows = 0
+        self._reported = 0
+        self._last: pa.Table | None = None  # the last row, to check order across batches
+        self._alive = 0
+
+    @property
+    def output_schema(self) -> pa.Schema:
+        return self._layout.arrow
+
+    def push(self, batch: pa.RecordBatch | pa.Table, report: bool = True) -> pa.Table:
+        """Takes the next rows, in stream order, and gives the matches that end in them.
+
+        With `report` false they are only taken in: matches that end in them are not reported.
+        """
+        table = self._checked(batch)
+        found = [self._push(table.slice(at, BATCH), report) for at in range(0, len(table), BATCH)]
+        return pa.concat_tables([self.output_schema.empty_table(), *found])
+
+    def finish(self) -> pa.Table:
+        """The stream has ended: the matches that were waiting for that."""
+        return self._tabulated(self._evaluator.finish())
+
+    @property
+    def counted(self) -> int:
+        """The exact number of matches so far, for an engine made for counting."""
+        counted = self._evaluator.counted
+        return counted if self._limit is None else min(counted, self._limit)
+
+    @property
+    def memory(self) -> int:
+        """Bytes of state held between two batches."""
+        return self._evaluator.memory + self._history.memory + self._lanes.memory
+
+    def save(self) -> bytes:
+        """The whole state, to go on from with `cepheid.load`."""
+        schema = self.plan.schema
+        header = {
+            "text": self.plan.text,
+            "language": self.plan.language,
+            "evaluator": self.plan.evaluator,
+            "names": {
+                "time": schema.time,
+                "type": schema.type,
+                "order": schema.order,
+                "stream": schema.stream,
+            },
+            "options": self._options,
+            "rows": self._rows,
+            "reported": self._reported,
+        }
+        tables = {"history": self._history.save(), "schema": schema.arrow.empty_table()}
+        if self._last is not None:
+            tables["last"] = self._last
+        arrays = {f"lanes:{name}": array for name, array in self._lanes.save().items()}
+        arrays |= {f"evaluator:{name}": array for name, array in self._evaluator.save().items()}
+        return pack(header, tables, arrays)
+
+    def restore(self, header: dict[str, Any], tables: dict[str, pa.Table], arrays: Arrays) -> None:
+        """Takes over a saved state; the plan and the options are those it was saved with."""
+        self._rows, self._reported = header["rows"], header["reported"]
+        self._history.load(tables["history"])
+        self._alive = len(tables["history"])
+        self._last = tables.get("last")
+        self._lanes.load(_part(arrays, "lanes:"))
+        self._evaluator.load(_part(arrays, "evaluator:"))
+
+    def _push(self, table: pa.Table, report: bool) -> pa.Table:
+        times = times_of(table[self.plan.schema.time], self.plan.schema.time, self._rows)
+        self._check_order(table, times)
+        rows = np.arange(self._rows, self._rows + len(table), dtype=np.int64)
+        lanes = self._lanes.of(table)
+        positions, ranks = self._lanes.number(lanes, times)
+        self._rows += len(table)
+        found = self._evaluator.advance(Events(table, rows, times, lanes, positions, report))
+        if self._counting:
+            return self.output_schema.empty_table()
+        hidden = dict(zip(HIDDEN, (rows, lanes, positions, ties_of(times), ranks), strict=True))
+        self._remember(table, hidden)
+        matches = self._tabulated(found)
+        if len(self._history) > 2 * self._alive + _SPARE:
+            self._forget()
+        return matches
+
+    def _remember(self, table: pa.Table, hidden: dict[str, Ints]) -> None:
+        """Keeps the rows that a match may contain."""
+        keep = self._evaluator.relevant - hidden[ROW][0]
+        columns = [table[name].take(keep) for name in table.column_names]
+        columns += [pa.array(numbers[keep]) for numbers in hidden.values()]
+        self._history.add(pa.table(columns, names=[*table.column_names, *hidden]).combine_chunks())
+
+    def _forget(self) -> None:
+        rows = self._evaluator.live_rows()
+        self._history.keep(rows)
+        self._alive = len(rows)
+
+    def _tabulated(self, found: Found) -> pa.Table:
+        if self._limit is not None:
+            left = max(0, self._limit - self._reported)
+            if len(found) > left:
+                end = found.offsets[left]
+                found = Found(found.offsets[: left + 1], found.rows[:end], found.labels[:end])
+        self._reported += len(found)
+        return tabulate(found, self._layout, self._history, self._lanes.hashes(np.arange(self._lanes.count)))
+
+    def _checked(self, batch: pa.RecordBatch | pa.Table) -> pa.Table:
+        """The batch as a table with exactly the columns of the schema."""
+        table = pa.Table.from_batches([batch]) if isinstance(batch, pa.RecordBatch) else batch
+        expected = self.plan.schema.arrow
+        missing = [name for name in expected.names if name not in table.column_names]
+        if missing:
+            raise CepheidError(
+                "bad-data", f"the batch has no column `{missing[0]}`, which the engine's schema has"
+            )
+        table = table.select(expected.names)
+        if table.schema.types != expected.types:
+            try:
+                table = table.cast(expected)
+            except (pa.ArrowInvalid, pa.ArrowNotImplementedError) as error:
+                raise CepheidError(
+                    "bad-data", f"the batch does not fit the engine's schema: {error}"
+                ) from error
+        return table
+
+    def _check_order(self, table: pa.Table, times: Times) -> None:
+        schema = self.plan.schema
+        kept = [schema.time] if schema.order is None else [schema.time, schema.order]
+        order = table.select(kept)
+        before = 0 if self._last is None else 1
+        if self._last is not None:
+            order = pa.concat_tables([self._last, order])
+        place = first_unordered(order, schema)
+        if place >= 0:
+            row = self._rows + place - before
+            value = table[schema.time][place - before]
+            raise CepheidError(
+                "unsorted",
+                f"row {row} (time {value}) comes before the row at its left in stream order",
+                hint="push batches in order of time, ties by the order column; `match` sorts by itself",
+            )
+        if len(order):
+            self._last = order.slice(len(order) - 1)
+
+
+def _part(arrays: Arrays, prefix: str) -> Arrays:
+    return {name.removeprefix(prefix): array for name, array in arrays.items() if name.startswith(prefix)}
+
+
+def evaluator_for(plan: Plan, counting: bool, limit: int | None) -> Evaluator:
+    match plan.evaluator:
+        case "compact":
+            return CompactEvaluator(plan, counting, None if counting else limit)
+        case "semantics":
+            return SemanticsEvaluator(plan, counting)
+        case _:
+            raise AssertionError(plan.evaluator)

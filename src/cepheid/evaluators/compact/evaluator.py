@@ -1,0 +1,211 @@
+"""The compact evaluator behind the common interface.
+
+Python here is per batch and per newly met (state, class), never per event, key or match. The loop is
+`kernels.slide`; it returns where the automaton's table lacks an entry or a number outgrows its words, and is called
+again from there.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+import numpy.typing as npt
+
+from cepheid.algebra.nodes import Strategy, WindowUnit
+from cepheid.automata.determinise import Determiniser
+from cepheid.errors import CepheidError
+from cepheid.evaluators.compact.classes import Classes
+from cepheid.evaluators.compact.transitions import Transitions
+from cepheid.evaluators.interface import Events, State
+from cepheid.kernels.heap import META
+from cepheid.kernels.lane import FIELDS
+from cepheid.kernels.living import cell_rows, free_idle, window_rows
+from cepheid.kernels.numbers import from_int, to_int
+from cepheid.kernels.slide import DONE, MISSING, TOO_MANY, WIDEN, Batch, Options, slide
+from cepheid.kernels.stream import group_by_lane, take_lists, window_edges
+from cepheid.kernels.widen import widen_lanes
+from cepheid.matches.found import Found, Ints, nothing_found
+from cepheid.plan.plan import Plan
+
+GUARD = 1 << 27  # events in the matches of one batch
+_UNLIMITED = np.iinfo(np.int64).max // 2
+
+
+class CompactEvaluator:
+    def __init__(self, plan: Plan, counting: bool = False, limit: int | None = None) -> None:
+        cea, query = plan.automaton, plan.rewritten
+        assert cea is not None
+        self.labels = cea.labels
+        self._classes = Classes(cea.predicates, plan.schema)
+        self._transitions = Transitions(Determiniser(cea, query.strategy), self._classes)
+        self._window = query.window
+        self._by_position = query.window is not None and query.window.unit is WindowUnit.EVENTS
+        self._gaps = query.strategy is Strategy.STRICT or any(
+            skip != state
+            for state, skip in enumerate(cea.skips)
+            if state in {mark.source for mark in cea.marks}
+        )
+        self._consume = query.consume
+        self._counting = counting
+        self._limit = _UNLIMITED if limit is None else limit
+        self._words = 1
+        self._total = np.zeros(16, np.int64)
+        self._heap = np.zeros(1024, np.int64)
+        self._meta = np.zeros(META, np.int64)
+        self._lanes = np.zeros((1, FIELDS), np.int64)
+        self._rows = np.zeros(0, np.int64)
+        self._times: npt.NDArray[np.int64] | npt.NDArray[np.float64] = np.zeros(0, np.int64)
+        self.relevant: Ints = np.zeros(0, np.int64)
+
+    def advance(self, events: Events) -> Found:
+        classes = self._classes.of(events.table)
+        kept = np.flatnonzero(classes)
+        self.relevant = events.rows[kept]
+        if len(kept) == 0:
+            return nothing_found()
+        rows, lanes, positions = self.relevant, events.lanes[kept], events.positions[kept]
+        edges = self._edges(rows, positions, events.times[kept])
+        n_lanes = int(lanes.max()) + 1
+        self._fit_lanes(n_lanes)
+        batch = Batch(lanes, rows, positions, classes[kept], edges)
+        if n_lanes > 1:
+            order = self._grouped(lanes, n_lanes)
+            batch = Batch(*(column[order] for column in batch))
+        found = self._run(batch, events.report)
+        return found if n_lanes == 1 else _by_end(found)
+
+    def finish(self) -> Found:
+        return nothing_found()
+
+    @property
+    def counted(self) -> int:
+        return to_int(self._total)
+
+    def live_rows(self) -> Ints:
+        if self._counting:
+            return np.zeros(0, np.int64)
+        if self._window is None:
+            return np.unique(cell_rows(self._heap, self._lanes))
+        edge = self._edge
+        if not self._by_position:
+            free_idle(self._heap, self._meta, self._lanes, edge)
+        rows: Ints = window_rows(self._heap, self._lanes, edge)
+        return rows
+
+    @property
+    def memory(self) -> int:
+        return int(sum(array.nbytes for array in (self._heap, self._lanes, self._rows, self._times)))
+
+    def _run(self, batch: Batch, report: bool) -> Found:
+        offsets, rows, labels = (np.zeros(size, np.int64) for size in (256, 1024, 1024))
+        status, at, made = MISSING, 0, 0
+        while status != DONE:
+            options = Options(
+                self._words,
+                self._counting,
+                self._window is not None,
+                self._by_position,
+                self._gaps,
+                self._consume,
+                report,
+                self._limit,
+                GUARD,
+            )
+            status, at, state, klass, self._heap, made, offsets, rows, labels = slide(
+                self._transitions.table,
+                batch,
+                at,
+                options,
+                self._heap,
+                self._meta,
+                self._lanes,
+                self._total,
+                offsets,
+                rows,
+                labels,
+                made,
+            )
+            if status == MISSING:
+                self._transitions.fill(state, klass)
+            elif status == WIDEN:
+                self._widen()
+            elif status == TOO_MANY:
+                raise CepheidError(
+                    "too-many-matches",
+                    f"the matches of one batch hold more than {GUARD:,} events (at row {batch.row[at]})",
+                    hint="add LIMIT, a shorter WITHIN or a strategy such as MAX, push smaller batches, or use count",
+                )
+        return Found(offsets[: made + 1], rows[: offsets[made]], labels[: offsets[made]])
+
+    def _edges(self, rows: Ints, positions: Ints, times: npt.NDArray[np.generic]) -> Ints:
+        """By event, the least row or position that a match ending there may start at."""
+        if self._window is None:
+            return np.zeros(len(rows), np.int64)
+        if self._by_position:
+            return positions - (int(self._window.amount) - 1)
+        all_rows = np.concatenate([self._rows, rows])
+        all_times = np.concatenate([self._times.astype(times.dtype, copy=False), times])
+        edges = np.empty(len(rows), np.int64)
+        amount = (
+            all_times.dtype.type(self._window.amount)
+            if times.dtype == np.float64
+            else _floor(self._window.amount)
+        )
+        low = window_edges(all_times, all_rows, len(self._rows), amount, edges)
+        self._rows, self._times = all_rows[low:].copy(), all_times[low:].copy()
+        return edges
+
+    @property
+    def _edge(self) -> int:
+        return int(self._rows[0]) if not self._by_position and len(self._rows) else 0
+
+    def _fit_lanes(self, count: int) -> None:
+        while len(self._lanes) < count:
+            self._lanes = np.concatenate([self._lanes, np.zeros_like(self._lanes)])
+
+    @staticmethod
+    def _grouped(lanes: Ints, n_lanes: int) -> Ints:
+        if n_lanes <= 8 * len(lanes):
+            order: Ints = group_by_lane(lanes, n_lanes)
+            return order
+        return np.argsort(lanes, kind="stable")
+
+    def _widen(self) -> None:
+        words = self._words + 2 if self._words < 8 else 2 * self._words
+        self._heap = widen_lanes(self._heap, self._meta, self._lanes, self._words, words)
+        self._words = words
+        self._total = from_int(self.counted, max(len(self._total), 2 * words + 8))
+
+    def save(self) -> State:
+        return {
+            "automaton": self._transitions.save(),
+            "heap": self._heap[: max(int(self._meta[0]), 1)],
+            "meta": self._meta,
+            "lanes": self._lanes,
+            "rows": self._rows,
+            "times": self._times,
+            "total": self._total,
+            "words": np.array([self._words]),
+        }
+
+    def load(self, state: State) -> None:
+        self._transitions.load(state["automaton"])  # type: ignore[arg-type]
+        self._heap = np.array(state["heap"], np.int64)
+        self._meta = np.array(state["meta"], np.int64)
+        self._lanes = np.array(state["lanes"], np.int64)
+        self._rows = np.array(state["rows"], np.int64)
+        self._times = np.array(state["times"])  # type: ignore[assignment]
+        self._total = np.array(state["total"], np.int64)
+        self._words = int(state["words"][0])
+
+
+def _floor(amount: int | float) -> np.int64:
+    """A bound on differences of whole numbers."""
+    return np.int64(min(int(np.floor(amount)), np.iinfo(np.int64).max))
+
+
+def _by_end(found: Found) -> Found:
+    """The same matches in the order of their last events."""
+    ends = found.rows[found.offsets[1:] - 1]
+    if bool(np.all(ends[1:] >= ends[:-1])):
+        return found
+    return Found(*take_lists(np.argsort(ends, kind="stable"), found.offsets, found.rows, found.labels))

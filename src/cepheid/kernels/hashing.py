@@ -1,0 +1,65 @@
+"""128-bit hashes of numbers and bytes: the same on every machine, run and cluster.
+
+Two 64-bit streams with different constants; each step is the finaliser of splitmix64.
+"""
+
+from __future__ import annotations
+
+import numba
+import numpy as np
+
+SEED_LOW = np.uint64(0x9E3779B97F4A7C15)
+SEED_HIGH = np.uint64(0xC2B2AE3D27D4EB4F)
+_A = np.uint64(0xBF58476D1CE4E5B9)
+_B = np.uint64(0x94D049BB133111EB)
+_30, _27, _31 = np.uint64(30), np.uint64(27), np.uint64(31)
+
+
+@numba.njit(cache=True)
+def mix(value):
+    value = (value ^ (value >> _30)) * _A
+    value = (value ^ (value >> _27)) * _B
+    return value ^ (value >> _31)
+
+
+@numba.njit(cache=True)
+def step(state, value):
+    """The hash of a sequence one value longer."""
+    return mix(state * _A + (value + SEED_LOW))
+
+
+@numba.njit(cache=True)
+def hash_words(words, out_low, out_high):
+    """A hash per row of a matrix of whole numbers."""
+    for i in range(words.shape[0]):
+        low, high = SEED_LOW, SEED_HIGH
+        for k in range(words.shape[1]):
+            low = step(low, np.uint64(words[i, k]))
+            high = step(high, np.uint64(words[i, k]))
+        out_low[i] = np.int64(low)
+        out_high[i] = np.int64(high)
+
+
+@numba.njit(cache=True)
+def hash_bytes(data, begin, end, seed):
+    state = seed
+    for i in range(begin, end):
+        state = (state ^ np.uint64(data[i])) * np.uint64(0x100000001B3)
+    return mix(state + np.uint64(end - begin))
+
+
+@numba.njit(cache=True)
+def match_ids(offsets, lane_low, lane_high, ties, ranks, labels, label_low, label_high, out_digits):
+    """32 hexadecimal digits per match, of its lane's key, and each event's time, rank among ties, and label."""
+    digits = b"0123456789abcdef"
+    for m in range(len(offsets) - 1):
+        low, high = np.uint64(lane_low[m]), np.uint64(lane_high[m])
+        for i in range(offsets[m], offsets[m + 1]):
+            low = step(step(low, np.uint64(ties[i])), np.uint64(ranks[i]) + np.uint64(label_low[labels[i]]))
+            high = step(
+                step(high, np.uint64(ties[i])), np.uint64(ranks[i]) + np.uint64(label_high[labels[i]])
+            )
+        for k in range(16):
+            shift = np.uint64(60 - 4 * k)
+            out_digits[m * 32 + k] = digits[(high >> shift) & np.uint64(15)]
+            out_digits[m * 32 + 16 + k] = digits[(low >> shift) & np.uint64(15)]

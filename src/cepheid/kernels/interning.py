@@ -1,0 +1,105 @@
+"""Numbering distinct keys: open addressing over flat arrays, carried from batch to batch.
+
+`slots` holds 1 + the number of a key, 0 where free; its length is a power of two, and the caller keeps it at least
+twice the number of keys. Both loops stop where that would be broken and can be called again from there.
+"""
+
+from __future__ import annotations
+
+import numba
+import numpy as np
+
+from cepheid.kernels.hashing import SEED_HIGH, SEED_LOW, hash_bytes, step
+
+
+@numba.njit(cache=True)
+def hash_row(words, i):
+    state = SEED_LOW
+    for k in range(words.shape[1]):
+        state = step(state, np.uint64(words[i, k]))
+    return state
+
+
+@numba.njit(cache=True)
+def intern_words(words, begin, slots, keys, count, out_numbers):
+    """Numbers the rows of `words` from `begin`; new ones are added to `keys`: (where it stopped, count)."""
+    mask = np.uint64(len(slots) - 1)
+    for i in range(begin, len(words)):
+        at = hash_row(words, i) & mask
+        while True:
+            number = slots[at] - 1
+            if number < 0:
+                if count >= len(keys) or 2 * (count + 1) > len(slots):
+                    return i, count
+                keys[count, :] = words[i, :]
+                slots[at] = count + 1
+                out_numbers[i] = count
+                count += 1
+                break
+            same = True
+            for k in range(words.shape[1]):
+                same = same and keys[number, k] == words[i, k]
+            if same:
+                out_numbers[i] = number
+                break
+            at = (at + np.uint64(1)) & mask
+    return len(words), count
+
+
+@numba.njit(cache=True)
+def rehash_words(keys, count, slots):
+    mask = np.uint64(len(slots) - 1)
+    for number in range(count):
+        at = hash_row(keys, number) & mask
+        while slots[at] != 0:
+            at = (at + np.uint64(1)) & mask
+        slots[at] = number + 1
+
+
+@numba.njit(cache=True)
+def intern_texts(offsets, data, begin, slots, ends, store, count, out_numbers):
+    """The same for byte strings; string n of the store is store[ends[n]:ends[n+1]]: (where it stopped, count)."""
+    mask = np.uint64(len(slots) - 1)
+    for i in range(begin, len(offsets) - 1):
+        length = offsets[i + 1] - offsets[i]
+        at = hash_bytes(data, offsets[i], offsets[i + 1], SEED_HIGH) & mask
+        while True:
+            number = slots[at] - 1
+            if number < 0:
+                full = count + 1 >= len(ends) or 2 * (count + 1) > len(slots)
+                if full or ends[count] + length > len(store):
+                    return i, count
+                store[ends[count] : ends[count] + length] = data[offsets[i] : offsets[i + 1]]
+                ends[count + 1] = ends[count] + length
+                slots[at] = count + 1
+                out_numbers[i] = count
+                count += 1
+                break
+            same = ends[number + 1] - ends[number] == length
+            k = 0
+            while same and k < length:
+                same = store[ends[number] + k] == data[offsets[i] + k]
+                k += 1
+            if same:
+                out_numbers[i] = number
+                break
+            at = (at + np.uint64(1)) & mask
+    return len(offsets) - 1, count
+
+
+@numba.njit(cache=True)
+def rehash_texts(ends, store, count, slots):
+    mask = np.uint64(len(slots) - 1)
+    for number in range(count):
+        at = hash_bytes(store, ends[number], ends[number + 1], SEED_HIGH) & mask
+        while slots[at] != 0:
+            at = (at + np.uint64(1)) & mask
+        slots[at] = number + 1
+
+
+@numba.njit(cache=True)
+def hash_texts(ends, store, begin, end, out_low, out_high):
+    """Content hashes of strings `begin` to `end` of a store."""
+    for number in range(begin, end):
+        out_low[number] = np.int64(hash_bytes(store, ends[number], ends[number + 1], SEED_LOW))
+        out_high[number] = np.int64(hash_bytes(store, ends[number], ends[number + 1], SEED_HIGH))

@@ -1,0 +1,140 @@
+"""Found matches → a table: one row per match (DESIGN, section 7).
+
+Columns: `match_id`, the partition columns, `start` and `end` (times), one column per shown variable (a struct for one
+event, a list of structs for many), `positions` on request. Everything is gathered column by column.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+
+from cepheid.algebra.variables import Shown
+from cepheid.kernels.hashing import hash_words, match_ids
+from cepheid.matches.found import Found, Ints
+from cepheid.matches.history import LANE, RANK, ROW, TIE, History, integers
+from cepheid.schema import Schema
+
+
+@dataclass(frozen=True, slots=True)
+class Layout:
+    """What the output shows."""
+
+    schema: Schema
+    partition_by: tuple[str, ...]
+    shown: tuple[Shown, ...]
+    positions: str | None  # the hidden column that positions are read from, or None
+    labels: tuple[frozenset[str], ...]
+
+    @property
+    def arrow(self) -> pa.Schema:
+        """The schema of the output."""
+        time = self.schema.arrow.field(self.schema.time).type
+        event = event_type(self.schema)
+        fields = [pa.field("match_id", pa.string(), nullable=False)]
+        fields += [pa.field(name, self.schema.arrow.field(name).type) for name in self.partition_by]
+        fields += [pa.field("start", time), pa.field("end", time)]
+        for variable in self.shown:
+            fields.append(pa.field(variable.name, pa.list_(event) if variable.many else event))
+        if self.positions is not None:
+            fields.append(pa.field("positions", pa.list_(pa.int64())))
+        return pa.schema(fields)
+
+
+def event_type(schema: Schema) -> pa.StructType:
+    """An event as the output shows it: all its columns."""
+    return pa.struct([pa.field(field.name, field.type) for field in schema.arrow])
+
+
+def tabulate(found: Found, layout: Layout, history: History, lane_hashes: tuple[Ints, Ints]) -> pa.Table:
+    """The matches as a table. `lane_hashes` are two hashes per lane."""
+    schema = layout.arrow
+    if len(found) == 0:
+        return schema.empty_table()
+    events, index = history.find(found.rows)
+    first, last = index[found.offsets[:-1]], index[found.offsets[1:] - 1]
+    time = layout.schema.time
+    columns: list[Any] = [_ids(found, layout, events, index, last, lane_hashes)]
+    columns += [_take(events[name], last) for name in layout.partition_by]
+    columns += [_take(events[time], first), _take(events[time], last)]
+    for variable in layout.shown:
+        columns.append(_variable(variable, found, layout, events, index))
+    if layout.positions is not None:
+        values = found.rows if layout.positions == ROW else integers(events, layout.positions)[index]
+        columns.append(_lists(found.offsets, pa.array(values)))
+    return pa.Table.from_arrays(
+        [_fitting(column, field.type) for column, field in zip(columns, schema, strict=True)], schema=schema
+    )
+
+
+def _variable(variable: Shown, found: Found, layout: Layout, events: pa.Table, index: Ints) -> pa.Array:
+    has = np.array([variable.name in label for label in layout.labels], np.bool_)[found.labels]
+    where = np.flatnonzero(has)
+    counts = np.concatenate([[0], np.cumsum(has)])[found.offsets]
+    if variable.many:
+        return _lists(counts, _events(layout.schema, events, index[where], None))
+    present = counts[1:] > counts[:-1]
+    if bool(present.all()):
+        return _events(layout.schema, events, index[where], None)
+    chosen = np.zeros(len(found), np.int64)
+    chosen[present] = index[where]
+    return _events(layout.schema, events, chosen, ~present)
+
+
+def _events(
+    schema: Schema, events: pa.Table, index: Ints, missing: npt.NDArray[np.bool_] | None
+) -> pa.StructArray:
+    columns = [_take(events[name], index) for name in schema.names]
+    mask = None if missing is None else pa.array(missing)
+    return pa.StructArray.from_arrays(columns, fields=list(event_type(schema)), mask=mask)
+
+
+def _lists(offsets: Ints, values: pa.Array) -> pa.Array:
+    if offsets[-1] > np.iinfo(np.int32).max:
+        return pa.LargeListArray.from_arrays(pa.array(offsets), values)
+    return pa.ListArray.from_arrays(pa.array(offsets.astype(np.int32)), values)
+
+
+def _take(column: pa.ChunkedArray, index: Ints) -> pa.Array:
+    taken = column.take(pa.array(index))
+    return taken.combine_chunks() if isinstance(taken, pa.ChunkedArray) else taken
+
+
+def _fitting(column: pa.Array, dtype: pa.DataType) -> pa.Array:
+    return column if column.type == dtype else column.cast(dtype)
+
+
+def _ids(
+    found: Found, layout: Layout, events: pa.Table, index: Ints, last: Ints, lane_hashes: tuple[Ints, Ints]
+) -> pa.Array:
+    lanes = integers(events, LANE)[last]
+    digits = np.empty(32 * len(found), np.uint8)
+    match_ids(
+        found.offsets,
+        lane_hashes[0][lanes],
+        lane_hashes[1][lanes],
+        integers(events, TIE)[index],
+        integers(events, RANK)[index],
+        found.labels,
+        *label_hashes(layout.labels),
+        digits,
+    )
+    offsets = 32 * np.arange(len(found) + 1, dtype=np.int64)
+    ids = pa.Array.from_buffers(
+        pa.large_string(), len(found), [None, pa.py_buffer(offsets.tobytes()), pa.py_buffer(digits)]
+    )
+    return ids.cast(pa.string())
+
+
+def label_hashes(labels: tuple[frozenset[str], ...]) -> tuple[Ints, Ints]:
+    """Hashes of the variables' names, so that an id depends on the binding but not on how labels are numbered."""
+    low, high = np.zeros(len(labels), np.int64), np.zeros(len(labels), np.int64)
+    for number, names in enumerate(labels):
+        text = "\0".join(sorted(names)).encode()
+        words = np.frombuffer(text, np.uint8).astype(np.int64).reshape(1, -1)
+        hash_words(words, low[number : number + 1], high[number : number + 1])
+    return low, high

@@ -1,0 +1,94 @@
+"""The whole road on one page: text → tree → algebra → rewritten algebra → plan → engine."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import Any
+
+import pyarrow as pa
+
+from cepheid.algebra.nodes import Query
+from cepheid.algebra.printing import print_query
+from cepheid.algebra.scope import check_scope
+from cepheid.algebra.types import check_types
+from cepheid.engine import Engine
+from cepheid.languages import ParsedTree, lower, parse
+from cepheid.plan.choose import choose
+from cepheid.plan.plan import Plan
+from cepheid.rewrite.rules import Rewriting, rewrite
+from cepheid.saved import unpack
+from cepheid.schema import DEFAULT_TYPE, Schema, schema_of
+
+
+@dataclass(frozen=True, slots=True)
+class ParsedQuery:
+    """A query that has been read and found well-formed: reusable, and printable with `str`.
+
+    >>> print(parse_query("select * from s where A as x ; B as y within 10 events"))
+    SELECT *
+    FROM s
+    WHERE A AS x ; B AS y
+    WITHIN 10 EVENTS
+    """
+
+    text: str
+    tree: ParsedTree
+    query: Query
+
+    @property
+    def language(self) -> str:
+        return self.tree.language
+
+    @property
+    def stream(self) -> str:
+        """The name that events without a type column have as their type."""
+        return self.query.streams[0] if self.query.streams else "stream"
+
+    def __str__(self) -> str:
+        return print_query(self.query)
+
+    def engine(
+        self,
+        arrow_schema: pa.Schema,
+        time: str = "ts",
+        type: str | None = DEFAULT_TYPE,
+        order: str | None = None,
+        positions: bool = False,
+        limit: int | None = None,
+        evaluator: str = "auto",
+    ) -> Engine:
+        """An engine in this process that takes batches of this schema, in stream order."""
+        schema = schema_of(arrow_schema, time=time, type=type, order=order, stream=self.stream)
+        return Engine(plan_for(self, schema, evaluator), positions=positions, limit=limit)
+
+
+def parse_query(text: str, language: str | None = None) -> ParsedQuery:
+    """Reads a query: syntax, then the scope of its variables."""
+    tree = parse(text, language)
+    query = lower(tree)
+    check_scope(query)
+    return ParsedQuery(text, tree, query)
+
+
+def rewriting_of(parsed: ParsedQuery, schema: Schema | None) -> tuple[Query, Rewriting]:
+    """The query typed against the schema, if there is one, and in normal form."""
+    query = parsed.query if schema is None else check_types(parsed.query, schema)
+    return query, rewrite(query)
+
+
+def plan_for(parsed: ParsedQuery, schema: Schema, evaluator: str = "auto") -> Plan:
+    """How a query runs over events of this schema."""
+    query, rewriting = rewriting_of(parsed, schema)
+    plan = choose(query, rewriting.query, schema, evaluator)
+    return replace(plan, text=parsed.text, language=parsed.language)
+
+
+def load(saved: bytes) -> Engine:
+    """An engine as it was when `Engine.save` gave these bytes."""
+    header, tables, arrays = unpack(saved)
+    names: dict[str, Any] = header["names"]
+    schema = Schema(tables["schema"].schema, names["time"], names["type"], names["order"], names["stream"])
+    plan = plan_for(parse_query(header["text"], header["language"]), schema, header["evaluator"])
+    engine = Engine(plan, **header["options"])
+    engine.restore(header, tables, arrays)
+    return engine

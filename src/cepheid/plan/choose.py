@@ -1,0 +1,83 @@
+"""Which evaluator runs a query, and why.
+
+In: the query as meant and as rewritten, and the schema. Out: a plan. A query that no evaluator can run is an error,
+never an approximation.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from cepheid.algebra.conditions import attributes
+from cepheid.algebra.nodes import Atom, Filter, Query, walk
+from cepheid.algebra.printing import print_condition
+from cepheid.algebra.variables import shown
+from cepheid.automata.construct import construct
+from cepheid.automata.trim import trim
+from cepheid.errors import CepheidError, did_you_mean
+from cepheid.plan.plan import Plan
+from cepheid.rewrite.unary import is_unary
+from cepheid.schema import Schema
+
+EVALUATORS = ("auto", "compact", "semantics")
+
+
+def choose(query: Query, rewritten: Query, schema: Schema, evaluator: str = "auto") -> Plan:
+    """The plan for a query; `evaluator` forces one, if it can run the query."""
+    if evaluator not in EVALUATORS:
+        listed = ", ".join(f"`{name}`" for name in EVALUATORS)
+        raise CepheidError(
+            "bad-argument",
+            f"`evaluator` is one of {listed}; got `{evaluator}` instead",
+            hint=did_you_mean(evaluator, EVALUATORS),
+        )
+    unary = is_unary(rewritten.pattern)
+    if evaluator == "compact" and not unary:
+        raise CepheidError(
+            "unsupported-evaluator",
+            f"the compact evaluator takes unary conditions only, not yet {_reason(rewritten)}",
+            hint="leave the evaluator to `auto`",
+        )
+    chosen = evaluator if evaluator != "auto" else "compact" if unary else "semantics"
+    variables = shown(query)
+    automaton = None
+    if unary:
+        automaton = trim(construct(rewritten.pattern, tuple(item.name for item in variables)))
+    return Plan(
+        query=query,
+        rewritten=rewritten,
+        schema=schema,
+        evaluator=chosen,
+        why=tuple(_why(chosen, evaluator, rewritten, unary)),
+        shown=variables,
+        reads=_reads(query, schema),
+        automaton=automaton,
+    )
+
+
+def _why(chosen: str, asked: str, rewritten: Query, unary: bool) -> Iterator[str]:
+    if asked != "auto":
+        yield f"`{chosen}` was asked for"
+    elif unary:
+        yield "every condition is unary, so the pattern is a finite automaton: constant time per event"
+    else:
+        yield f"{_reason(rewritten)} compares events; only the definition itself runs that for now, and it is slow"
+    if rewritten.window is None and not rewritten.consume:
+        yield "no WITHIN: partial matches are kept for ever, so memory may grow with the stream"
+
+
+def _reason(query: Query) -> str:
+    for node in walk(query.pattern):
+        if isinstance(node, Filter):
+            return f"FILTER {print_condition(node.condition)}"
+    return "an operator that has no automaton yet"
+
+
+def _reads(query: Query, schema: Schema) -> tuple[str, ...]:
+    """The columns that deciding the matches needs, in the order of the schema."""
+    needed = {schema.time, schema.type, schema.order, *query.partition_by}
+    for node in walk(query.pattern):
+        condition = node.condition if isinstance(node, Filter | Atom) else None
+        if condition is not None:
+            needed.update(attribute.name for attribute in attributes(condition))
+    return tuple(name for name in schema.names if name in needed)

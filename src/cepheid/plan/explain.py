@@ -1,0 +1,56 @@
+"""Every stage of a query, printed: what `explain` shows, in the order of the road."""
+
+from __future__ import annotations
+
+from cepheid.algebra.nodes import Query
+from cepheid.algebra.printing import print_query, print_tree
+from cepheid.automata.printing import print_automaton
+from cepheid.languages.parsed import ParsedTree
+from cepheid.plan.plan import Plan
+from cepheid.rewrite.rules import Rewriting, rewrite
+
+
+def explain_query(tree: ParsedTree, query: Query) -> str:
+    """The stages that need no data: tree, algebra, rewriting."""
+    return _joined(_front(tree, query, rewrite(query)))
+
+
+def explain_plan(tree: ParsedTree, plan: Plan) -> str:
+    """All stages."""
+    sections = _front(tree, plan.query, rewrite(plan.query))
+    if plan.automaton is not None:
+        sections.append(("automaton", print_automaton(plan.automaton)))
+    sections.append(("plan", _plan(plan)))
+    return _joined(sections)
+
+
+def _front(tree: ParsedTree, query: Query, rewriting: Rewriting) -> list[tuple[str, str]]:
+    steps = [f"{step.rule}:\n  {print_query(step.after)}" for step in rewriting.steps]
+    return [
+        ("query", print_query(query)),
+        ("syntax tree", str(tree)),
+        ("algebra", print_tree(query.pattern)),
+        ("rewriting", "\n".join(steps) or "nothing to do"),
+    ]
+
+
+def _plan(plan: Plan) -> str:
+    query = plan.query
+    lines = [f"evaluator: {plan.evaluator}", *(f"  because {reason}" for reason in plan.why)]
+    lines.append("reads: " + ", ".join(plan.reads))
+    lines.append(
+        "shows: " + (", ".join(f"{item.name} ({_shape(item.many)})" for item in plan.shown) or "nothing")
+    )
+    if query.partition_by:
+        lines.append(f"partitions: by {', '.join(query.partition_by)}; each key is a stream of its own")
+    else:
+        lines.append("partitions: none; the whole stream is one ordered sequence")
+    return "\n".join(lines)
+
+
+def _shape(many: bool) -> str:
+    return "array of events" if many else "event"
+
+
+def _joined(sections: list[tuple[str, str]]) -> str:
+    return "\n\n".join(f"── {title} ──\n{text}" for title, text in sections) + "\n"

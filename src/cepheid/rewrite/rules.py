@@ -1,0 +1,69 @@
+"""The rewriting rules and their order: algebra → algebra with the same matches (`cel-cea`, section 5).
+
+In: a query as lowered. Out: a `Rewriting`: the query in normal form and every step on the way, for
+`explain`. Invariant: on every stream the set of (complex event, binding) stays the same.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+
+from cepheid.algebra.nodes import Pattern, Query
+from cepheid.rewrite.limits import guarded, not_too_deep
+from cepheid.rewrite.parametrise import parametrise
+from cepheid.rewrite.push import push
+from cepheid.rewrite.safe import make_safe
+from cepheid.rewrite.simplify import simplify_whole
+from cepheid.rewrite.split import split
+
+
+@dataclass(frozen=True, slots=True)
+class Rule:
+    name: str
+    apply: Callable[[Pattern], Pattern]
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """A rule that changed something and the query after it."""
+
+    rule: str
+    after: Query
+
+
+@dataclass(frozen=True, slots=True)
+class Rewriting:
+    query: Query
+    steps: tuple[Step, ...]
+
+
+RULES: tuple[Rule, ...] = (
+    Rule("simplify", simplify_whole),
+    Rule("split", split),
+    Rule("safe", make_safe),
+    # The local rule comes first: what it moves need not be decided by doubling the pattern.
+    Rule("push", push),
+    Rule("parametrise", parametrise),
+    Rule("simplify", simplify_whole),
+)
+
+
+def rewrite(query: Query) -> Rewriting:
+    """The query in normal form and the steps that led there.
+
+    >>> from cepheid.algebra.conditions import Attribute
+    >>> from cepheid.algebra.nodes import Atom, Filter
+    >>> done = rewrite(Query(Filter(Atom("T", "x"), Attribute("x", "alarm"))))
+    >>> [step.rule for step in done.steps], done.query.pattern.condition
+    (['push'], Attribute(var=None, name='alarm', index=None))
+    """
+    steps: list[Step] = []
+    for rule in RULES:
+        with not_too_deep():
+            pattern = guarded(rule.apply(query.pattern), rule.name)
+            changed = pattern != query.pattern
+        if changed:
+            query = replace(query, pattern=pattern)
+            steps.append(Step(rule.name, query))
+    return Rewriting(query, tuple(steps))

@@ -1,0 +1,60 @@
+"""Patterns that can match nothing, and what becomes of the patterns around them.
+
+In: a rule that may find a part impossible and says so by raising `UnsatisfiableError`. Out: the pattern
+without the alternatives that need that part (`cel-cea`, lemma 4); if none is left, the error is the user's
+answer.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from cepheid.algebra.nodes import Not, Or, Pattern, Repeat, rebuild
+from cepheid.errors import CepheidError, Span
+from cepheid.rewrite.empty import EMPTY
+
+
+class UnsatisfiableError(CepheidError):
+    """A pattern matches nothing on any stream; the message says which part and why."""
+
+    def __init__(self, message: str, *, span: Span | None = None, hint: str | None = None) -> None:
+        super().__init__("unsatisfiable", message, span=span, hint=hint)
+
+
+def prune(pattern: Pattern, change: Callable[[Pattern], Pattern]) -> Pattern:
+    """`rebuild`, but a child that `change` finds unsatisfiable takes only those parents with it that need it.
+
+    >>> from cepheid.algebra.nodes import Atom
+    >>> def drop_b(pattern):
+    ...     if pattern == Atom("B"):
+    ...         raise UnsatisfiableError("no B")
+    ...     return pattern
+    >>> prune(Or(Atom("A"), Atom("B")), drop_b)
+    Atom(type='A', var=None, condition=None, marked=True)
+    """
+    match pattern:
+        case Or():
+            return _surviving(pattern, change)
+        case Repeat(body, 0, hi, span):
+            try:
+                return Repeat(change(body), 0, hi, span)
+            except UnsatisfiableError:
+                return EMPTY
+        case Not():
+            # What can never happen is always absent: nothing to remove here.
+            return pattern
+        case _:
+            return rebuild(pattern, change)
+
+
+def _surviving(pattern: Or, change: Callable[[Pattern], Pattern]) -> Pattern:
+    sides: list[Pattern] = []
+    errors: list[UnsatisfiableError] = []
+    for side in (pattern.left, pattern.right):
+        try:
+            sides.append(change(side))
+        except UnsatisfiableError as error:
+            errors.append(error)
+    if not sides:
+        raise errors[0]
+    return sides[0] if len(sides) == 1 else Or(sides[0], sides[1])

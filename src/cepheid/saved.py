@@ -1,0 +1,64 @@
+"""The state of an engine as bytes and back, in a versioned format without code in it.
+
+A container of named arrays (NumPy's zip, no pickles): a JSON header with the version, the query's text and the
+names given to the engine; the schema and the kept rows as Arrow streams; the arrays of the lanes and of the evaluator.
+"""
+
+from __future__ import annotations
+
+import io
+import json
+import zipfile
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+
+from cepheid.errors import CepheidError
+
+VERSION = 1
+Arrays = dict[str, np.ndarray[Any, np.dtype[np.generic]]]
+
+
+def pack(header: dict[str, Any], tables: dict[str, pa.Table], arrays: Arrays) -> bytes:
+    content: Arrays = {"header": _bytes(json.dumps({"version": VERSION, **header}).encode())}
+    content |= {f"table:{name}": _bytes(_stream(table)) for name, table in tables.items()}
+    content |= {f"array:{name}": array for name, array in arrays.items()}
+    sink = io.BytesIO()
+    np.savez_compressed(sink, allow_pickle=False, **content)
+    return sink.getvalue()
+
+
+def unpack(saved: bytes) -> tuple[dict[str, Any], dict[str, pa.Table], Arrays]:
+    try:
+        with np.load(io.BytesIO(saved), allow_pickle=False) as archive:
+            content = {name: archive[name] for name in archive.files}
+        header = json.loads(content.pop("header").tobytes())
+    except (ValueError, KeyError, OSError, EOFError, zipfile.BadZipFile) as error:
+        raise CepheidError("bad-state", "these bytes are not the saved state of an engine") from error
+    if header.get("version") != VERSION:
+        raise CepheidError(
+            "bad-state",
+            f"the state was saved in format {header.get('version')}; this release reads format {VERSION}",
+            hint="load it with the release that saved it, or start the query anew",
+        )
+    tables = {
+        name.removeprefix("table:"): pa.ipc.open_stream(array.tobytes()).read_all()
+        for name, array in content.items()
+        if name.startswith("table:")
+    }
+    arrays = {
+        name.removeprefix("array:"): array for name, array in content.items() if name.startswith("array:")
+    }
+    return header, tables, arrays
+
+
+def _bytes(content: bytes) -> np.ndarray[Any, np.dtype[np.uint8]]:
+    return np.frombuffer(content, np.uint8)
+
+
+def _stream(table: pa.Table) -> bytes:
+    sink = pa.BufferOutputStream()
+    with pa.ipc.new_stream(sink, table.schema) as writer:
+        writer.write_table(table)
+    return bytes(sink.getvalue())

@@ -1,0 +1,177 @@
+"""Matching and counting on a batch DataFrame: Spark carries the rows, the engine runs in its Python workers.
+
+In: a DataFrame, or one per stream, and a parsed query. Out: a DataFrame of matches, lazily, or an exact
+number; the same rows, `match_id` included, as the engine gives in-process, whatever the number of tasks.
+
+Three roads. With PARTITION BY: rows are shuffled by key, and each task matches many keys at once. Without:
+one task reads the whole stream; or, with a time window, several tasks read time slices that overlap by one
+window (`slices.py`). Only the columns that the query needs travel to Python, and rows are put in order there
+(`sorting.py`).
+
+Ties in time, where no order column decides them, are decided by arrival: the order of the DataFrame's
+partitions, and of the rows in each. The rows are numbered before any shuffle, so the shuffle does not disturb
+it. Where Spark itself does not fix that order (after a join, say, or over many files) neither can we: name an
+order column there.
+"""
+
+from __future__ import annotations
+
+import inspect
+import warnings
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import replace
+
+import pyarrow as pa
+from pyspark.errors import PySparkException
+from pyspark.sql import DataFrame
+from pyspark.sql import functions as sql
+from pyspark.sql.pandas.types import from_arrow_schema, to_arrow_schema
+
+from cepheid.algebra.nodes import Query
+from cepheid.engine import Engine
+from cepheid.errors import CepheidError, CepheidWarning
+from cepheid.pipeline import ParsedQuery, plan_for
+from cepheid.plan.plan import Plan
+from cepheid.schema import DEFAULT_TYPE, schema_of
+from cepheid.spark.slices import CORES_THAT_PAY, find_cuts, sliced, why_not
+from cepheid.spark.sorting import ARRIVAL
+from cepheid.spark.streams import quoted, union_streams
+from cepheid.spark.task import COUNT_SCHEMA, CountTask, MatchTask
+
+# Spark sizes Arrow batches row by row unless it is told this very number, which about halves the cost of
+# moving rows to Python. Batches stay bounded by their number of rows.
+UNMEASURED_BATCHES = ("spark.sql.execution.arrow.maxBytesPerBatch", "2147483647")
+
+
+def match_spark(
+    data: DataFrame | Mapping[str, DataFrame],
+    parsed: ParsedQuery,
+    *,
+    time: str,
+    type: str | None = DEFAULT_TYPE,
+    order: str | None = None,
+    positions: bool = False,
+    limit: int | None = None,
+    evaluator: str = "auto",
+    slices: int | None = None,
+) -> DataFrame:
+    """The matches of a query in a DataFrame, as a DataFrame; nothing is matched before it is read.
+
+    `slices` is the number of time slices for a query without PARTITION BY; None leaves it to Cepheid, which
+    takes as many as there are cores from eight on, else one. Finding where to cut them runs one small job
+    over the time column at once. `positions` are in the partition's stream for a partitioned query, and need
+    the whole stream in one task otherwise.
+    """
+    rows = union_streams(data, type)
+    schema = schema_of(arrow_schema(rows), time=time, type=type, order=order, stream=parsed.stream)
+    plan = plan_for(parsed, schema, evaluator)
+    if not plan.shown:
+        plan = _pruned(parsed, plan)
+    wanted = _smaller(limit, plan.query.limit)
+    task = MatchTask(plan, positions, wanted)
+    found = _run(_distributed(rows, plan, slices, positions=positions), task, output_schema(plan, positions))
+    return found if wanted is None else found.limit(wanted)
+
+
+def count_spark(
+    data: DataFrame | Mapping[str, DataFrame],
+    parsed: ParsedQuery,
+    *,
+    time: str,
+    type: str | None = DEFAULT_TYPE,
+    order: str | None = None,
+    evaluator: str = "auto",
+    slices: int | None = None,
+) -> int:
+    """The exact number of matches, without making them; runs a job."""
+    rows = union_streams(data, type)
+    schema = schema_of(arrow_schema(rows), time=time, type=type, order=order, stream=parsed.stream)
+    plan = plan_for(parsed, schema, evaluator)
+    plan = _pruned(parsed, plan)
+    counts = _run(_distributed(rows, plan, slices, positions=False), CountTask(plan), COUNT_SCHEMA)
+    total = sum(int(row["count"]) for row in counts.collect())
+    return total if plan.query.limit is None else min(total, plan.query.limit)
+
+
+def arrow_schema(rows: DataFrame) -> pa.Schema:
+    """What the engine will see of a DataFrame: its columns as Arrow types, timestamps in UTC."""
+    found = to_arrow_schema(rows.schema, timezone="UTC")
+    return pa.schema([pa.field(field.name, field.type) for field in found])
+
+
+def output_schema(plan: Plan, positions: bool) -> pa.Schema:
+    """The columns of the matches."""
+    return Engine(plan, positions=positions, lane_positions=bool(plan.query.partition_by)).output_schema
+
+
+def _pruned(parsed: ParsedQuery, plan: Plan) -> Plan:
+    """The same plan for events that carry only what conditions, order and partitions read."""
+    schema = plan.schema
+    columns = pa.schema([schema.arrow.field(name) for name in schema.names if name in plan.reads])
+    return plan_for(parsed, replace(schema, arrow=columns), plan.evaluator)
+
+
+def _distributed(rows: DataFrame, plan: Plan, slices: int | None, *, positions: bool) -> DataFrame:
+    """The rows as the tasks are to have them: every Spark partition is a stream, or a slice of one, on its
+    own."""
+    if slices is not None and slices < 1:
+        raise CepheidError("bad-argument", f"`slices` requires a positive number; got `{slices}` instead")
+    numbered = rows.select(*map(quoted, plan.schema.names), sql.monotonically_increasing_id().alias(ARRIVAL))
+    keys = plan.query.partition_by
+    if keys:
+        return numbered.repartition(*map(quoted, keys))
+    wanted = _how_many_slices(rows, plan.query, slices, positions=positions)
+    if wanted > 1:
+        cuts = find_cuts(rows, plan.schema, plan.query, wanted, asked=slices is not None)
+        if cuts.at:
+            return sliced(numbered, plan.schema, cuts)
+    return numbered.coalesce(1)
+
+
+def _how_many_slices(rows: DataFrame, query: Query, slices: int | None, *, positions: bool) -> int:
+    obstacle = why_not(query)
+    if obstacle is None and positions and slices is not None and slices > 1:
+        obstacle = "positions count from the beginning of the stream"
+    if obstacle is not None:
+        warnings.warn(
+            "the query has no PARTITION BY and cannot be cut into time slices, because "
+            f"{obstacle}: one Spark task will read the whole stream",
+            CepheidWarning,
+            stacklevel=_callers(),
+        )
+        return 1
+    if slices is not None:
+        return slices
+    cores = 1 if positions else _cores(rows)
+    return cores if cores >= CORES_THAT_PAY else 1
+
+
+def _callers() -> int:
+    """How many frames up the first one outside of this package is, so that a warning names the user's
+    line."""
+    depth, frame = 0, inspect.currentframe()
+    while frame is not None and frame.f_globals.get("__name__", "").partition(".")[0] == "cepheid":
+        depth, frame = depth + 1, frame.f_back
+    return depth
+
+
+def _cores(rows: DataFrame) -> int:
+    try:
+        return int(rows.sparkSession.sparkContext.defaultParallelism)
+    except (PySparkException, AttributeError):  # Spark Connect does not say
+        return 1
+
+
+def _run(
+    rows: DataFrame, task: Callable[[Iterable[pa.RecordBatch]], Iterator[pa.RecordBatch]], schema: pa.Schema
+) -> DataFrame:
+    rows.sparkSession.conf.set(*UNMEASURED_BATCHES)
+
+    def run(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+        return task(batches)
+
+    return rows.mapInArrow(run, from_arrow_schema(schema))
+
+
+def _smaller(one: int | None, other: int | None) -> int | None:
+    return min((n for n in (one, other) if n is not None), default=None)

@@ -1,0 +1,131 @@
+"""Time slices: a stream without partitions, cut so that several tasks can match it at once.
+
+In: a DataFrame, its time column, a time window w and a number of slices. Out: the rows with the number of
+their slice. Slice k holds the rows with time in [cutₖ − w, cutₖ₊₁) and reports the matches that end at cutₖ
+or later: every match ends in exactly one slice and, lasting w at most, lies in it whole. Cuts are values of
+time, so that rows with the same time stay together.
+"""
+
+from __future__ import annotations
+
+import datetime as dt
+import math
+from dataclasses import dataclass
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+from pyspark.sql import Column, DataFrame
+from pyspark.sql import functions as sql
+
+from cepheid.algebra.nodes import Query, WindowUnit
+from cepheid.schema import Schema
+from cepheid.spark.streams import quoted
+from cepheid.spark.task import OVERLAP
+from cepheid.streams.times import MICROSECONDS_PER_DAY, times_of
+
+CORES_THAT_PAY = 8
+"""Slices cost two to four times the CPU of one ordered task (shuffle, overlap), so they need twice as many
+cores."""
+
+WINDOWS_PER_SLICE = 4
+"""A slice chosen by us lasts at least so many windows, so that at most a fifth of what it reads is
+overlap."""
+
+ACCURACY = 1_000
+SLICE = "__cepheid_slice"
+
+
+@dataclass(frozen=True, slots=True)
+class Cuts:
+    """Times as numbers (`streams.times`), ascending, at which a new slice begins, and the window likewise."""
+
+    at: tuple[float, ...]
+    within: float
+
+
+def why_not(query: Query) -> str | None:
+    """Why a query without partitions cannot be cut into time slices; None when it can.
+
+    >>> from cepheid.algebra.nodes import Atom
+    >>> why_not(Query(Atom("A")))
+    'it has no window'
+    """
+    if query.consume:
+        return "CONSUME makes every match depend on the ones before it"
+    if query.window is None:
+        return "it has no window"
+    if query.window.unit is WindowUnit.EVENTS:
+        return "its window counts events, not time"
+    return None
+
+
+def find_cuts(rows: DataFrame, schema: Schema, query: Query, slices: int, *, asked: bool) -> Cuts:
+    """Cuts that give slices about the same number of rows. Runs one small job over the time column.
+
+    Fewer cuts come back where the times are too few, or, unless the number was asked for, where slices would
+    be shorter than is worth their overlap.
+    """
+    assert query.window is not None
+    within = query.window.amount
+    time = quoted(schema.time)
+    shares = [k / slices for k in range(slices + 1)]
+    # The ends and the quantiles in one row; through Arrow, which keeps timestamps exact.
+    found = (
+        rows.select(sql.percentile_approx(time, shares, ACCURACY).alias("cut"))
+        .toArrow()["cut"]
+        .combine_chunks()
+    )
+    values = pc.drop_null(found.flatten())
+    if pa.types.is_floating(values.type):
+        values = values.filter(pc.invert(pc.is_nan(values)))
+    if len(values) < 2:
+        return Cuts((), within)
+    low, *inner, high = times_of(values, schema.time).tolist()
+    at = sorted({cut for cut in inner if low < cut})
+    if not asked and within * WINDOWS_PER_SLICE * slices > high - low:
+        most = int((high - low) // (within * WINDOWS_PER_SLICE))
+        at = at[:: math.ceil(slices / most)] if most > 1 else []
+    return Cuts(tuple(at), within)
+
+
+def sliced(rows: DataFrame, schema: Schema, cuts: Cuts) -> DataFrame:
+    """Each row once per slice that needs it, one slice per Spark partition, rows of overlaps marked."""
+    time = quoted(schema.time)
+    dtype = schema.time_type
+    begins = [_literal(cut, dtype) for cut in cuts.at]
+    reaches = [_literal(_reach(cut, cuts.within, dtype), dtype) for cut in cuts.at]
+    first, last = _how_many_before(time, begins), _how_many_before(time, reaches)
+    copies = rows.withColumn(SLICE, sql.explode(sql.sequence(first, last))).withColumn(
+        OVERLAP, quoted(SLICE) != first
+    )
+    return copies.repartitionById(len(cuts.at) + 1, quoted(SLICE)).drop(SLICE)
+
+
+def _how_many_before(time: Column, values: list[Column]) -> Column:
+    """How many of the values are at or before the time. A NULL time goes to slice 0, which refuses it."""
+    total = sql.lit(0)
+    for value in values:
+        total = total + sql.when(time >= value, 1).otherwise(0)
+    return total
+
+
+def _reach(cut: float, within: float, dtype: pa.DataType) -> float:
+    """The earliest time at which a match that ends at the cut may begin."""
+    if pa.types.is_floating(dtype):
+        # Rounding must not leave a row out; a few rows too many do no harm.
+        return cut - within - 4 * float(np.spacing(max(abs(cut), within)))
+    return cut - math.ceil(within)
+
+
+def _literal(number: float, dtype: pa.DataType) -> Column:
+    """A time given as a number, as a value of the time column's type."""
+    if pa.types.is_date(dtype):
+        return sql.date_from_unix_date(sql.lit(int(number // MICROSECONDS_PER_DAY)))
+    if pa.types.is_timestamp(dtype) and dtype.tz is None:
+        # Through text, so that no time zone plays a part.
+        moment = dt.datetime(1970, 1, 1) + dt.timedelta(microseconds=int(number))
+        return sql.lit(moment.isoformat()).cast("timestamp_ntz")
+    if pa.types.is_timestamp(dtype):
+        return sql.timestamp_micros(sql.lit(int(number)))
+    return sql.lit(float(number) if pa.types.is_floating(dtype) else int(number))

@@ -1,0 +1,75 @@
+"""What runs in a Spark worker: one engine over the rows of one partition.
+
+In: the Arrow batches of the partition. Out: Arrow batches of matches, or one row with their exact number. The
+task is planned on the driver, so a bad query fails there; it travels as the pickled plan and makes its engine
+once. A call of the engine takes a run of rows with all their partition keys, never one key.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from cepheid.engine import Engine
+from cepheid.plan.plan import Plan
+from cepheid.spark.sorting import in_stream_order
+
+OVERLAP = "__cepheid_overlap"
+"""A column that is true for rows that a time slice sees only because matches that end in it may begin with
+them."""
+
+ROWS_PER_PUSH = 1 << 17
+"""Bounds the matches held in Python between two batches handed to Spark."""
+
+COUNT_SCHEMA = pa.schema([("count", pa.string())])
+
+
+@dataclass(frozen=True, slots=True)
+class MatchTask:
+    """`limit`: stop after so many matches, since no more are wanted of all tasks together."""
+
+    plan: Plan
+    positions: bool
+    limit: int | None
+
+    def __call__(self, batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+        partitioned = bool(self.plan.query.partition_by)
+        engine = Engine(self.plan, positions=self.positions, limit=self.limit, lane_positions=partitioned)
+        given = 0
+        for rows, report in _pushes(batches, self.plan):
+            found = engine.push(rows, report=report)
+            given += found.num_rows
+            yield from found.to_batches()
+            if self.limit is not None and given >= self.limit:
+                return
+        yield from engine.finish().to_batches()
+
+
+@dataclass(frozen=True, slots=True)
+class CountTask:
+    """Gives its count as text: it may have any number of digits."""
+
+    plan: Plan
+
+    def __call__(self, batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+        engine = Engine(self.plan, counting=True)
+        for rows, report in _pushes(batches, self.plan):
+            engine.push(rows, report=report)
+        engine.finish()
+        yield pa.record_batch([[str(engine.counted)]], schema=COUNT_SCHEMA)
+
+
+def _pushes(batches: Iterable[pa.RecordBatch], plan: Plan) -> Iterator[tuple[pa.Table, bool]]:
+    """The rows in stream order, and whether matches that end in them are to be reported."""
+    for piece in in_stream_order(batches, plan.schema):
+        # Rows of the overlap are earlier than all others of the slice.
+        overlap = pc.sum(piece[OVERLAP]).as_py() if OVERLAP in piece.column_names else 0
+        # Spark hands timestamps in the session's time zone; the plan was made for UTC. The values are the
+        # same.
+        rows = piece.select(plan.schema.names).cast(plan.schema.arrow)
+        for part, report in ((rows.slice(0, overlap), False), (rows.slice(overlap), True)):
+            for begin in range(0, part.num_rows, ROWS_PER_PUSH):
+                yield part.slice(begin, ROWS_PER_PUSH), report

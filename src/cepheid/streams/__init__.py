@@ -1,0 +1,1 @@
+"""Rows → the stream: their total order, times as numbers, partitions as lanes."""

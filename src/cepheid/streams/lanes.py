@@ -1,0 +1,234 @@
+"""Partition keys as lanes: each distinct key gets a number, from 0, that stays its own for the life of the engine.
+
+In: the partition columns of a batch. Out: a lane number per row. NULL is a key like any other. Each lane carries its
+number of events, the last time and its rank among ties, and a hash of its key that is the same in every run and
+cluster.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from cepheid.kernels.hashing import hash_words
+from cepheid.kernels.interning import hash_texts, intern_texts, intern_words, rehash_texts, rehash_words
+from cepheid.kernels.stream import number_events
+from cepheid.matches.found import Ints
+from cepheid.streams.times import Times, ties_of, times_of
+
+State = dict[str, npt.NDArray[np.generic]]
+
+
+class Texts:
+    """Numbers for distinct byte strings."""
+
+    def __init__(self) -> None:
+        self.count = 0
+        self._slots = np.zeros(64, np.int64)
+        self._ends = np.zeros(32, np.int64)
+        self._store = np.zeros(1024, np.uint8)
+        self._hashes = np.zeros((2, 32), np.int64)
+
+    def numbers(self, texts: pa.Array) -> Ints:
+        """A number per string of a binary array without NULLs."""
+        texts = texts.cast(pa.large_binary())
+        offsets = np.frombuffer(texts.buffers()[1], np.int64)[texts.offset : texts.offset + len(texts) + 1]
+        data = np.frombuffer(texts.buffers()[2] or b"", np.uint8)
+        numbers = np.empty(len(texts), np.int64)
+        done, before = 0, self.count
+        while done < len(texts):
+            done, self.count = intern_texts(
+                offsets, data, done, self._slots, self._ends, self._store, self.count, numbers
+            )
+            if done < len(texts):
+                self._grow(int(offsets[done + 1] - offsets[done]))
+        hash_texts(self._ends, self._store, before, self.count, self._hashes[0], self._hashes[1])
+        return numbers
+
+    def hashes(self, numbers: Ints) -> tuple[Ints, Ints]:
+        return self._hashes[0][numbers], self._hashes[1][numbers]
+
+    def _grow(self, more_bytes: int) -> None:
+        if self._ends[self.count] + more_bytes > len(self._store):
+            self._store = np.resize(self._store, 2 * len(self._store) + more_bytes)
+        if self.count + 1 >= len(self._ends):
+            self._ends = np.resize(self._ends, 2 * len(self._ends))
+            self._hashes = np.concatenate([self._hashes, np.zeros_like(self._hashes)], axis=1)
+        if 2 * (self.count + 1) > len(self._slots):
+            self._slots = np.zeros(2 * len(self._slots), np.int64)
+            rehash_texts(self._ends, self._store, self.count, self._slots)
+
+    def save(self, prefix: str) -> State:
+        ends = self._ends[: self.count + 1]
+        return {f"{prefix}.ends": ends, f"{prefix}.store": self._store[: ends[-1]]}
+
+    def load(self, prefix: str, state: State) -> None:
+        ends, store = state[f"{prefix}.ends"], state[f"{prefix}.store"]
+        self.numbers(
+            pa.Array.from_buffers(
+                pa.large_binary(),
+                len(ends) - 1,
+                [None, pa.py_buffer(ends.tobytes()), pa.py_buffer(store.tobytes())],
+            )
+        )
+
+
+class Lanes:
+    """The lanes of one engine."""
+
+    def __init__(self, columns: tuple[str, ...]) -> None:
+        self.columns = columns
+        self.count = 0 if columns else 1
+        self._texts = [Texts() for _ in columns]
+        self._slots = np.zeros(64, np.int64)
+        self._keys = np.zeros((32, len(columns) + 1), np.int64)
+        self._hashes = np.zeros((2, 32), np.int64)
+        self._numbers = np.zeros((3, 32), np.int64)  # events so far, last tie, last rank
+
+    def of(self, table: pa.Table) -> Ints:
+        """The lane of each row."""
+        if not self.columns:
+            return np.zeros(len(table), np.int64)
+        words = np.zeros((len(table), len(self.columns) + 1), np.int64)
+        hashes = np.zeros((2, len(table), len(self.columns) + 1), np.int64)
+        for k, name in enumerate(self.columns):
+            column = table[name].combine_chunks()
+            words[:, k], hashes[0, :, k], hashes[1, :, k], nulls = self._words(column, self._texts[k])
+            words[:, -1] |= nulls.astype(np.int64) << k
+        hashes[:, :, -1] = words[:, -1]
+        lanes = np.empty(len(table), np.int64)
+        done = 0
+        while done < len(words):
+            before = self.count
+            begin = done
+            done, self.count = intern_words(words, done, self._slots, self._keys, self.count, lanes)
+            self._note_hashes(lanes[begin:done], hashes[:, begin:done], before)
+            if done < len(words):
+                self._grow()
+        return lanes
+
+    def number(self, lanes: Ints, times: Times) -> tuple[Ints, Ints]:
+        """The position of each event in its lane and its rank among the lane's events of the same time."""
+        positions = np.empty(len(lanes), np.int64)
+        ranks = np.empty(len(lanes), np.int64)
+        number_events(lanes, ties_of(times), *self._numbers, positions, ranks)
+        return positions, ranks
+
+    def hashes(self, lanes: Ints) -> tuple[Ints, Ints]:
+        """Two 64-bit hashes of each lane's key."""
+        return self._hashes[0][lanes], self._hashes[1][lanes]
+
+    def _words(self, column: pa.Array, texts: Texts) -> tuple[Ints, Ints, Ints, npt.NDArray[np.bool_]]:
+        """A column as whole numbers that are equal when the values are, two hashes of them, and where it is NULL."""
+        nulls = pc.is_null(column).to_numpy(zero_copy_only=False)
+        numbers = _as_integers(column)
+        if numbers is not None:
+            numbers[nulls] = 0
+            return numbers, numbers, numbers, nulls
+        if not pa.types.is_dictionary(column.type):
+            column = column.dictionary_encode()
+        codes = pc.fill_null(column.indices.cast(pa.int64()), 0).to_numpy(zero_copy_only=False)
+        values = column.dictionary
+        values = values if _is_bytes(values.type) else values.cast(pa.string())
+        distinct = texts.numbers(pc.fill_null(values, b"" if pa.types.is_binary(values.type) else ""))
+        if len(distinct) == 0:
+            zeros = np.zeros(len(column), np.int64)
+            return zeros, zeros, zeros, np.ones(len(column), np.bool_)
+        missing = pc.is_null(values).to_numpy(zero_copy_only=False)
+        nulls = nulls | missing[codes]
+        numbers = np.where(nulls, 0, distinct[codes])
+        low, high = texts.hashes(numbers)
+        return numbers, np.where(nulls, 0, low), np.where(nulls, 0, high), nulls
+
+    def _note_hashes(self, lanes: Ints, hashes: Ints, before: int) -> None:
+        """Hashes the keys of the lanes that are new since `before`, from their first rows."""
+        if self.count == before:
+            return
+        new, first = np.unique(lanes, return_index=True)
+        first = first[new >= before]
+        new = new[new >= before]
+        low, high, unused = (np.empty(len(new), np.int64) for _ in range(3))
+        hash_words(hashes[0, first], low, unused)
+        hash_words(hashes[1, first], unused, high)
+        self._hashes[0, new] = low
+        self._hashes[1, new] = high
+
+    def _grow(self) -> None:
+        if self.count >= len(self._keys):
+            self._keys = np.concatenate([self._keys, np.zeros_like(self._keys)])
+            self._hashes = np.concatenate([self._hashes, np.zeros_like(self._hashes)], axis=1)
+            self._numbers = np.concatenate([self._numbers, np.zeros_like(self._numbers)], axis=1)
+        if 2 * (self.count + 1) > len(self._slots):
+            self._slots = np.zeros(2 * len(self._slots), np.int64)
+            rehash_words(self._keys, self.count, self._slots)
+
+    def save(self) -> State:
+        state: State = {
+            "lanes.keys": self._keys[: self.count],
+            "lanes.hashes": self._hashes[:, : self.count],
+            "lanes.numbers": self._numbers[:, : self.count],
+        }
+        for k, texts in enumerate(self._texts):
+            state |= texts.save(f"lanes.texts{k}")
+        return state
+
+    def load(self, state: State) -> None:
+        self.count = len(state["lanes.keys"])
+        capacity = 32
+        while capacity < self.count:
+            capacity *= 2
+        self._keys = np.zeros((capacity, len(self.columns) + 1), np.int64)
+        self._keys[: self.count] = state["lanes.keys"]
+        self._hashes = np.zeros((2, capacity), np.int64)
+        self._hashes[:, : self.count] = state["lanes.hashes"]
+        self._numbers = np.zeros((3, capacity), np.int64)
+        self._numbers[:, : self.count] = state["lanes.numbers"]
+        self._slots = np.zeros(2 * capacity, np.int64)
+        if self.columns:
+            rehash_words(self._keys, self.count, self._slots)
+        for k, texts in enumerate(self._texts):
+            texts.load(f"lanes.texts{k}", state)
+
+    @property
+    def memory(self) -> int:
+        return sum(array.nbytes for array in (self._slots, self._keys, self._hashes, self._numbers))
+
+
+def _is_bytes(dtype: pa.DataType) -> bool:
+    return bool(
+        pa.types.is_string(dtype)
+        or pa.types.is_large_string(dtype)
+        or pa.types.is_binary(dtype)
+        or pa.types.is_large_binary(dtype)
+    )
+
+
+def _as_integers(column: pa.Array) -> Ints | None:
+    """Values of a fixed width as whole numbers, or None for text and the like. NULL is any number."""
+    dtype = column.type
+    if pa.types.is_null(dtype):
+        return np.zeros(len(column), np.int64)
+    if pa.types.is_boolean(dtype) or (pa.types.is_integer(dtype) and dtype != pa.uint64()):
+        return _numbers(column.cast(pa.int64()))
+    if dtype == pa.uint64():
+        return _numbers(column).view(np.int64)
+    if pa.types.is_timestamp(dtype) or pa.types.is_date(dtype):
+        filled = pc.fill_null(
+            column,
+            pa.scalar(
+                0, pa.int64() if pa.types.is_timestamp(dtype) or pa.types.is_date64(dtype) else pa.int32()
+            ).cast(dtype),
+        )
+        return np.array(times_of(filled, "key"), np.int64)
+    if pa.types.is_floating(dtype):
+        reals = pc.fill_null(column.cast(pa.float64()), 0.0).to_numpy(zero_copy_only=False) + 0.0
+        reals[np.isnan(reals)] = np.nan  # one NaN
+        bits: Ints = reals.view(np.int64)
+        return bits
+    return None
+
+
+def _numbers(column: pa.Array) -> Ints:
+    return np.array(pc.fill_null(column, 0).to_numpy(zero_copy_only=False)).view(np.int64)

@@ -1,0 +1,120 @@
+"""construct: the automaton accepts exactly the pattern's matches."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given, settings
+
+import generators
+from cepheid.algebra.conditions import Attribute, Comparison, Literal
+from cepheid.algebra.nodes import All, Atom, Filter, Not, Or, Pattern, Repeat, Seq, StrictSeq
+from cepheid.algebra.variables import shown
+from cepheid.automata.construct import construct
+from cepheid.errors import CepheidError
+from cepheid.rewrite.rules import rewrite
+from cepheid.rewrite.unsatisfiable import UnsatisfiableError
+from cepheid.semantics.stream import Event
+from running import by_automaton, by_oracle
+
+A, B, C = Atom("A", "x"), Atom("B", "y"), Atom("C", "z")
+
+
+def events(types: str) -> list[Event]:
+    return [Event(type, time, {}) for time, type in enumerate(types)]
+
+
+@pytest.mark.parametrize(
+    "pattern",
+    [
+        A,
+        Seq(A, B),
+        StrictSeq(A, B),
+        Or(Seq(A, B), B),
+        Repeat(A, 1, None),
+        Repeat(A, 0, None),
+        Repeat(A, 0, 1),
+        Repeat(A, 2, 3),
+        Repeat(A, 0, 2),
+        Repeat(A, 2, None),
+        Repeat(Seq(A, Repeat(B, 0, 1)), 1, None),
+        Repeat(StrictSeq(A, B), 1, 2),
+        Repeat(Repeat(A, 0, 2), 2, 2),
+        StrictSeq(StrictSeq(A, Repeat(B, 0, 1)), C),
+        StrictSeq(Seq(A, Repeat(B, 0, 1)), C),
+        Seq(StrictSeq(A, Repeat(B, 0, 1)), C),
+        StrictSeq(A, Seq(Repeat(B, 0, 1), C)),
+        Seq(A, StrictSeq(Repeat(B, 0, None), C)),
+        StrictSeq(Repeat(A, 1, None), Repeat(B, 1, None)),
+        Seq(Repeat(A, 0, 0), B),
+        Or(StrictSeq(A, C), Seq(A, B)),
+    ],
+)
+@pytest.mark.parametrize("stream", ["", "A", "ABC", "AABCBC", "ABBACC", "CABABC", "AAAAA"])
+def test_operators_mean_what_the_oracle_says(pattern: Pattern, stream: str) -> None:
+    names = ("x", "y", "z")
+    automaton = construct(pattern, names)
+    assert by_automaton(automaton, events(stream)) == by_oracle(pattern, events(stream), names)
+
+
+@settings(max_examples=300, deadline=None)
+@given(generators.cases(generators.Limits(nary=False, events=8)))
+def test_random_patterns_mean_what_the_oracle_says(case: generators.Case) -> None:
+    names = tuple(item.name for item in shown(case.query))
+    expected = by_oracle(case.query.pattern, case.events, names)
+    try:
+        pattern = rewrite(case.query).query.pattern
+    except UnsatisfiableError:
+        assert expected == set()
+        return
+    assert by_automaton(construct(pattern, names), case.events) == expected
+
+
+def test_a_strict_follower_dies_with_the_first_skip() -> None:
+    assert construct(StrictSeq(A, B), ()).skips == (0, None, None)
+
+
+def test_a_state_with_both_kinds_of_follower_waits_in_a_copy_that_keeps_the_loose_ones() -> None:
+    automaton = construct(Seq(StrictSeq(A, Repeat(B, 0, 1)), C), ())
+    waiting = automaton.skips[1]
+    assert waiting is not None
+    assert automaton.skips[waiting] == waiting
+    assert [mark.target for mark in automaton.marks if mark.source == 1] == [2, 3]
+    assert [mark.target for mark in automaton.marks if mark.source == waiting] == [3]
+
+
+def test_equal_predicates_share_a_number() -> None:
+    hot = Comparison(">", Attribute(None, "n"), Literal(1))
+    automaton = construct(Seq(Atom("A", "x", hot), Seq(Atom("A", "y", hot), Atom("A", "z"))), ())
+    assert len(automaton.predicates) == 2
+
+
+def test_predicates_with_constants_of_different_types_stay_apart() -> None:
+    one, real = (Comparison("=", Attribute(None, "n"), Literal(value)) for value in (1, 1.0))
+    assert len(construct(Seq(Atom("A", "x", one), Atom("A", "y", real)), ()).predicates) == 2
+
+
+def test_only_shown_names_label_events_and_unnamed_atoms_go_by_their_type() -> None:
+    automaton = construct(Seq(A, Seq(Atom("B"), C)), ("x", "B"))
+    assert automaton.labels == (frozenset(), frozenset({"x"}), frozenset({"B"}))
+    assert [mark.label for mark in automaton.marks] == [1, 2, 0]
+
+
+@pytest.mark.parametrize(
+    "pattern", [Filter(A, Attribute("x", "p")), All(A, B), Not(A), Atom("A", marked=False)]
+)
+def test_other_operators_say_not_yet(pattern: Pattern) -> None:
+    with pytest.raises(CepheidError) as error:
+        construct(pattern, ())
+    assert error.value.code == "not-yet"
+
+
+def test_a_repetition_too_long_to_write_out_is_refused_at_once() -> None:
+    with pytest.raises(CepheidError) as error:
+        construct(Repeat(Repeat(A, 1, 1_000_000), 1, 1_000_000), ())
+    assert error.value.code == "too-large"
+    assert "1000000000000" in error.value.message
+
+
+def test_a_long_repetition_has_one_state_and_one_move_per_copy() -> None:
+    automaton = construct(Repeat(A, 0, 2_000), ())
+    assert (automaton.states, len(automaton.marks), len(automaton.finals)) == (2_001, 2_000, 2_000)

@@ -1,0 +1,71 @@
+"""trim: fewer states, the same matches."""
+
+from __future__ import annotations
+
+from hypothesis import given, settings
+
+import generators
+from cepheid.algebra.nodes import Atom, Or, Repeat, Seq, StrictSeq
+from cepheid.algebra.variables import shown
+from cepheid.automata.cea import CEA, Mark, Predicate
+from cepheid.automata.construct import construct
+from cepheid.automata.trim import trim
+from cepheid.rewrite.rules import rewrite
+from cepheid.rewrite.unsatisfiable import UnsatisfiableError
+from running import by_automaton
+
+A, B, C = Atom("A", "x"), Atom("B", "y"), Atom("C", "z")
+
+
+@settings(max_examples=300, deadline=None)
+@given(generators.cases(generators.Limits(nary=False, events=8)))
+def test_matches_stay_the_same_and_trimming_twice_changes_nothing(case: generators.Case) -> None:
+    names = tuple(item.name for item in shown(case.query))
+    try:
+        automaton = construct(rewrite(case.query).query.pattern, names)
+    except UnsatisfiableError:
+        return
+    trimmed = trim(automaton)
+    assert by_automaton(trimmed, case.events) == by_automaton(automaton, case.events)
+    assert trimmed.states <= automaton.states
+    assert trim(trimmed) == trimmed
+
+
+def test_states_with_the_same_future_become_one() -> None:
+    tail = Seq(B, Repeat(C, 1, None))
+    assert trim(construct(Or(Seq(A, tail), Seq(Atom("D"), tail)), ("x",))).states == 4
+
+
+def test_states_that_differ_in_a_label_stay_apart() -> None:
+    pattern = Or(Seq(Atom("A", "x"), Atom("B", "y")), Seq(Atom("C", "z"), Atom("B", "w")))
+    assert trim(construct(pattern, ("y", "w"))).states == 4
+    assert trim(construct(pattern, ())).states == 3
+
+
+def test_states_that_differ_in_how_they_skip_stay_apart() -> None:
+    pattern = Or(Seq(Atom("A"), Atom("B")), StrictSeq(Atom("C"), Atom("B")))
+    assert trim(construct(pattern, ())).states == 4
+
+
+def test_states_that_lead_nowhere_and_states_nothing_leads_to_are_dropped() -> None:
+    any_event = Predicate(None, None)
+    named = Predicate("A", None)
+    automaton = CEA(
+        states=5,
+        predicates=(any_event, named),
+        labels=(frozenset(), frozenset({"x"})),
+        marks=(Mark(0, 1, 0, 1), Mark(0, 0, 1, 2), Mark(3, 0, 0, 1), Mark(2, 0, 0, 4)),
+        skips=(0, None, 2, 3, 4),
+        finals=frozenset({1}),
+    )
+    assert trim(automaton) == CEA(2, (named,), (frozenset(),), (Mark(0, 0, 0, 1),), (0, None), frozenset({1}))
+
+
+def test_an_automaton_that_accepts_nothing_keeps_its_initial_state() -> None:
+    automaton = CEA(2, (Predicate("A", None),), (frozenset(),), (Mark(0, 0, 0, 1),), (0, 1), frozenset())
+    assert trim(automaton) == CEA(1, (), (frozenset(),), (), (0,), frozenset())
+
+
+def test_a_long_chain_is_trimmed_in_reasonable_time() -> None:
+    automaton = construct(Repeat(A, 3_000, 3_000), ("x",))
+    assert trim(automaton).states == 3_001

@@ -1,0 +1,60 @@
+"""The documents agree with the code they describe."""
+
+import re
+from pathlib import Path
+
+import pytest
+
+from cepheid.algebra.functions import ALIASES, FUNCTIONS
+from cepheid.algebra.scope import check_scope
+from cepheid.errors import CODES, CepheidError
+from cepheid.languages import lower, parse
+
+DOCS = Path(__file__).parents[2] / "docs"
+LANGUAGE = (DOCS / "language.md").read_text(encoding="utf-8")
+ERRORS = (DOCS / "errors.md").read_text(encoding="utf-8")
+SECTIONS = dict(re.findall(r"^## (\S+)\n(.*?)(?=^## |\Z)", ERRORS, re.MULTILINE | re.DOTALL))
+FOUND_IN_TEXT = (
+    "syntax",
+    "unknown-variable",
+    "unbound-variable",
+    "kleene-variable",
+    "bad-argument",
+    "not-yet",
+)
+
+
+def test_every_code_has_a_section_and_every_section_a_code() -> None:
+    assert list(SECTIONS) == list(CODES)
+
+
+@pytest.mark.parametrize("code", CODES)
+def test_every_section_names_a_fix(code: str) -> None:
+    assert "\nFix: " in SECTIONS[code]
+
+
+@pytest.mark.parametrize("code", FOUND_IN_TEXT)
+def test_the_example_of_a_code_gives_that_error(code: str) -> None:
+    example = re.search(r"```\n(.*?)```", SECTIONS[code], re.DOTALL)
+    assert example is not None
+    with pytest.raises(CepheidError) as caught:
+        check_scope(lower(parse(example[1].strip())))
+    assert caught.value.code == code
+
+
+@pytest.mark.parametrize("text", re.findall(r"```cel\n(.*?)```", LANGUAGE, re.DOTALL))
+def test_the_examples_of_the_language_are_well_formed(text: str) -> None:
+    check_scope(lower(parse(text)))
+
+
+def test_the_precedence_table_is_true() -> None:
+    rows = re.findall(r"^\| `.*` \| `(A[^|]*)` \| `(\(.*)` \|$", LANGUAGE, re.MULTILINE)
+    assert len(rows) == 4
+    for short, long in rows:
+        assert lower(parse(f"SELECT * FROM s WHERE {short}")) == lower(parse(f"SELECT * FROM s WHERE {long}"))
+
+
+def test_the_language_lists_every_function_with_its_meaning() -> None:
+    listed = re.findall(r"^\| `([a-z]+\([^`]*\))` \| (.*) \|$", LANGUAGE, re.MULTILINE)
+    assert listed == [(function.signature, function.meaning) for function in FUNCTIONS.values()]
+    assert all(f"`{alias}`" in LANGUAGE for alias in ALIASES)

@@ -1,0 +1,94 @@
+"""Evaluators against the oracle on random queries and streams, however the stream is cut."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import HealthCheck, given, note, settings
+from hypothesis import strategies as st
+
+from agreement import differences, expected, numbered, plan_of, run
+from cepheid.algebra.nodes import Strategy, WindowUnit
+from generators import UNARY, Case, Limits, cases
+
+CUTS = st.lists(st.integers(0, 12), max_size=3)
+many = settings(
+    max_examples=120, deadline=None, suppress_health_check=[HealthCheck.too_slow], print_blob=True
+)
+some = settings(many, max_examples=150)
+
+
+def within(case: Case, cuts: list[int]) -> list[int]:
+    return [min(cut, len(case.table)) for cut in cuts]
+
+
+@pytest.mark.parametrize("window", [None, *WindowUnit])
+@pytest.mark.parametrize("strategy", list(Strategy))
+def test_compact_finds_what_the_definition_says(strategy: Strategy, window: WindowUnit | None) -> None:
+    limits = Limits(nary=False, strategies=(strategy,), windows=(window,))
+
+    @many
+    @given(case=cases(limits), cuts=CUTS)
+    def agrees(case: Case, cuts: list[int]) -> None:
+        difference = differences(case, within(case, cuts))
+        note(repr(case))
+        assert difference is None, difference
+
+    agrees()
+
+
+@some
+@given(case=cases(Limits(nary=False, events=40, windows=tuple(WindowUnit))), cuts=CUTS)
+def test_windows_that_move_on_forget_what_has_left_them(case: Case, cuts: list[int]) -> None:
+    difference = differences(case, within(case, cuts))
+    note(repr(case))
+    assert difference is None, difference
+
+
+@some
+@given(case=cases(Limits(nary=False, events=40, windows=tuple(WindowUnit))), cuts=CUTS)
+def test_windows_that_move_on_lose_nothing_they_still_hold(case: Case, cuts: list[int]) -> None:
+    difference = differences(case, within(case, cuts))
+    note(repr(case))
+    assert difference is None, difference
+
+
+@some
+@given(case=cases(UNARY), cuts=CUTS)
+def test_a_saved_engine_goes_on_where_it_was(case: Case, cuts: list[int]) -> None:
+    difference = differences(case, within(case, cuts), saved=True)
+    note(repr(case))
+    assert difference is None, difference
+
+
+@some
+@given(case=cases(Limits(events=8, atoms=4)), cuts=CUTS)
+def test_the_semantics_evaluator_is_the_oracle_in_batches(case: Case, cuts: list[int]) -> None:
+    difference = differences(case, within(case, cuts), evaluator="semantics", saved=True)
+    note(repr(case))
+    assert difference is None, difference
+
+
+@some
+@given(case=cases(UNARY), seconds=st.integers(-(10**9), 10**9))
+def test_shifting_time_changes_no_match(case: Case, seconds: int) -> None:
+    plan = plan_of(case, "compact")
+    if plan is None:
+        return
+    whole = run(plan, numbered(case), [])
+    shifted = run(plan, numbered(case.shifted(seconds)), [])
+    assert shifted["positions"].to_pylist() == whole["positions"].to_pylist()
+
+
+@some
+@given(case=cases(UNARY))
+def test_one_event_a_batch_gives_the_same_matches(case: Case) -> None:
+    assert differences(case, list(range(len(case.table)))) is None
+
+
+def test_random_cases_are_not_trivial() -> None:
+    """The generator would be worthless if few of its cases had matches."""
+    from generators import seeded
+
+    sizes = [len(expected(seeded(seed, UNARY))) for seed in range(300)]
+    assert sum(size > 0 for size in sizes) > 150
+    assert sum(size > 3 for size in sizes) > 60

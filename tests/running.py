@@ -1,0 +1,36 @@
+"""An automaton run over events, in the oracle's terms: a set of (complex event, binding)."""
+
+from __future__ import annotations
+
+from cepheid.algebra.nodes import Pattern
+from cepheid.automata.cea import CEA, Predicate
+from cepheid.automata.simulate import simulate
+from cepheid.semantics.meaning import Pairs, meaning
+from cepheid.semantics.stream import Event, Stream
+from cepheid.semantics.values import holds
+
+Found = set[tuple[tuple[int, ...], Pairs]]
+
+
+def by_oracle(pattern: Pattern, stream: Stream, shown: tuple[str, ...]) -> Found:
+    return {(result.events, result.binding) for result in meaning(pattern, stream, shown) if result.events}
+
+
+def by_automaton(automaton: CEA, stream: Stream) -> Found:
+    satisfied = [
+        {number for number, predicate in enumerate(automaton.predicates) if accepts(predicate, event)}
+        for event in stream
+    ]
+    return {
+        (
+            tuple(position for position, _ in match),
+            frozenset((name, position) for position, label in match for name in label),
+        )
+        for match in simulate(automaton, satisfied)
+    }
+
+
+def accepts(predicate: Predicate, event: Event) -> bool:
+    if predicate.type is not None and predicate.type != event.type:
+        return False
+    return predicate.condition is None or holds(predicate.condition, {None: event.attributes})
