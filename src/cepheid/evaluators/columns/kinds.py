@@ -176,7 +176,7 @@ def of_column(column: pa.ChunkedArray) -> Value:
     """
     dtype = column.type
     if is_text(dtype):
-        return Texts(whole(column.cast(pa.large_string())))
+        return Texts(_compact(whole(column.cast(pa.large_string()))))
     if pa.types.is_dictionary(dtype):
         return of_column(column.cast(dtype.value_type))
     if pa.types.is_null(dtype):
@@ -197,6 +197,14 @@ def whole(column: pa.ChunkedArray) -> pa.Array:
     """The column as one array."""
     array = column.chunk(0) if column.num_chunks == 1 else column.combine_chunks()
     return array.combine_chunks() if isinstance(array, pa.ChunkedArray) else array
+
+
+def _compact(texts: pa.LargeStringArray) -> pa.LargeStringArray:
+    """The same texts with their bytes from the start of the buffer: a cast of a slice leaves them where they
+    were, and `ascii_lower` then reads and writes past the end."""
+    buffer = texts.buffers()[1]
+    begins = np.frombuffer(buffer, np.int64, count=1)[0] if buffer is not None and buffer.size else 0
+    return pa.concat_arrays([texts, texts.slice(0, 0)]) if texts.offset or begins else texts
 
 
 def _mask(booleans: Any) -> Mask:
