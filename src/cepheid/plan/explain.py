@@ -15,12 +15,14 @@ def explain_query(tree: ParsedTree, query: Query) -> str:
     return _joined(_front(tree, query, rewrite(query)))
 
 
-def explain_plan(tree: ParsedTree, plan: Plan) -> str:
-    """All stages."""
+def explain_plan(tree: ParsedTree, plan: Plan, spark: str | None = None) -> str:
+    """All stages; `spark` says how Spark carries the rows, where it does."""
     sections = _front(tree, plan.query, rewrite(plan.query))
     if plan.automaton is not None:
         sections.append(("automaton", print_automaton(plan.automaton)))
     sections.append(("plan", _plan(plan)))
+    if spark is not None:
+        sections.append(("spark", spark))
     return _joined(sections)
 
 
