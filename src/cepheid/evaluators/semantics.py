@@ -44,7 +44,7 @@ class SemanticsEvaluator:
     """Made from a plan; with `counting` it reports numbers and no matches."""
 
     def __init__(self, plan: Plan, counting: bool = False) -> None:
-        self._query = plan.query
+        self._query = plan.rewritten
         self._schema = plan.schema
         self._counting = counting
         self._kept: Kept | None = None

@@ -45,7 +45,8 @@ def choose(query: Query, rewritten: Query, schema: Schema, evaluator: str = "aut
         automaton = trim(construct(rewritten.pattern, tuple(item.name for item in variables)))
     return Plan(
         query=query,
-        rewritten=rewritten,
+        # Who asks for the definition gets it of the query as written.
+        rewritten=query if evaluator == "semantics" else rewritten,
         schema=schema,
         evaluator=chosen,
         why=tuple(_why(chosen, evaluator, rewritten, unary)),
