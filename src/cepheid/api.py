@@ -12,6 +12,7 @@ from cepheid.errors import CepheidError, did_you_mean
 from cepheid.frames import from_arrow, kind_of, to_arrow, unite
 from cepheid.pipeline import ParsedQuery, parse_query, plan_for
 from cepheid.plan.explain import explain_plan, explain_query
+from cepheid.plan.plan import Plan
 from cepheid.schema import DEFAULT_TYPE, Schema, schema_of
 from cepheid.streams.order import sort_stream
 
@@ -36,8 +37,11 @@ def match(
     positions: bool = False,
     limit: int | None = None,
     evaluator: str = "auto",
+    slices: int | None = None,
 ) -> Any:
     """All matches of a query, one row each, as data of the kind that came in.
+
+    On a Spark DataFrame the result is lazy, and `slices` asks for so many time slices where there is no PARTITION BY.
 
     >>> import cepheid
     >>> events = pa.table({"ts": [1, 2, 3], "type": ["A", "B", "B"]})
@@ -60,7 +64,9 @@ def match(
             positions=positions,
             limit=limit,
             evaluator=evaluator,
+            slices=slices,
         )
+    _check_slices(slices)
     table, schema = _stream(data, parsed, time, type, order)
     engine = Engine(plan_for(parsed, schema, evaluator), positions=positions, limit=limit)
     return from_arrow(_run(engine, table), kind)
@@ -73,6 +79,7 @@ def count(
     type: str | None = DEFAULT_TYPE,
     order: str | None = None,
     evaluator: str = "auto",
+    slices: int | None = None,
 ) -> int:
     """The exact number of matches, however large; none is made.
 
@@ -86,8 +93,15 @@ def count(
         from cepheid.spark.batch import count_spark
 
         return count_spark(
-            _chosen(data, parsed), parsed, time=time, type=type, order=order, evaluator=evaluator
+            _chosen(data, parsed),
+            parsed,
+            time=time,
+            type=type,
+            order=order,
+            evaluator=evaluator,
+            slices=slices,
         )
+    _check_slices(slices)
     table, schema = _stream(data, parsed, time, type, order)
     plan = plan_for(parsed, schema, evaluator)
     reads = _projected(schema, plan.reads)
@@ -110,7 +124,8 @@ def explain(
     if data is None:
         return explain_query(parsed.tree, parsed.query)
     schema = schema_of(arrow_schema_of(data, type), time=time, type=type, order=order, stream=parsed.stream)
-    return explain_plan(parsed.tree, plan_for(parsed, schema, evaluator))
+    plan = plan_for(parsed, schema, evaluator)
+    return explain_plan(parsed.tree, plan, _explain_spark(plan) if _is_spark(data) else None)
 
 
 def arrow_schema_of(data: Any, type: str | None = DEFAULT_TYPE) -> pa.Schema:
@@ -134,6 +149,25 @@ def _parsed(query: str | ParsedQuery) -> ParsedQuery:
 def _check_limit(limit: int | None) -> None:
     if limit is not None and (isinstance(limit, bool) or not isinstance(limit, int) or limit < 0):
         raise CepheidError("bad-argument", f"`limit` requires a whole number from 0; got `{limit!r}` instead")
+
+
+def _check_slices(slices: int | None) -> None:
+    if slices is not None:
+        raise CepheidError(
+            "bad-argument",
+            "`slices` is for Spark DataFrames; in one process the stream is read once, in order",
+            hint="leave it out",
+        )
+
+
+def _is_spark(data: Any) -> bool:
+    return not isinstance(data, pa.Schema) and _kind(data) == "spark"
+
+
+def _explain_spark(plan: Plan) -> str:
+    from cepheid.spark.batch import explain_spark
+
+    return explain_spark(plan)
 
 
 def _kind(data: Any) -> str:

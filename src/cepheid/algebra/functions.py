@@ -7,7 +7,7 @@ Each meaning is a contract for the scalar evaluation (`semantics/`) and the colu
 - "Whole" results are 64-bit integers; what does not fit, and NaN or infinity made whole, is NULL.
 - NaN in gives NaN out where the result is a number that is not whole.
 - Strings are sequences of Unicode characters; case follows Unicode, not a locale.
-- Parts of a timestamp are those of the column's own time zone (on Spark, the session's); without one, those written.
+- Parts of a timestamp are those of the column's own time zone (on Spark, UTC); without one, those written.
 """
 
 from __future__ import annotations

@@ -62,8 +62,6 @@ def _why(chosen: str, asked: str, rewritten: Query, unary: bool) -> Iterator[str
         yield "every condition is unary, so the pattern is a finite automaton: constant time per event"
     else:
         yield f"{_reason(rewritten)} compares events; only the definition itself runs that for now, and it is slow"
-    if rewritten.window is None and not rewritten.consume:
-        yield "no WITHIN: partial matches are kept for ever, so memory may grow with the stream"
 
 
 def _reason(query: Query) -> str:
