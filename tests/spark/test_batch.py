@@ -96,10 +96,10 @@ def test_more_shuffle_partitions_change_nothing(spark: SparkSession) -> None:
         # Arrival stays what it was: the rows are spread in order.
         parts = spread.withColumn("n", sql.monotonically_increasing_id()).repartition(partitions)
         found = cepheid.match(parts, query, order="n").toArrow()
-        assert sorted(found["match_id"].to_pylist()) == sorted(eval_id(row) for row in expected)
+        assert sorted(found["match_id"].to_pylist()) == sorted(id_in(row) for row in expected)
 
 
-def eval_id(row: str) -> str:
+def id_in(row: str) -> str:
     """The id inside a match printed by `rows_of`."""
     return row.split("'match_id': '")[1].split("'")[0]
 
