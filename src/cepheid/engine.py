@@ -7,6 +7,7 @@ however often the state is saved and loaded between them, the union of the table
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
@@ -26,9 +27,11 @@ from cepheid.streams.lanes import Lanes
 from cepheid.streams.order import first_unordered
 from cepheid.streams.times import Times, ties_of, times_of
 
-BATCH = 1 << 16  # rows handed to the evaluator at once
+MOST_ROWS = 1 << 16  # handed to the evaluator at once
+FEWEST_ROWS = 1 << 6
+MANY_MATCHES = 1 << 18  # what a piece of output should not hold much more of
 _SPARE_LANES = 1 << 14  # lanes kept beyond twice those that were active
-_SPARE = BATCH  # rows kept beyond twice what is needed before they are looked through
+_SPARE = MOST_ROWS  # rows kept beyond twice what is needed before they are looked through
 
 
 class Engine:
@@ -63,6 +66,7 @@ class Engine:
         )
         self._lanes = Lanes(plan.query.partition_by)
         self._history = History(plan.schema.arrow)
+        self._size = MOST_ROWS if counting else 1 << 12
         self._rows = 0
         self._reported = 0
         self._last: pa.Table | None = None  # the last row, to check order across batches
@@ -78,9 +82,17 @@ class Engine:
 
         With `report` false they are only taken in: matches that end in them are not reported.
         """
+        return pa.concat_tables([self.output_schema.empty_table(), *self.pieces(batch, report)])
+
+    def pieces(self, batch: pa.RecordBatch | pa.Table, report: bool = True) -> Iterator[pa.Table]:
+        """The same piece by piece, so that few matches are held at a time however many there are."""
         table = self._checked(batch)
-        found = [self._push(table.slice(at, BATCH), report) for at in range(0, len(table), BATCH)]
-        return pa.concat_tables([self.output_schema.empty_table(), *found])
+        at = 0
+        while at < len(table):
+            found = self._push(table.slice(at, self._size), report)
+            at += self._size
+            self._size = next_size(self._size, len(found))
+            yield found
 
     def finish(self) -> pa.Table:
         """The stream has ended: the matches that were waiting for that."""
@@ -233,6 +245,18 @@ class Engine:
             )
         if len(order):
             self._last = order.slice(len(order) - 1)
+
+
+def next_size(rows: int, matches: int) -> int:
+    """How many rows to take next, after so many rows gave so many matches: as many as can be, since each turn costs
+    something, but few where matches are many.
+
+    >>> next_size(4096, matches=10), next_size(4096, matches=10_000_000)
+    (8192, 1024)
+    """
+    if matches > MANY_MATCHES:
+        return max(FEWEST_ROWS, rows // 4)
+    return min(MOST_ROWS, 2 * rows) if 4 * matches < MANY_MATCHES else rows
 
 
 def _part(arrays: Arrays, prefix: str) -> Arrays:
