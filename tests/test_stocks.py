@@ -15,7 +15,9 @@ DATA = Path(__file__).parents[2] / "shared" / "data" / "stocks.parquet"
 pytestmark = pytest.mark.skipif(not DATA.exists(), reason="the stock stream is not beside the project")
 
 THREE = "(SELL AS x ; BUY AS y ; BUY AS z) FILTER x.name = 'INTC' AND y.name = 'RIMM' AND z.name = 'QQQ'"
-KLEENE = "(SELL AS x ; (BUY AS y FILTER y.name = 'RIMM')+ ; BUY AS z) FILTER x.name = 'INTC' AND z.name = 'QQQ'"
+KLEENE = (
+    "(SELL AS x ; (BUY AS y FILTER y.name = 'RIMM')+ ; BUY AS z) FILTER x.name = 'INTC' AND z.name = 'QQQ'"
+)
 FOUR = (
     "(SELL AS x ; BUY AS y ; BUY AS z ; SELL AS w) "
     "FILTER x.name = 'MSFT' AND y.name = 'ORCL' AND z.name = 'CSCO' AND w.name = 'AMAT'"
