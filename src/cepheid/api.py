@@ -20,7 +20,7 @@ from cepheid.frames import (
 )
 from cepheid.pipeline import ParsedQuery, parse_query, plan_for
 from cepheid.plan.explain import explain_plan, explain_query
-from cepheid.schema import DEFAULT_TYPE, Schema, schema_of
+from cepheid.schema import DEFAULT_TYPE, Schema, require_column, schema_of
 from cepheid.streams.order import sort_stream
 from cepheid.streams.plain import plain_schema
 
@@ -60,7 +60,7 @@ def match(
     if kind == "spark":
         from cepheid.spark.batch import match_spark
 
-        chosen = _chosen(data, parsed)
+        chosen = _chosen(data, parsed, time)
         return match_spark(
             chosen,
             parsed,
@@ -95,7 +95,7 @@ def count(
     if _kind(data) == "spark":
         from cepheid.spark.batch import count_spark
 
-        chosen = _chosen(data, parsed)
+        chosen = _chosen(data, parsed, time)
         type = _type_column(chosen, type)
         return count_spark(chosen, parsed, time=time, type=type, order=order, evaluator=evaluator)
     table, schema = _stream(data, parsed, time, type, order)
@@ -119,7 +119,7 @@ def explain(
     parsed = _parsed(query)
     if data is None:
         return explain_query(parsed.tree, parsed.query)
-    chosen = data if isinstance(data, pa.Schema) else _chosen(data, parsed)
+    chosen = data if isinstance(data, pa.Schema) else _chosen(data, parsed, time)
     type = _type_column(chosen, type)
     schema = schema_of(arrow_schema_of(chosen, type), time=time, type=type, order=order, stream=parsed.stream)
     return explain_plan(parsed.tree, plan_for(parsed, schema, evaluator))
@@ -154,19 +154,20 @@ def _kind(data: Any) -> str:
     return kinds.pop()
 
 
-def _chosen(data: Any, parsed: ParsedQuery) -> Any:
-    """The streams that FROM names, if there are several to choose from."""
+def _chosen(data: Any, parsed: ParsedQuery, time: str) -> Any:
+    """The streams that FROM names, each with a time, if there are several to choose from."""
     if not isinstance(data, Mapping):
         return data
     names = parsed.query.streams or tuple(data)
     for name in names:
         if name not in data:
-            hint = did_you_mean(
-                name, data, "the streams given are " + ", ".join(f"`{known}`" for known in data)
-            )
+            given = [str(known) for known in data]
+            listed = "the streams given are " + ", ".join(f"`{known}`" for known in given)
+            hint = did_you_mean(name, given, listed)
             raise CepheidError(
                 "bad-argument", f"FROM names the stream `{name}`, which the data lacks", hint=hint
             )
+        require_column(columns_of(data[name]), time, f"time of stream `{name}`")
     return {name: data[name] for name in names}
 
 
@@ -181,7 +182,7 @@ def _stream(
     data: Any, parsed: ParsedQuery, time: str, type: str | None, order: str | None
 ) -> tuple[pa.Table, Schema]:
     """In-process data as a table in stream order, and its schema."""
-    chosen = _chosen(data, parsed)
+    chosen = _chosen(data, parsed, time)
     type = _type_column(chosen, type)
     if isinstance(chosen, Mapping):
         table = unite({name: to_arrow(part) for name, part in chosen.items()}, type or DEFAULT_TYPE)

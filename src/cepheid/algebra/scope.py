@@ -32,6 +32,7 @@ from cepheid.algebra.variables import bound, defined, defined_once, is_iteration
 from cepheid.errors import CepheidError, Span, did_you_mean
 
 OUTPUT_COLUMNS = ("match_id", "start", "end", "positions")
+MOST_KEYS = 62  # a word has a bit for each that is NULL
 
 
 def check_scope(query: Query) -> None:
@@ -209,6 +210,9 @@ def _check_select(query: Query, places: Places) -> None:
 
 def _check_partition_by(names: Sequence[str], spans: Sequence[Span]) -> None:
     """Partition columns are columns of the output, beside those that every output has."""
+    if len(names) > MOST_KEYS:
+        message = f"PARTITION BY names {len(names)} columns; {MOST_KEYS} are the most"
+        raise CepheidError("too-large", message, span=_at(spans, MOST_KEYS))
     for index, name in enumerate(names):
         if name in OUTPUT_COLUMNS:
             message = f"the output already has a column `{name}`"
