@@ -239,7 +239,9 @@ class Engine:
         """The times of the rows, all checked before the first is taken: an error leaves the engine as it was."""
         schema = self.plan.schema
         times = times_of(table[schema.time], schema.time, self._rows)
-        order = table.select([schema.time] if schema.order is None else [schema.time, schema.order])
+        order = table.select(
+            [schema.time] if schema.order in (None, schema.time) else [schema.time, schema.order]
+        )
         before = 0 if self._last is None else 1
         if self._last is not None:
             order = pa.concat_tables([self._last, order])

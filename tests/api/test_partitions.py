@@ -89,3 +89,11 @@ def test_too_many_keys_are_refused() -> None:
     assert error_of(lambda: cepheid.match(events, f"{THEN} PARTITION BY {listed}")).code == "too-large"
     few = ", ".join(names[:62])
     assert positions(events, f"{THEN} PARTITION BY {few}") == []
+
+
+@pytest.mark.parametrize("evaluator", EVALUATORS)
+def test_a_limit_takes_the_first_matches_of_all_keys_by_their_end(evaluator: str) -> None:
+    events = stream("AABBABAB", k=[2, 1, 1, 2, 2, 2, 1, 1])
+    for limit in (1, 2, 3):
+        found = positions(events, THEN + " PARTITION BY k", limit=limit, evaluator=evaluator)
+        assert sorted(match[-1] for match in found) == [2, 3, 5][:limit]

@@ -98,3 +98,20 @@ def test_a_long_batch_is_checked_before_any_of_it_is_taken() -> None:
     missing = pa.table({"ts": pa.array([1] * (length - 1) + [None]), "type": late["type"]})
     assert f"row {length - 1}," in error_of(lambda: engine.push(missing)).message
     assert len(engine.push(late.slice(0, length - 1))) == length - 1
+
+
+def test_one_column_may_have_several_roles() -> None:
+    events = stream("ABB")
+    assert positions(events, THEN, order="ts") == [[0, 1], [0, 2]]
+    assert positions(events, THEN, order="type") == [[0, 1], [0, 2]]
+    assert positions(events, 'SELECT * FROM s WHERE "0" AS x ; "2" AS y', type="ts") == [[0, 2]]
+    assert positions(events, THEN + " FILTER x.ts < 1 PARTITION BY ts", order="ts") == []
+    engine = cepheid.query(THEN).engine(events.schema, order="ts")
+    assert len(engine.push(events.slice(0, 1))) + len(cepheid.load(engine.save()).push(events.slice(1))) == 2
+
+
+def test_times_that_differ_by_nanoseconds_tie_unless_they_are_the_order_too() -> None:
+    """Timestamps count in microseconds, as on Spark; what is finer can order ties."""
+    events = stream("BA", ts=pa.array([2, 1], pa.timestamp("ns")))
+    assert positions(events, THEN) == []
+    assert positions(events, THEN, order="ts") == [[0, 1]]
