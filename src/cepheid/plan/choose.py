@@ -29,7 +29,7 @@ def choose(query: Query, rewritten: Query, schema: Schema, evaluator: str = "aut
         raise CepheidError(
             "bad-argument",
             f"`evaluator` is one of {listed}; got `{evaluator}` instead",
-            hint=did_you_mean(evaluator, EVALUATORS),
+            hint=did_you_mean(str(evaluator), EVALUATORS),
         )
     unary = is_unary(rewritten.pattern)
     if evaluator == "compact" and not unary:
@@ -74,9 +74,16 @@ def _reason(query: Query) -> str:
 
 def _reads(query: Query, schema: Schema) -> tuple[str, ...]:
     """The columns that deciding the matches needs, in the order of the schema."""
-    needed = {schema.time, schema.type, schema.order, *query.partition_by}
-    for node in walk(query.pattern):
-        condition = node.condition if isinstance(node, Filter | Atom) else None
-        if condition is not None:
-            needed.update(attribute.name for attribute in attributes(condition))
+    needed = {schema.time, schema.type, schema.order, *query.partition_by, *read_by_conditions(query)}
     return tuple(name for name in schema.names if name in needed)
+
+
+def read_by_conditions(query: Query) -> set[str]:
+    """The attributes that some condition reads.
+
+    >>> from cepheid.algebra.conditions import Attribute, IsNull
+    >>> read_by_conditions(Query(Filter(Atom("T", "x"), IsNull(Attribute("x", "value")))))
+    {'value'}
+    """
+    conditions = (node.condition for node in walk(query.pattern) if isinstance(node, Filter | Atom))
+    return {read.name for condition in conditions if condition for read in attributes(condition)}

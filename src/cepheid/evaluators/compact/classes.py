@@ -23,16 +23,14 @@ class Classes:
         self._predicates = predicates
         self._schema = schema
         self._numbers: dict[frozenset[int], int] = {frozenset(): 0}
+        self.satisfied: list[frozenset[int]] = [frozenset()]
+        """By class number, the predicates its events satisfy."""
         self._direct = np.full(1 << min(len(predicates), _DIRECT), -1, np.int64)
         self._direct[0] = 0
 
-    @property
-    def satisfied(self) -> list[frozenset[int]]:
-        """By class number, the predicates its events satisfy."""
-        return list(self._numbers)
-
     def restore(self, satisfied: list[frozenset[int]]) -> None:
         """Numbers classes as they were when saved."""
+        self.satisfied = satisfied
         self._numbers = {item: number for number, item in enumerate(satisfied)}
 
     def of(self, table: pa.Table) -> Ints:
@@ -83,4 +81,8 @@ class Classes:
 
     def _number(self, klass: int, key: int, begin: int) -> int:
         further = frozenset(begin + bit for bit in range(_WORD) if key >> bit & 1)
-        return self._numbers.setdefault(self.satisfied[klass] | further, len(self._numbers))
+        satisfied = self.satisfied[klass] | further
+        if satisfied not in self._numbers:
+            self._numbers[satisfied] = len(self.satisfied)
+            self.satisfied.append(satisfied)
+        return self._numbers[satisfied]

@@ -25,6 +25,7 @@ from cepheid.kernels.stream import group_by_lane, take_lists, window_edges
 from cepheid.kernels.widen import widen_lanes
 from cepheid.matches.found import Found, Ints, nothing_found
 from cepheid.plan.plan import Plan
+from cepheid.streams.times import age_limit, unsigned
 
 GUARD = 1 << 27  # events in the matches of one batch
 _UNLIMITED = np.iinfo(np.int64).max // 2
@@ -46,7 +47,7 @@ class CompactEvaluator:
         )
         self._consume = query.consume
         self._counting = counting
-        self._limit = _UNLIMITED if limit is None else limit
+        self._limit = _UNLIMITED if limit is None else min(limit, _UNLIMITED)
         self._words = 1
         self._total = np.zeros(16, np.int64)
         self._heap = np.zeros(1024, np.int64)
@@ -148,12 +149,11 @@ class CompactEvaluator:
         all_rows = np.concatenate([self._rows, rows])
         all_times = np.concatenate([self._times.astype(times.dtype, copy=False), times])
         edges = np.empty(len(rows), np.int64)
-        amount = (
-            all_times.dtype.type(self._window.amount)
-            if times.dtype == np.float64
-            else _floor(self._window.amount)
-        )
-        low = window_edges(all_times, all_rows, len(self._rows), amount, edges)
+        if times.dtype == np.float64:
+            low = window_edges(all_times, all_rows, len(self._rows), float(self._window.amount), edges)
+        else:
+            ages = unsigned(all_times)
+            low = window_edges(ages, all_rows, len(self._rows), age_limit(self._window.amount), edges)
         self._rows, self._times = all_rows[low:].copy(), all_times[low:].copy()
         return edges
 
@@ -199,11 +199,6 @@ class CompactEvaluator:
         self._times = np.array(state["times"])  # type: ignore[assignment]
         self._total = np.array(state["total"], np.int64)
         self._words = int(state["words"][0])
-
-
-def _floor(amount: int | float) -> np.int64:
-    """A bound on differences of whole numbers."""
-    return np.int64(min(int(np.floor(amount)), np.iinfo(np.int64).max))
 
 
 def _by_end(found: Found) -> Found:
