@@ -36,7 +36,10 @@ def test_imports_go_one_way() -> None:
         for name in imported(path):
             if name.startswith("cepheid."):
                 other = name.split(".")[1]
-                if LAYERS.index(other) > LAYERS.index(layer(path)) and (layer(path), other) != ("api", "spark"):
+                if LAYERS.index(other) > LAYERS.index(layer(path)) and (layer(path), other) != (
+                    "api",
+                    "spark",
+                ):
                     wrong.append(f"{path.relative_to(SOURCE)} imports {name}")
     assert wrong == []
 
@@ -53,4 +56,6 @@ def test_heavy_libraries_stay_in_their_folders() -> None:
 
 def test_the_definition_of_right_knows_no_automata_and_no_kernels() -> None:
     for path in (SOURCE / "semantics").glob("*.py"):
-        assert not {name for name in imported(path) if name.startswith(("cepheid.automata", "cepheid.kernels"))}
+        assert not {
+            name for name in imported(path) if name.startswith(("cepheid.automata", "cepheid.kernels"))
+        }
