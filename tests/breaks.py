@@ -19,6 +19,7 @@ COLUMNS = "tests/evaluators/test_columns.py"
 FORGETTING = "tests/evaluators/test_forgetting.py"
 MEMORY = "tests/test_memory.py"
 NUMBERS = "tests/kernels/test_numbers.py"
+HISTORY = "tests/matches/test_history.py"
 LANES = "tests/streams/test_lanes.py"
 ENGINE = "tests/test_engine.py"
 SPEC = "tests/test_spec.py"
@@ -96,7 +97,7 @@ WINDOWS = (
         "np.floor(amount)",
         "np.ceil(amount)",
         "WITHIN 2.5 on whole times is WITHIN 2",
-        (MOVING,),
+        (SPEC,),
     ),
     Break(
         EVALUATOR,
@@ -361,7 +362,7 @@ FORGOTTEN = (
         "np.searchsorted(lanes, old[kept])",
         "old[kept]",
         "kept rows know their lane's new number",
-        (FORGETTING, MEMORY),
+        (HISTORY),
     ),
     Break(
         "matches/history.py",

@@ -176,7 +176,7 @@ class Copy:
             return "passed"
         if done.returncode < 0:
             return f"crashed with signal {-done.returncode}"
-        failed = re.search(r"^FAILED \S*?::(\S+)", done.stdout, re.MULTILINE)
+        failed = re.search(r"^FAILED \S*?::(.+?)(?: - .*)?$", done.stdout, re.MULTILINE)
         if failed is None:
             raise SystemExit(f"no test failed, but pytest did:\n{done.stdout}\n{done.stderr}")
         return failed[1]

@@ -93,3 +93,11 @@ def test_equal_times_are_told_apart_by_their_rank_in_the_lane() -> None:
     assert ranks.tolist() == [0, 0, 1, 0, 0, 1]
     positions, ranks = lanes.number(lanes.of(table.slice(0, 2)), np.array([6, 7]))
     assert (positions.tolist(), ranks.tolist()) == ([4, 2], [2, 0])
+
+
+@pytest.mark.parametrize("time", [0, 0.0, -1])
+def test_the_first_event_of_a_lane_ties_with_nothing(time: float) -> None:
+    lanes = Lanes(("k",))
+    numbers = lanes.of(pa.table({"k": [1, 2]}))
+    _, ranks = lanes.number(numbers, np.array([time, time]))
+    assert ranks.tolist() == [0, 0]
