@@ -116,7 +116,7 @@ TURNS = (
         "if t > 0 and options.gaps",
         "if t < 0 and options.gaps",
         "a turn steps over the gaps between relevant events",
-        (MOVING, DEFINITION),
+        (LONG,),
     ),
     Break(
         SLIDE,
@@ -528,7 +528,7 @@ STRATEGIES = (
         "target(reached, same_marked, more_marked)",
         "target(reached, reached, more_marked)",
         "MAX compares under any binding",
-        (DEFINITION,),
+        (SPEC,),
     ),
     Break(
         DETERMINISE,

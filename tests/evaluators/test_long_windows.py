@@ -119,25 +119,27 @@ def test_lanes_grow_beyond_a_word_at_different_times() -> None:
 
 @pytest.mark.parametrize("consume", ["", "CONSUME"])
 @pytest.mark.parametrize("window", ["25", "60 EVENTS"])
-def test_every_match_of_a_long_stream_is_found(window: str, consume: str) -> None:
-    table = stream(6_000, "ABC" + "D" * 20, seed=4)
-    engine = cepheid.query(
-        f"SELECT * FROM s WHERE A AS x ; B AS y ; C AS z WITHIN {window} {consume}"
-    ).engine(table.schema, positions=True)
+@pytest.mark.parametrize("then", [";", ":"])
+def test_every_match_of_a_long_stream_is_found(then: str, window: str, consume: str) -> None:
+    """With `:` a turn must remember which of the events it holds were neighbours."""
+    table = stream(6_000, "ABC" + "D" * (20 if then == ";" else 5), seed=4)
+    text = f"SELECT * FROM s WHERE A AS x {then} B AS y ; C AS z WITHIN {window} {consume}"
+    engine = cepheid.query(text).engine(table.schema, positions=True)
     found = pa.concat_tables([engine.push(table.slice(begin, 999)) for begin in range(0, len(table), 999)])
     [rows] = by_key(table, False)
-    by_hand = matches_by_hand(rows, window, bool(consume))
+    by_hand = matches_by_hand(rows, then == ":", window, bool(consume))
     assert found["positions"].to_pylist() == sorted(
         found["positions"].to_pylist(), key=lambda match: match[-1]
     )
     assert Counter(map(tuple, found["positions"].to_pylist())) == Counter(by_hand)
     assert len(by_hand) > 50
+    assert counted(text, table, 999) == len(by_hand)
     for match in found.to_pylist():
         assert [match[name]["type"] for name in "xyz"] == ["A", "B", "C"]
         assert [match[name]["ts"] for name in "xyz"] == [rows[at][0] for at in match["positions"]]
 
 
-def matches_by_hand(rows: list[Row], window: str, consume: bool) -> list[tuple[int, int, int]]:
+def matches_by_hand(rows: list[Row], strict: bool, window: str, consume: bool) -> list[tuple[int, int, int]]:
     amount = int(window.split()[0])
     found: list[tuple[int, int, int]] = []
     forgotten = 0
@@ -150,7 +152,11 @@ def matches_by_hand(rows: list[Row], window: str, consume: bool) -> list[tuple[i
             if (end - at < amount if "EVENTS" in window else time - rows[at][0] <= amount)
         ]
         new = [
-            (a, b, end) for a in inside if rows[a][1] == "A" for b in inside if b > a and rows[b][1] == "B"
+            (a, b, end)
+            for a in inside
+            if rows[a][1] == "A"
+            for b in range(a + 1, a + 2 if strict else end)
+            if b < end and rows[b][1] == "B"
         ]
         found += new
         if new and consume:

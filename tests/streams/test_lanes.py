@@ -32,6 +32,9 @@ COLUMNS = {
     "texts": {"k": some(TEXTS, 3)},
     "whole": {"k": some([None, 0, *(n * 2**40 for n in range(-KEYS // 2, KEYS // 2))], 4)},
     "real": {"k": some(REALS, 5, pa.float64())},
+    "equal but not alike": {
+        "k": some([None, 0.0, -0.0, float("nan"), -float("nan"), 5e-324], 10, pa.float64())
+    },
     "two": {"k": some([None, *"abcdefgh"], 6), "j": some([None, *range(KEYS // 8)], 7)},
     "one of two NULL": {"k": some([None, "a"], 8), "j": some([None, "a"], 9)},
 }
