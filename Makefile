@@ -7,7 +7,7 @@ BIN := $(VENV)/bin
 READY := $(VENV)/.ready
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test fuzz bench format clean
+.PHONY: help demo test mutants fuzz bench format clean
 
 help: ## list the targets
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## /\1\t/' | expand -t 10
@@ -20,6 +20,9 @@ test: $(READY) ## format check, lint, types, all tests
 	$(BIN)/ruff check .
 	$(BIN)/mypy
 	$(BIN)/python -m pytest
+
+mutants: $(READY) ## break the engine in some hundred places; every break must be noticed
+	$(BIN)/python tests/mutants.py
 
 fuzz: $(READY) ## random queries against the oracle for SECONDS=60
 	$(BIN)/python tests/fuzz.py $(SECONDS)

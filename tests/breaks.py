@@ -1,0 +1,902 @@
+"""The engine broken on purpose, one place at a time: what `mutants.py` applies and the tests must notice.
+
+A break replaces a short text inside one function of one file (an empty function name: at the top level of the file).
+`noticed_by` is the least part of the tests that should fail.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+AGREEMENT = "tests/evaluators/test_agreement.py"
+DEFINITION = f"{AGREEMENT}::test_compact_finds_what_the_definition_says"
+MOVING = f"{AGREEMENT}::test_windows_that_move_on_forget_what_has_left_them"
+SAVED = f"{AGREEMENT}::test_a_saved_engine_goes_on_where_it_was"
+ONE_BY_ONE = f"{AGREEMENT}::test_one_event_a_batch_gives_the_same_matches"
+LONG = "tests/evaluators/test_long_windows.py"
+CLASSES = "tests/evaluators/test_classes.py"
+COLUMNS = "tests/evaluators/test_columns.py"
+FORGETTING = "tests/evaluators/test_forgetting.py"
+MEMORY = "tests/test_memory.py"
+NUMBERS = "tests/kernels/test_numbers.py"
+HISTORY = "tests/matches/test_history.py"
+LANES = "tests/streams/test_lanes.py"
+ENGINE = "tests/test_engine.py"
+SPEC = "tests/test_spec.py"
+RULES = "tests/rewrite/test_rules.py"
+FOLD = "tests/rewrite/test_fold.py"
+CONSTRUCT = "tests/automata/test_construct.py"
+TRIM = "tests/automata/test_trim.py"
+SORTING = "tests/spark/test_sorting.py"
+BATCH = "tests/spark/test_batch.py"
+
+SLIDE = "kernels/slide.py"
+LANE = "kernels/lane.py"
+DETERMINISE = "automata/determinise.py"
+EVALUATOR = "evaluators/compact/evaluator.py"
+STREAM_LANES = "streams/lanes.py"
+
+
+@dataclass(frozen=True, slots=True)
+class Break:
+    """In `function` of `src/cepheid/{file}`, `old` becomes `new`, and `what` is no longer true."""
+
+    file: str
+    function: str
+    old: str
+    new: str
+    what: str
+    noticed_by: tuple[str, ...]
+    spark: bool = False
+
+
+WINDOWS = (
+    Break(
+        SLIDE,
+        "expire",
+        "+ low * EVENT_WORDS + key] < edge",
+        "+ low * EVENT_WORDS + key] <= edge",
+        "the first event of the window is inside it",
+        (MOVING,),
+    ),
+    Break(
+        SLIDE,
+        "expire",
+        "while pivot < end and heap[events + pivot * EVENT_WORDS + key] < edge",
+        "while pivot < end and heap[events + pivot * EVENT_WORDS + key] <= edge",
+        "a turn keeps the first event of the window",
+        (MOVING,),
+    ),
+    Break(
+        SLIDE,
+        "expire",
+        "POSITION if options.by_position else ROW",
+        "ROW",
+        "windows by count count in the partition",
+        (MOVING, LANES),
+    ),
+    Break(
+        EVALUATOR,
+        "_edges",
+        "(int(self._window.amount) - 1)",
+        "int(self._window.amount)",
+        "a window of N EVENTS holds N positions",
+        (SPEC,),
+    ),
+    Break(
+        "kernels/stream.py",
+        "window_edges",
+        "> amount",
+        ">= amount",
+        "an event exactly as old as the window is inside it",
+        (SPEC,),
+    ),
+    Break(
+        EVALUATOR,
+        "_floor",
+        "np.floor(amount)",
+        "np.ceil(amount)",
+        "WITHIN 2.5 on whole times is WITHIN 2",
+        (SPEC,),
+    ),
+    Break(
+        EVALUATOR,
+        "_edges",
+        "all_rows[low:].copy(), all_times[low:].copy()",
+        "all_rows[low + 1 :].copy(), all_times[low + 1 :].copy()",
+        "times are kept as long as the window needs them",
+        (ONE_BY_ONE,),
+    ),
+)
+
+TURNS = (
+    Break(
+        SLIDE,
+        "turn",
+        "if t > 0 and options.gaps",
+        "if t < 0 and options.gaps",
+        "a turn steps over the gaps between relevant events",
+        (LONG,),
+    ),
+    Break(
+        SLIDE,
+        "turn",
+        "heap[events + begin * EVENT_WORDS + i]",
+        "heap[events + i]",
+        "a turn moves the events that are left to the front",
+        (MOVING,),
+    ),
+    Break(
+        SLIDE,
+        "turn",
+        "heap[at] = pivots[p]",
+        "heap[at] = pivots[width - 1 - p]",
+        "after a turn each pivot state stands by itself",
+        (MOVING,),
+    ),
+    Break(
+        SLIDE,
+        "fold",
+        "else rows[skip, i]",
+        "else rows[state, i]",
+        "folding follows skips to other states",
+        (MOVING,),
+    ),
+    Break(
+        SLIDE,
+        "reach",
+        "if target != DEAD and seen[target] != s",
+        "if target != DEAD",
+        "a state is a pivot once",
+        (MOVING,),
+    ),
+    Break(
+        SLIDE,
+        "emit_matches",
+        "lanes[lane, FRONT] + lanes[lane, LOW] * width",
+        "lanes[lane, FRONT]",
+        "matches begin no earlier than the low end",
+        (MOVING,),
+    ),
+    Break(
+        SLIDE,
+        "count_matches",
+        "range(width if in_front else 1)",
+        "range(1)",
+        "counting goes through every pivot state",
+        (MOVING,),
+    ),
+)
+
+VALUES = (
+    Break(
+        SLIDE,
+        "skip_on",
+        "new_cell(heap, lanes, lane, 0, UNION, heap[at + p], value)",
+        "value",
+        "two ways to a state by skipping are united",
+        (DEFINITION,),
+    ),
+    Break(
+        SLIDE,
+        "mark_on",
+        "work[k * size + 1 + p], heap[at + p]\n",
+        "work[k * size + 1 + p], EMPTY\n",
+        "a mark is added to what the state holds",
+        (MOVING,),
+    ),
+    Break(
+        SLIDE,
+        "slide",
+        "batch.position[i] != lanes[lane, LAST] + 1",
+        "batch.position[i] > lanes[lane, LAST] + 2",
+        "one irrelevant event in between breaks a strict sequence",
+        (SPEC, DEFINITION),
+    ),
+    Break(
+        SLIDE,
+        "slide",
+        "options.consume and matched",
+        "options.consume and matched and not options.counting",
+        "counting consumes",
+        (MOVING,),
+    ),
+    Break(
+        SLIDE,
+        "slide",
+        "if lane >= 0:\n                leave(",
+        "if lane < 0:\n                leave(",
+        "a lane's states are its own",
+        (LANES, MOVING),
+    ),
+    Break(
+        SLIDE,
+        "slide",
+        "made_before + options.limit",
+        "made_before + options.limit - 1",
+        "LIMIT n gives n matches",
+        (SPEC,),
+    ),
+    Break(
+        "kernels/emit.py",
+        "emit",
+        "range(length_back - 1, -1, -1)",
+        "range(length_back)",
+        "the events of a match are in stream order",
+        (MOVING,),
+    ),
+    Break(
+        "kernels/emit.py",
+        "next_string",
+        "!= UNION",
+        "!= UNION - 1",
+        "a union of two sets is no event",
+        (DEFINITION,),
+    ),
+    Break("kernels/emit.py", "emit", "end > guard", "end < 0", "too many matches are an error", (ENGINE,)),
+    Break(
+        LANE,
+        "mark_cells",
+        "(CELL_CHILD, CELL_ALTERNATIVE)",
+        "(CELL_CHILD, CELL_CHILD)",
+        "collection keeps alternatives",
+        (FORGETTING, LONG),
+    ),
+    Break(
+        LANE,
+        "collect",
+        "= number[child] if child > 0 else child",
+        "= child",
+        "collection renumbers what cells point to",
+        (FORGETTING, LONG),
+    ),
+    Break(
+        LANE,
+        "collect",
+        "number[cell] = kept",
+        "number[cell] = cell",
+        "collection renumbers what states hold",
+        (FORGETTING, LONG),
+    ),
+    Break(
+        "kernels/heap.py",
+        "resize",
+        "release(heap, meta, offset, k)",
+        "pass",
+        "what a lane outgrows is used again",
+        (MEMORY,),
+    ),
+    Break(
+        "kernels/heap.py",
+        "resize",
+        "heap[new_offset : new_offset + used] = heap[offset : offset + used]",
+        "heap[new_offset : new_offset + used - 1] = heap[offset : offset + used - 1]",
+        "a block that grows keeps all its words",
+        (MOVING, LONG),
+    ),
+)
+
+COUNTS = (
+    Break("kernels/numbers.py", "add", "carry = word >> BITS", "carry = 0", "sums carry", (NUMBERS,)),
+    Break(
+        "kernels/numbers.py", "add", "carry = word >> BITS", "carry = 0", "sums carry (long windows)", (LONG,)
+    ),
+    Break(
+        "kernels/numbers.py",
+        "add_product",
+        "k = i + width + 1",
+        "k = i + width",
+        "products carry to the word above",
+        (NUMBERS,),
+    ),
+    Break(
+        "kernels/numbers.py",
+        "",
+        "SAFE = 1 << 46",
+        "SAFE = 1 << 62",
+        "a number is widened before it can overflow",
+        (NUMBERS, LONG),
+    ),
+    Break(
+        "kernels/widen.py",
+        "widen_lanes",
+        "for lane in range(len(lanes))",
+        "for lane in range(1)",
+        "every lane is widened",
+        (LONG,),
+    ),
+    Break(
+        "kernels/widen.py",
+        "widen_lanes",
+        "if lanes[lane, LOW] < lanes[lane, PIVOT]",
+        "if lanes[lane, LOW] > lanes[lane, PIVOT]",
+        "the front is widened",
+        (LONG,),
+    ),
+    Break(
+        LANE,
+        "reset",
+        "for i in range(words):\n        heap[base + 2 + i] = 0",
+        "for i in range(1):\n        heap[base + 2 + i] = 0",
+        "a fresh lane counts one in all words",
+        (LONG,),
+    ),
+    Break(
+        EVALUATOR,
+        "_widen",
+        "from_int(self.counted, max(",
+        "from_int(self.counted & 0xFFFFFFFF, max(",
+        "widening keeps the total",
+        (LONG,),
+    ),
+)
+
+FORGOTTEN = (
+    Break(
+        "kernels/living.py",
+        "window_rows",
+        "if row >= edge",
+        "if row > edge",
+        "the first row of a window is kept",
+        (FORGETTING,),
+    ),
+    Break(
+        "kernels/living.py",
+        "cell_rows",
+        "!= UNION",
+        "== UNION",
+        "rows of partial matches without a window are kept",
+        (FORGETTING,),
+    ),
+    Break(
+        "kernels/living.py",
+        "free_all_but",
+        "            free(heap, meta, lanes, lane)",
+        "            pass",
+        "silent lanes give back what they hold",
+        (MEMORY,),
+    ),
+    Break(
+        "matches/history.py",
+        "renumber_lanes",
+        "np.searchsorted(lanes, old[kept])",
+        "old[kept]",
+        "kept rows know their lane's new number",
+        (HISTORY),
+    ),
+    Break(
+        "matches/history.py",
+        "add",
+        "[self._chunks[-1], last]",
+        "[last, self._chunks[-1]]",
+        "kept rows are in order",
+        (ONE_BY_ONE,),
+    ),
+    Break(
+        STREAM_LANES,
+        "keep",
+        "self._keys[lanes, k] = places.reshape(-1)",
+        "pass",
+        "a forgotten text gives its number back",
+        (MEMORY, FORGETTING),
+    ),
+    Break(
+        STREAM_LANES,
+        "since",
+        "last >= time",
+        "last > time",
+        "a lane is kept while its last event is in the window",
+        (FORGETTING,),
+    ),
+)
+
+PARTITIONS = (
+    Break(
+        "kernels/interning.py",
+        "intern_words",
+        "keys[number, k] == words[i, k]",
+        "keys[number, 0] == words[i, 0]",
+        "keys that collide stay apart",
+        (LANES,),
+    ),
+    Break(
+        "kernels/interning.py",
+        "rehash_words",
+        "while slots[at] != 0",
+        "while slots[at] < 0",
+        "a larger table of keys holds them all",
+        (LANES,),
+    ),
+    Break(
+        STREAM_LANES,
+        "_grow",
+        "rehash_texts(self._ends, self._store, self.count, self._slots)",
+        "pass",
+        "a larger table of texts holds them all",
+        (LANES,),
+    ),
+    Break(
+        STREAM_LANES,
+        "of",
+        "words[:, -1] |= nulls.astype(np.int64) << k",
+        "pass",
+        "NULL is a key of its own",
+        (LANES,),
+    ),
+    Break(
+        STREAM_LANES,
+        "_as_integers",
+        "zero_copy_only=False) + 0.0",
+        "zero_copy_only=False).copy()",
+        "0.0 and -0.0 are one key",
+        (LANES,),
+    ),
+    Break(
+        "kernels/stream.py",
+        "number_events",
+        "last_rank[lane] += 1",
+        "last_rank[lane] = 1",
+        "events of one time have different ids",
+        (DEFINITION,),
+    ),
+    Break(
+        "kernels/stream.py",
+        "number_events",
+        "positions[lane] > 0 and ",
+        "",
+        "a lane's first event has rank 0",
+        (LANES,),
+    ),
+    Break(
+        "matches/table.py",
+        "label_hashes",
+        "sorted(names)",
+        "[]",
+        "the id of a match depends on its binding",
+        (DEFINITION, ENGINE),
+    ),
+    Break(
+        "kernels/hashing.py",
+        "",
+        "0x9E3779B97F4A7C15",
+        "0x9E3779B97F4A7C13",
+        "ids are the same in every release",
+        (ENGINE,),
+    ),
+    Break(
+        "matches/table.py",
+        "_variable",
+        "index[where]\n    return _events(layout.schema, events, chosen, ~present)",
+        "index[where]\n    return _events(layout.schema, events, chosen, None)",
+        "a variable that is not bound is NULL",
+        (SPEC,),
+    ),
+    Break(
+        EVALUATOR,
+        "_by_end",
+        "if bool(np.all(ends[1:] >= ends[:-1]))",
+        "if True",
+        "matches of several lanes come by their end",
+        (ENGINE,),
+    ),
+)
+
+STRATEGIES = (
+    Break(
+        DETERMINISE,
+        "_ranked_moves",
+        "for group in range(len(ranks)) for mark in (True, False)",
+        "for group in range(len(ranks)) for mark in (False, True)",
+        "NXT prefers what marks first",
+        (SPEC,),
+    ),
+    Break(
+        DETERMINISE,
+        "_ranked_moves",
+        "for mark in (True, False) for group in range(len(ranks))",
+        "for group in range(len(ranks)) for mark in (True, False)",
+        "LAST prefers what marks last",
+        (SPEC,),
+    ),
+    Break(
+        DETERMINISE,
+        "_ranked_moves",
+        "winner == rank and self._final(reached)",
+        "self._final(reached)",
+        "only the best complex event is accepted",
+        (SPEC,),
+    ),
+    Break(
+        DETERMINISE,
+        "_maximal_moves",
+        " and not self._final(more_marked)",
+        "",
+        "MAX drops what a larger one contains",
+        (SPEC,),
+    ),
+    Break(
+        DETERMINISE,
+        "_maximal_moves",
+        "| same_marked",
+        "",
+        "MAX compares with what marks where this one skips",
+        (SPEC,),
+    ),
+    Break(
+        DETERMINISE,
+        "_maximal_moves",
+        "target(reached, same_marked, more_marked)",
+        "target(reached, reached, more_marked)",
+        "MAX compares under any binding",
+        (SPEC,),
+    ),
+    Break(
+        DETERMINISE,
+        "_plain_moves",
+        "            skipped = NONE",
+        "            pass",
+        "STRICT skips nothing",
+        (SPEC,),
+    ),
+    Break(
+        EVALUATOR,
+        "__init__",
+        "query.strategy is Strategy.STRICT or any(",
+        "any(",
+        "STRICT notices irrelevant events",
+        (SPEC,),
+    ),
+)
+
+AUTOMATA = (
+    Break(
+        "automata/construct.py",
+        "_repeated",
+        "_then(copies[-1], copies[-1], positions.loose)",
+        "_then(copies[-1], copies[-1], positions.strict)",
+        "iterations may have events in between",
+        (CONSTRUCT,),
+    ),
+    Break(
+        "automata/construct.py",
+        "_states",
+        "elif strict <= loose",
+        "elif True",
+        "a position with both kinds of follower tells them apart",
+        (CONSTRUCT,),
+    ),
+    Break(
+        "automata/trim.py",
+        "_signatures",
+        "(mark.predicate, mark.label, block_of[mark.target])",
+        "(mark.predicate, block_of[mark.target])",
+        "states that bind otherwise are not merged",
+        (TRIM,),
+    ),
+    Break(
+        "automata/trim.py",
+        "_signatures",
+        "return marks, None if skip is None else block_of[skip]",
+        "return marks",
+        "states that skip otherwise are not merged",
+        (TRIM,),
+    ),
+    Break(
+        "automata/trim.py",
+        "_blocks",
+        "1 if state in automaton.finals else 0",
+        "0",
+        "final and other states are not merged",
+        (TRIM,),
+    ),
+    Break(
+        "evaluators/compact/classes.py",
+        "_number",
+        "begin + bit for bit",
+        "bit for bit",
+        "predicates beyond the 62nd have numbers of their own",
+        (CLASSES,),
+    ),
+    Break(
+        "evaluators/compact/classes.py",
+        "_number",
+        "self.satisfied[klass] | further",
+        "further",
+        "a class has the predicates of all words",
+        (CLASSES,),
+    ),
+    Break(
+        "evaluators/compact/classes.py",
+        "_combine",
+        "np.stack([classes, keys])",
+        "np.stack([classes, keys & 0xFFFF])",
+        "a class has more than 16 predicates",
+        (CLASSES,),
+    ),
+)
+
+REWRITING = (
+    Break(
+        "algebra/variables.py",
+        "is_iteration",
+        "pattern.hi != 1",
+        "pattern.hi is None",
+        "conditions stay out of iterations",
+        (RULES, SPEC),
+    ),
+    Break(
+        "rewrite/push.py",
+        "push",
+        "if var is not None and var in bound(body)",
+        "if var is not None",
+        "a condition waits for its variable",
+        (RULES,),
+    ),
+    Break(
+        "rewrite/safe.py",
+        "_disjoint",
+        "if not names & others",
+        "if names is not others",
+        "no variable is bound on both sides of a sequence",
+        (RULES,),
+    ),
+    Break(
+        "rewrite/parametrise.py",
+        "_decide",
+        "Negation(IsTrue(condition))",
+        "Negation(condition)",
+        "NULL falls on the side that is not true",
+        (RULES,),
+    ),
+    Break(
+        "rewrite/split.py",
+        "_inwards",
+        "return Disjunction(tuple(_inwards(Negation(operand))",
+        "return Conjunction(tuple(_inwards(Negation(operand))",
+        "NOT (P AND Q) is NOT P OR NOT Q",
+        (RULES,),
+    ),
+    Break(
+        "rewrite/fold.py",
+        "_any",
+        "any(Negation(IsTrue(part)) in known",
+        "any(Negation(part) in known or Negation(IsTrue(part)) in known",
+        "P OR NOT P is NULL where P is",
+        (FOLD, RULES),
+    ),
+    Break(
+        "evaluators/columns/compare.py",
+        "negated",
+        "known(~value.true, value.null)",
+        "Truth(~value.true)",
+        "NOT NULL is NULL",
+        (SPEC,),
+    ),
+    Break(
+        "evaluators/columns/compare.py",
+        "all_of",
+        "Truth(true, ~(true | false))",
+        "Truth(true, nulls_of(left) | nulls_of(right))",
+        "NULL AND false is false",
+        (COLUMNS,),
+    ),
+    Break(
+        "evaluators/columns/compare.py",
+        "_compare_whole_with_real",
+        'in ("<", ">=")',
+        'in ("<=", ">")',
+        "whole numbers compare with reals exactly",
+        (COLUMNS,),
+    ),
+    Break(
+        "evaluators/columns/compare.py",
+        "",
+        '"<>": np.not_equal',
+        '"<>": lambda a, b: (a < b) | (a > b)',
+        "NaN differs from everything",
+        (SPEC,),
+    ),
+)
+
+STATE = (
+    Break(
+        EVALUATOR,
+        "load",
+        'self._rows = np.array(state["rows"], np.int64)',
+        "pass",
+        "a loaded engine knows the rows of its window",
+        (SAVED,),
+    ),
+    Break(
+        EVALUATOR,
+        "load",
+        'self._words = int(state["words"][0])',
+        "pass",
+        "a loaded engine knows how wide its numbers are",
+        (LONG,),
+    ),
+    Break(
+        EVALUATOR,
+        "load",
+        'self._total = np.array(state["total"], np.int64)',
+        "pass",
+        "a loaded engine knows its count",
+        (LONG,),
+    ),
+    Break(
+        "evaluators/compact/transitions.py",
+        "load",
+        'self._classes.restore([frozenset(item) for item in content["classes"]])',
+        "pass",
+        "a loaded engine numbers classes as before",
+        (SAVED, CLASSES),
+    ),
+    Break(
+        DETERMINISE,
+        "load",
+        "self._keys = keys",
+        "pass",
+        "a loaded engine numbers states as before",
+        (SAVED,),
+    ),
+    Break(
+        STREAM_LANES,
+        "load",
+        'self._numbers[:, : self.count] = state["lanes.numbers"]',
+        "pass",
+        "a loaded engine goes on counting positions",
+        (LANES,),
+    ),
+    Break(
+        "engine.py",
+        "restore",
+        'self._last = tables.get("last")',
+        "pass",
+        "a loaded engine refuses rows from before it was saved",
+        (ENGINE,),
+    ),
+    Break(
+        "engine.py",
+        "restore",
+        'header["rows"], header["reported"]',
+        'header["rows"], 0',
+        "a loaded engine goes on with its LIMIT",
+        (ENGINE,),
+    ),
+    Break(
+        "engine.py",
+        "_tabulated",
+        "max(0, self._limit - self._reported)",
+        "self._limit",
+        "a LIMIT is for all batches together",
+        (ENGINE,),
+    ),
+    Break(
+        "engine.py",
+        "_check_order",
+        "self._last = order.slice(len(order) - 1)",
+        "pass",
+        "order is checked from batch to batch",
+        (ENGINE,),
+    ),
+    Break(
+        "streams/order.py",
+        "sort_stream",
+        '("order", "ascending")',
+        '("order", "descending")',
+        "ties go by the order column, upwards",
+        (SORTING,),
+    ),
+    Break(
+        "streams/order.py",
+        "sort_stream",
+        'np.argsort(times, kind="stable")',
+        "np.argsort(-times, kind='stable')[::-1]",
+        "ties without an order column go by arrival",
+        (SORTING,),
+    ),
+    Break(
+        "streams/order.py",
+        "first_unordered",
+        "(order[1:] < order[:-1])",
+        "(order[1:] < 0)",
+        "the order column is checked",
+        (ENGINE,),
+    ),
+    Break(
+        "streams/times.py",
+        "_to_microseconds",
+        "ticks // 1000",
+        "ticks",
+        "nanoseconds count as microseconds do",
+        (ENGINE,),
+    ),
+)
+
+ON_SPARK = (
+    Break(
+        "spark/slices.py",
+        "_reach",
+        "return cut - math.ceil(within)",
+        "return cut - math.ceil(within) + 1",
+        "slices overlap by a whole window",
+        (f"{BATCH}::test_any_number_of_slices_gives_the_same_matches",),
+        spark=True,
+    ),
+    Break(
+        "spark/slices.py",
+        "sliced",
+        "OVERLAP, quoted(SLICE) != first",
+        "OVERLAP, sql.lit(False)",
+        "a match is reported by one slice",
+        (f"{BATCH}::test_any_number_of_slices_gives_the_same_matches",),
+        spark=True,
+    ),
+    Break(
+        "spark/slices.py",
+        "_how_many_before",
+        "time >= value",
+        "time > value",
+        "rows of one time are in one slice, from the cut on",
+        (f"{BATCH}::test_any_number_of_slices_gives_the_same_matches",),
+        spark=True,
+    ),
+    Break(
+        "spark/slices.py",
+        "why_not",
+        "if query.consume",
+        "if query.consume and query.window is None",
+        "consumption is not cut into slices",
+        (BATCH,),
+        spark=True,
+    ),
+    Break(
+        "spark/batch.py",
+        "_distributed",
+        "numbered.repartition(*map(quoted, keys))",
+        "numbered.repartition(4)",
+        "all rows of a key are in one task",
+        (f"{BATCH}::test_more_shuffle_partitions_change_nothing",),
+        spark=True,
+    ),
+    Break(
+        "spark/sorting.py",
+        "_sorted",
+        "if np.any(arrival[1:] < arrival[:-1])",
+        "if False",
+        "ties go by arrival after a shuffle",
+        (SORTING,),
+    ),
+    Break(
+        "spark/task.py",
+        "__call__",
+        "self.limit is not None and given >= self.limit",
+        "self.limit is not None and given > self.limit + 1000",
+        "a task stops at the limit",
+        (f"{BATCH}::test_a_limit_takes_that_many_of_the_matches",),
+        spark=True,
+    ),
+    Break(
+        "spark/batch.py",
+        "count_spark",
+        "min(total, plan.query.limit)",
+        "total",
+        "a count keeps to the LIMIT",
+        (f"{BATCH}::test_a_limit_takes_that_many_of_the_matches",),
+        spark=True,
+    ),
+)
+
+BREAKS: tuple[Break, ...] = (
+    *WINDOWS,
+    *TURNS,
+    *VALUES,
+    *COUNTS,
+    *FORGOTTEN,
+    *PARTITIONS,
+    *STRATEGIES,
+    *AUTOMATA,
+    *REWRITING,
+    *STATE,
+    *ON_SPARK,
+)
