@@ -73,7 +73,7 @@ class Engine:
         self._rows = 0
         self._reported = 0
         self._last: pa.Table | None = None  # the last row, to check order across batches
-        self._finished = False
+        self._ended: str | None = None  # why no more rows are taken
         self._alive = 0
         self._active = 0
 
@@ -90,13 +90,12 @@ class Engine:
 
     def pieces(self, batch: pa.RecordBatch | pa.Table, report: bool = True) -> Iterator[pa.Table]:
         """The same piece by piece, so that few matches are held at a time however many there are."""
-        if self._finished:
-            hint = "make a new engine for a new stream"
-            raise CepheidError(
-                "bad-argument", "the stream has ended: `finish` came before this push", hint=hint
-            )
+        if self._ended is not None:
+            hint = "make a new engine, or load a state that was saved before"
+            raise CepheidError("bad-argument", f"nothing can be pushed: {self._ended}", hint=hint)
         table = self._checked(batch)
         times = self._ordered(table)
+        self._ended = "an earlier push failed, and part of its rows was taken"
         at = 0
         while at < len(table):
             end = at + self._size
@@ -104,10 +103,11 @@ class Engine:
             at = end
             self._size = next_size(self._size, len(found))
             yield found
+        self._ended = None
 
     def finish(self) -> pa.Table:
         """The stream has ended: the matches that were waiting for that."""
-        self._finished = True
+        self._ended = "`finish` ended the stream"
         return self._tabulated(self._evaluator.finish())
 
     @property
@@ -137,7 +137,7 @@ class Engine:
             "options": self._options,
             "rows": self._rows,
             "reported": self._reported,
-            "finished": self._finished,
+            "ended": self._ended,
         }
         tables = {"history": self._history.save(), "schema": schema.arrow.empty_table()}
         if self._last is not None:
@@ -149,7 +149,7 @@ class Engine:
     def restore(self, header: dict[str, Any], tables: dict[str, pa.Table], arrays: Arrays) -> None:
         """Takes over a saved state; the plan and the options are those it was saved with."""
         self._rows, self._reported = header["rows"], header["reported"]
-        self._finished = header["finished"]
+        self._ended = header["ended"]
         self._history.load(tables["history"])
         self._alive = len(tables["history"])
         self._last = tables.get("last")
@@ -261,7 +261,7 @@ class Engine:
             value = table[schema.time][place - before]
             raise CepheidError(
                 "unsorted",
-                f"row {row} (time {value}) comes before the row at its left in stream order",
+                f"row {row} (time {value}) comes after row {row - 1} but belongs before it in stream order",
                 hint="push batches in order of time, ties by the order column; `match` sorts by itself",
             )
         if len(order):

@@ -111,7 +111,19 @@ def test_after_the_end_nothing_can_be_pushed() -> None:
     for ended in (engine, cepheid.load(engine.save())):
         error = error_of(lambda ended=ended: ended.push(EVENTS))
         assert error.code == "bad-argument"
-        assert "has ended" in error.message
+        assert "`finish` ended the stream" in error.message
+
+
+def test_after_a_push_that_failed_half_way_nothing_can_be_pushed() -> None:
+    engine = cepheid.query("SELECT * FROM s WHERE (A AS x)+").engine(stream("A").schema)
+    assert len(engine.push(stream("A"))) == 1
+    saved = engine.save()
+    more = stream("A" * 60, ts=range(1, 61))
+    assert error_of(lambda: engine.push(more)).code == "too-many-matches"
+    error = error_of(lambda: engine.push(stream("A", ts=[61])))
+    assert error.code == "bad-argument"
+    assert "an earlier push failed" in error.message
+    assert len(cepheid.load(saved).push(stream("A", ts=[61]))) == 2
 
 
 def test_a_limit_counts_over_all_batches_and_saves() -> None:

@@ -138,6 +138,18 @@ def test_times_of_pandas_and_polars_come_out_as_times() -> None:
     assert polars["end"].to_list() == [dt.date(2024, 1, 2)]
 
 
+def test_what_pandas_shows_as_missing_is_null_and_a_nan_of_arrow_and_polars_is_not() -> None:
+    nan = stream("AA", v=[float("nan"), 1.0])
+    missing, differs = ("SELECT * FROM s WHERE A AS x FILTER " + test for test in ("x.v IS NULL", "x.v <> 2"))
+    assert [cepheid.count(nan, query) for query in (missing, differs)] == [0, 2]
+    assert [cepheid.count(pl.from_arrow(nan), query) for query in (missing, differs)] == [0, 2]
+    assert [cepheid.count(nan.to_pandas(), query) for query in (missing, differs)] == [1, 1]
+    frame = pd.DataFrame({"ts": [pd.NaT, pd.Timestamp("2024-01-01")], "type": ["A", "B"]})
+    assert error_of(lambda: cepheid.match(frame, THEN)).message.startswith(
+        "time column `ts` is NULL in row 0"
+    )
+
+
 @pytest.mark.parametrize(
     "frame",
     [

@@ -97,3 +97,35 @@ def test_a_limit_takes_the_first_matches_of_all_keys_by_their_end(evaluator: str
     for limit in (1, 2, 3):
         found = positions(events, THEN + " PARTITION BY k", limit=limit, evaluator=evaluator)
         assert sorted(match[-1] for match in found) == [2, 3, 5][:limit]
+
+
+def test_dictionaries_may_differ_between_batches_repeat_values_and_hold_null() -> None:
+    def encoded(values: list[str | None]) -> pa.Array:
+        return pa.array(values).dictionary_encode()
+
+    repeated = pa.DictionaryArray.from_arrays(pa.array([1, 2], pa.int32()), pa.array(["x", None, "x"]))
+    parts = [
+        stream("AA", ts=[1, 2], k=encoded(["x", "y"])),
+        stream("BB", ts=[3, 4], k=encoded(["y", None])),
+        stream("BB", ts=[5, 6], k=repeated),
+    ]
+    expected = [[0, 5], [1, 2]]
+    assert positions(pa.concat_tables(parts), THEN + " PARTITION BY k") == expected
+    engine = cepheid.query(THEN + " PARTITION BY k").engine(parts[0].schema, positions=True)
+    found = []
+    for part in parts:
+        found.append(engine.push(part))
+        engine = cepheid.load(engine.save())
+    assert sorted(pa.concat_tables(found)["positions"].to_pylist()) == expected
+
+
+def test_dictionaries_of_many_batches_may_need_more_codes_than_each_has() -> None:
+    small = pa.dictionary(pa.int8(), pa.string())
+    parts = [
+        pa.table({"ts": [number], "type": ["A"], "k": pa.array([f"key {number % 200}"]).cast(small)})
+        for number in range(400)
+    ]
+    query = "SELECT * FROM s WHERE A AS x ; A AS y PARTITION BY k"
+    assert cepheid.count(pa.concat_tables(parts), query) == 200
+    engine = cepheid.query(query).engine(parts[0].schema)
+    assert sum(len(engine.push(part)) for part in parts) == 200

@@ -173,6 +173,11 @@ def test_streams_unite_by_name(spark: SparkSession) -> None:
     found = cepheid.match({"T": spark.createDataFrame(hot), "H": spark.createDataFrame(dry)}, query)
     assert rows_of(found) == rows_of(cepheid.match({"T": hot, "H": dry}, query))
     assert found.count() == 1
+    named = {
+        name: table.append_column("type", pa.array(["a", "b"])) for name, table in (("T", hot), ("H", dry))
+    }
+    frames = {name: spark.createDataFrame(table) for name, table in named.items()}
+    assert cepheid.count(frames, query, type=None) == cepheid.count(named, query, type=None) == 1
 
 
 def test_no_events_give_no_matches(spark: SparkSession) -> None:

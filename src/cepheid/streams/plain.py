@@ -1,8 +1,8 @@
 """Columns in the layouts that the rest of the engine takes: one layout per kind of value.
 
 In: a table or schema of any Arrow types. Out: the same values as plain text, bytes and lists, dictionaries only of
-text, extension types as what they store. So all kinds of data give the same output types. Types that have no such
-layout are an error that names the column.
+text and without NULL in them, extension types as what they store. So all kinds of data give the same output types.
+Types that have no such layout are an error that names the column.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ def plain_table(table: pa.Table) -> pa.Table:
     name: string
     """
     schema = plain_schema(table.schema)
-    if schema.types == table.schema.types:
+    if schema.types == table.schema.types and not any(map(pa.types.is_dictionary, schema.types)):
         return table.replace_schema_metadata(None)
     columns = [_plain(column, field) for column, field in zip(table.columns, schema, strict=True)]
     return pa.Table.from_arrays(columns, schema=schema)
@@ -59,7 +59,8 @@ def plain_type(dtype: pa.DataType) -> pa.DataType:
         return plain_type(dtype.value_type)
     if pa.types.is_dictionary(dtype):
         values = plain_type(dtype.value_type)
-        return pa.dictionary(dtype.index_type, values, dtype.ordered) if values == pa.string() else values
+        # Dictionaries of several batches are united, which can take more codes than each of them has.
+        return pa.dictionary(pa.int32(), values, dtype.ordered) if values == pa.string() else values
     if pa.types.is_list(dtype) or pa.types.is_large_list(dtype):
         return pa.list_(_plain_field(dtype.value_field))
     if pa.types.is_struct(dtype):
@@ -73,9 +74,9 @@ def _plain_field(field: pa.Field) -> pa.Field:
 
 def _plain(column: pa.ChunkedArray, field: pa.Field) -> pa.ChunkedArray:
     if column.type == field.type:
-        return column
+        return _without_null_codes(column)
     try:
-        return _stored(column).cast(field.type)
+        return _without_null_codes(_stored(column).cast(field.type))
     except (pa.ArrowInvalid, pa.ArrowNotImplementedError, pa.ArrowTypeError) as error:
         message = f"column `{field.name}` cannot be read as {field.type}: {error}"
         raise CepheidError("bad-data", message) from error
@@ -95,3 +96,13 @@ def _stored(column: pa.ChunkedArray) -> pa.ChunkedArray:
             pa.chunked_array([chunk.dictionary_decode() for chunk in column.chunks], dtype.value_type)
         )
     return column
+
+
+def _without_null_codes(column: pa.ChunkedArray) -> pa.ChunkedArray:
+    """NULL as a missing code, never as a value of the dictionary: Arrow cannot unite such dictionaries."""
+    if not pa.types.is_dictionary(column.type) or not any(
+        chunk.dictionary.null_count for chunk in column.chunks
+    ):
+        return column
+    decoded = [chunk.dictionary_decode().dictionary_encode().cast(column.type) for chunk in column.chunks]
+    return pa.chunked_array(decoded, column.type)

@@ -157,6 +157,7 @@ class CompactEvaluator:
             for klass in range(len(self._classes.satisfied)):
                 self._transitions.fill(state, klass)
         states, self._dense = self._dense.states, None
+        self._words = 3  # one is full
         status, lane = WIDEN, 0
         while status != DONE:
             status, lane, self._heap = thin_lanes(
