@@ -159,7 +159,9 @@ class Engine:
     def _push(self, table: pa.Table, times: Times, report: bool) -> pa.Table:
         rows = np.arange(self._rows, self._rows + len(table), dtype=np.int64)
         lanes = self._lanes.of(table)
-        positions, ranks = self._lanes.number(lanes, times)
+        # A count without partitions needs neither the positions in lanes nor what ids are made of.
+        plain = self._counting and not self._lanes.columns
+        positions, ranks = (rows, rows) if plain else self._lanes.number(lanes, times)
         self._rows += len(table)
         found = self._evaluator.advance(Events(table, rows, times, lanes, positions, report))
         matches = self._kept_and_tabulated(table, found, rows, lanes, positions, times, ranks)

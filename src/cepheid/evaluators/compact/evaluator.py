@@ -68,8 +68,7 @@ class CompactEvaluator:
         self.relevant: Ints = np.zeros(0, np.int64)
 
     def advance(self, events: Events) -> Found:
-        classes = self._classes.of(events.table)
-        kept = np.flatnonzero(classes)
+        kept, classes = self._classes.of(events.table)
         self.relevant = events.rows[kept]
         if len(kept) == 0:
             return nothing_found()
@@ -77,7 +76,7 @@ class CompactEvaluator:
         edges = self._edges(rows, positions, events.times[kept])
         n_lanes = int(lanes.max()) + 1
         self._fit_lanes(n_lanes)
-        batch = Batch(lanes, rows, positions, classes[kept], edges)
+        batch = Batch(lanes, rows, positions, classes, edges)
         if n_lanes > 1:
             order = self._grouped(lanes, n_lanes)
             batch = Batch(*(column[order] for column in batch))
