@@ -54,10 +54,11 @@ class Program(NamedTuple):
 
 
 class Dense(NamedTuple):
-    """`forward` moves runs on, `backward` puts an event in front of what is known; `accept` are per class the states
-    whose runs an event completes."""
+    """`rows` are those of the states and, below them, some for copies. `forward` moves runs on, `backward` puts an
+    event in front of what is known; `accept` are per class the states whose runs an event completes."""
 
     states: int
+    rows: int
     forward: Program
     backward: Program
     accept_first: np.ndarray
@@ -89,20 +90,20 @@ def update(program, klass, states, matrix, base):
 
 
 @numba.njit(cache=True)
-def identity(heap, base, states):
-    for i in range(states * states):
+def identity(heap, base, rows, states):
+    for i in range(rows * states):
         heap[base + i] = 0
     for q in range(states):
         heap[base + q * states + q] = 1
 
 
 @numba.njit(cache=True)
-def forget(heap, meta, lanes, lane, states):
+def forget(heap, meta, lanes, lane, rows, states):
     """The lane as if no event had been seen."""
     heap, lanes[lane, BACK], lanes[lane, BACK_K] = resize(
-        heap, meta, lanes[lane, BACK], lanes[lane, BACK_K], 0, states * states
+        heap, meta, lanes[lane, BACK], lanes[lane, BACK_K], 0, rows * states
     )
-    identity(heap, lanes[lane, BACK], states)
+    identity(heap, lanes[lane, BACK], rows, states)
     lanes[lane, WIDTH] = states
     lanes[lane, N_BACK] = states
     lanes[lane, N_EVENTS] = 0
@@ -120,14 +121,14 @@ def count_dense(dense, batch, begin, options, heap, meta, lanes, total):
     states = dense.states
     by_position = options.by_position
     key = POSITION if by_position else ROW
-    matrix = np.empty(states * states, np.int64)
+    matrix = np.empty(dense.rows * states, np.int64)
     large = False
     i = begin
     count = len(batch.lane)
     while i < count:
         lane = batch.lane[i]
         if lanes[lane, N_BACK] == 0:
-            heap = forget(heap, meta, lanes, lane, states)
+            heap = forget(heap, meta, lanes, lane, dense.rows, states)
         back = lanes[lane, BACK]
         events = lanes[lane, EVENTS]
         room = (1 << lanes[lane, EVENTS_K]) // EVENT_WORDS if events > 0 else 0
@@ -165,7 +166,7 @@ def count_dense(dense, batch, begin, options, heap, meta, lanes, total):
                     dense, klass, options.report, heap, back, front + low * states, low < pivot, total
                 )
             if options.consume and matched:
-                identity(heap, back, states)
+                identity(heap, back, dense.rows, states)
                 n_events, low, pivot = 0, 0, 0
                 lanes[lane, PIVOT] = 0
             else:
@@ -247,7 +248,7 @@ def turn_dense(dense, begin, end, gaps, heap, meta, lanes, lane, matrix):
     )
     front = lanes[lane, FRONT]
     events = lanes[lane, EVENTS]
-    identity(matrix, 0, states)
+    identity(matrix, 0, dense.rows, states)
     for t in range(count - 1, -1, -1):
         at = events + (begin + t) * EVENT_WORDS
         if update(dense.backward, heap[at + CLASS], states, matrix, 0) >= LIMIT:
@@ -258,5 +259,5 @@ def turn_dense(dense, begin, end, gaps, heap, meta, lanes, lane, matrix):
             update(dense.backward, 0, states, matrix, 0)
     for i in range(count * EVENT_WORDS):
         heap[events + i] = heap[events + begin * EVENT_WORDS + i]
-    identity(heap, lanes[lane, BACK], states)
+    identity(heap, lanes[lane, BACK], dense.rows, states)
     return heap, False

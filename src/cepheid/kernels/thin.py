@@ -12,8 +12,8 @@ from cepheid.kernels.slide import DONE, enter, leave, turn
 
 
 @numba.njit(cache=True)
-def regrow_lanes(heap, meta, lanes, states, new_states):
-    """The same lanes for an automaton with more states, which nothing has reached yet: the heap."""
+def regrow_lanes(heap, meta, lanes, states, new_states, new_rows):
+    """The same lanes for an automaton with more states, or rows, which nothing has reached yet: the heap."""
     for lane in range(len(lanes)):
         if lanes[lane, N_BACK] == 0:
             continue
@@ -21,7 +21,7 @@ def regrow_lanes(heap, meta, lanes, states, new_states):
             old, old_k = lanes[lane, block], lanes[lane, block_k]
             if old == 0:
                 continue
-            total = max(rows, new_states if block == BACK else 1)
+            total = max(rows, new_rows if block == BACK else 1)
             k = size_class(total * new_states)
             heap, new = allocate(heap, meta, k)
             for i in range(total * new_states):

@@ -31,8 +31,8 @@ from cepheid.plan.plan import Plan
 from cepheid.streams.times import age_limit, unsigned
 
 GUARD = 1 << 27  # events in the matches of one batch
-_MOST_STATES = 32  # of a dense automaton: its matrix must stay in the nearest cache
-_MOST_STATES_PER_LANE = 8  # … and be small enough to have one per key
+_MOST_STATES = 64  # of a dense automaton: its matrix must stay in the nearest cache
+_MOST_STATES_PER_LANE = 12  # … and be small enough to have one per key
 _UNLIMITED = np.iinfo(np.int64).max // 2
 
 
@@ -143,8 +143,10 @@ class CompactEvaluator:
         grown = dense_automaton(self._automaton, classes, self._most_states)
         if grown is None:
             self._thin()
-        elif known is not None and grown.states > known.states:
-            self._heap = regrow_lanes(self._heap, self._meta, self._lanes, known.states, grown.states)
+        elif known is not None and (grown.states, grown.rows) != (known.states, known.rows):
+            self._heap = regrow_lanes(
+                self._heap, self._meta, self._lanes, known.states, grown.states, grown.rows
+            )
         self._dense = grown
 
     def _thin(self) -> None:

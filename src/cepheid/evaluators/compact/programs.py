@@ -19,8 +19,7 @@ Update = tuple[int, int, list[int]]  # target, factor, sources
 
 
 def dense_automaton(automaton: Determiniser, classes: list[frozenset[int]], most: int) -> Dense | None:
-    """The programs of all classes, or None where the automaton has more than `most` states or a class moves runs in a
-    circle, so that it has no order in which to update in place."""
+    """The programs of all classes, or None where the automaton has more than `most` states."""
     moves: list[list[Moves]] = []
     state = 0
     while state < len(automaton):
@@ -28,17 +27,17 @@ def dense_automaton(automaton: Determiniser, classes: list[frozenset[int]], most
             return None
         moves.append([automaton.moves(state, satisfied) for satisfied in classes])
         state += 1
-    try:
-        forward = [_ordered(_forward(moves, klass)) for klass in range(len(classes))]
-        backward = [_ordered(_backward(moves, klass)) for klass in range(len(classes))]
-    except CycleError:
-        return None
+    forward = [_ordered(_forward(moves, klass), len(moves)) for klass in range(len(classes))]
+    backward = [_ordered(_backward(moves, klass), len(moves)) for klass in range(len(classes))]
+    written = (target for klass in (*forward, *backward) for target, _, _ in klass)
+    rows = max(len(moves), 1 + max(written, default=0))
     accepts = [
         [state for state, row in enumerate(moves) for mark in row[klass].marks if mark.accepts]
         for klass in range(len(classes))
     ]
     return Dense(
         len(moves),
+        rows,
         _program(forward),
         _program(backward),
         _offsets(len(item) for item in accepts),
@@ -71,13 +70,24 @@ def _changing(gains: dict[int, Counter[int]]) -> dict[int, Counter[int]]:
     return {state: gain for state, gain in gains.items() if gain != Counter([state])}
 
 
-def _ordered(gains: dict[int, Counter[int]]) -> list[Update]:
-    """A row may be overwritten only after the updates that read it."""
+def _ordered(gains: dict[int, Counter[int]], states: int) -> list[Update]:
+    """A row may be overwritten only after the updates that read it. Where rows are exchanged in a circle, those
+    that are both read and written are first copied to rows below the states'."""
     readers = {
         state: [other for other, gain in gains.items() if other != state and state in gain] for state in gains
     }
-    updates = []
-    for state in TopologicalSorter(readers).static_order():
+    updates: list[Update] = []
+    try:
+        order = list(TopologicalSorter(readers).static_order())
+    except CycleError:
+        order = list(gains)
+        copies = {state: states + k for k, state in enumerate(gains) if readers[state]}
+        updates = [(copy, 0, [state]) for state, copy in copies.items()]
+        gains = {
+            state: Counter({copies.get(s, s) if s != state else s: n for s, n in gain.items()})
+            for state, gain in gains.items()
+        }
+    for state in order:
         sources = [source for source, times in gains[state].items() if source != state for _ in range(times)]
         updates.append((state, gains[state][state], sources))
     return updates
