@@ -148,7 +148,7 @@ TURNS = (
         "if target != DEAD and seen[target] != s",
         "if target != DEAD",
         "a state is a pivot once",
-        (MOVING,),
+        (LONG,),
     ),
     Break(
         SLIDE,
@@ -175,7 +175,7 @@ VALUES = (
         "new_cell(heap, lanes, lane, 0, UNION, heap[at + p], value)",
         "value",
         "two ways to a state by skipping are united",
-        (DEFINITION,),
+        (SPEC,),
     ),
     Break(
         SLIDE,
@@ -705,7 +705,7 @@ STATE = (
         'self._rows = np.array(state["rows"], np.int64)',
         "pass",
         "a loaded engine knows the rows of its window",
-        (SAVED,),
+        (LONG,),
     ),
     Break(
         EVALUATOR,
