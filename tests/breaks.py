@@ -231,7 +231,7 @@ VALUES = (
         "!= UNION",
         "!= UNION - 1",
         "a union of two sets is no event",
-        (DEFINITION,),
+        (SPEC,),
     ),
     Break("kernels/emit.py", "emit", "end > guard", "end < 0", "too many matches are an error", (ENGINE,)),
     Break(
@@ -362,7 +362,7 @@ FORGOTTEN = (
         "np.searchsorted(lanes, old[kept])",
         "old[kept]",
         "kept rows know their lane's new number",
-        (HISTORY),
+        (HISTORY,),
     ),
     Break(
         "matches/history.py",
