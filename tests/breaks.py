@@ -148,7 +148,7 @@ TURNS = (
         "if target != DEAD and seen[target] != s",
         "if target != DEAD",
         "a state is a pivot once",
-        (MOVING,),
+        (LONG,),
     ),
     Break(
         SLIDE,
@@ -175,7 +175,7 @@ VALUES = (
         "new_cell(heap, lanes, lane, 0, UNION, heap[at + p], value)",
         "value",
         "two ways to a state by skipping are united",
-        (DEFINITION,),
+        (SPEC,),
     ),
     Break(
         SLIDE,
@@ -231,7 +231,7 @@ VALUES = (
         "!= UNION",
         "!= UNION - 1",
         "a union of two sets is no event",
-        (DEFINITION,),
+        (SPEC,),
     ),
     Break("kernels/emit.py", "emit", "end > guard", "end < 0", "too many matches are an error", (ENGINE,)),
     Break(
@@ -362,7 +362,7 @@ FORGOTTEN = (
         "np.searchsorted(lanes, old[kept])",
         "old[kept]",
         "kept rows know their lane's new number",
-        (HISTORY),
+        (HISTORY,),
     ),
     Break(
         "matches/history.py",
@@ -705,7 +705,7 @@ STATE = (
         'self._rows = np.array(state["rows"], np.int64)',
         "pass",
         "a loaded engine knows the rows of its window",
-        (SAVED,),
+        (LONG,),
     ),
     Break(
         EVALUATOR,

@@ -99,7 +99,7 @@ class Drawn:
 class Limits:
     """What a case may contain. `nary`: conditions over two variables. `unsafe`: a variable may be bound
     twice in a sequence (such parts match nothing). `events` and `atoms` bound the sizes; `strategies` and
-    `windows` are what is drawn from (a window None: none)."""
+    `windows` are what is drawn from (a window None: none); of 100 sequences `strict` are strict ones."""
 
     nary: bool = True
     unsafe: bool = True
@@ -107,6 +107,7 @@ class Limits:
     atoms: int = 5
     strategies: tuple[Strategy, ...] = (Strategy.ALL, *Strategy)
     windows: tuple[WindowUnit | None, ...] = (None, None, *WindowUnit)
+    strict: int = 20
 
 
 ANYTHING = Limits()
@@ -311,7 +312,7 @@ def _shape(choices: Choices, limits: Limits, atoms: int, taken: frozenset[str]) 
     if chance(choices, 25):
         return Or(left, _shape(choices, limits, split, taken))
     right = _shape(choices, limits, split, taken | defined_once(left))
-    return StrictSeq(left, right) if chance(choices, 20) else Seq(left, right)
+    return StrictSeq(left, right) if chance(choices, limits.strict) else Seq(left, right)
 
 
 def _atom(choices: Choices, limits: Limits, taken: frozenset[str]) -> Atom:

@@ -53,6 +53,14 @@ def test_windows_that_move_on_lose_nothing_they_still_hold(case: Case, cuts: lis
 
 
 @some
+@given(case=cases(Limits(nary=False, events=20, windows=tuple(WindowUnit), strict=60)), cuts=CUTS)
+def test_strict_sequences_tell_neighbours_from_others(case: Case, cuts: list[int]) -> None:
+    difference = differences(case, within(case, cuts))
+    note(repr(case))
+    assert difference is None, difference
+
+
+@some
 @given(case=cases(UNARY), cuts=CUTS)
 def test_a_saved_engine_goes_on_where_it_was(case: Case, cuts: list[int]) -> None:
     difference = differences(case, within(case, cuts), saved=True)

@@ -125,7 +125,11 @@ def test_every_match_of_a_long_stream_is_found(then: str, window: str, consume: 
     table = stream(6_000, "ABC" + "D" * (20 if then == ";" else 5), seed=4)
     text = f"SELECT * FROM s WHERE A AS x {then} B AS y ; C AS z WITHIN {window} {consume}"
     engine = cepheid.query(text).engine(table.schema, positions=True)
-    found = pa.concat_tables([engine.push(table.slice(begin, 999)) for begin in range(0, len(table), 999)])
+    pieces = []
+    for begin in range(0, len(table), 999):
+        pieces.append(engine.push(table.slice(begin, 999)))
+        engine = cepheid.load(engine.save())
+    found = pa.concat_tables(pieces)
     [rows] = by_key(table, False)
     by_hand = matches_by_hand(rows, then == ":", window, bool(consume))
     assert found["positions"].to_pylist() == sorted(
