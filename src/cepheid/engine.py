@@ -27,7 +27,7 @@ from cepheid.saved import Arrays, pack
 from cepheid.streams.lanes import Lanes
 from cepheid.streams.order import first_unordered
 from cepheid.streams.plain import plain_table
-from cepheid.streams.times import Times, ties_of, times_of
+from cepheid.streams.times import Times, times_of
 
 MOST_ROWS = 1 << 16  # handed to the evaluator at once
 FEWEST_ROWS = 1 << 6
@@ -165,7 +165,7 @@ class Engine:
         self._rows += len(table)
         found = self._evaluator.advance(Events(table, rows, times, lanes, positions, report))
         matches = self._kept_and_tabulated(table, found, rows, lanes, positions, times, ranks)
-        if self._lanes.count > 2 * self._active + _SPARE_LANES:
+        if self._lanes.columns and self._lanes.count > 2 * self._active + _SPARE_LANES:
             self._forget_lanes(times)
         return matches
 
@@ -181,19 +181,18 @@ class Engine:
     ) -> pa.Table:
         if self._counting:
             return self.output_schema.empty_table()
-        hidden = dict(zip(HIDDEN, (rows, lanes, positions, ties_of(times), ranks), strict=True))
-        self._remember(table, hidden)
+        keep = self._evaluator.relevant - rows[0]
+        names = self._lanes.identities(lanes[keep], times[keep], ranks[keep])
+        self._remember(table.take(pa.array(keep)), (rows[keep], positions[keep], *names))
         matches = self._tabulated(found)
         if len(self._history) > 2 * self._alive + _SPARE:
             self._forget()
         return matches
 
-    def _remember(self, table: pa.Table, hidden: dict[str, Ints]) -> None:
-        """Keeps the rows that a match may contain."""
-        keep = self._evaluator.relevant - hidden[ROW][0]
-        columns = [table[name].take(keep) for name in table.column_names]
-        columns += [pa.array(numbers[keep]) for numbers in hidden.values()]
-        self._history.add(pa.table(columns, names=[*table.column_names, *hidden]).combine_chunks())
+    def _remember(self, table: pa.Table, hidden: tuple[Ints, ...]) -> None:
+        """Keeps rows that a match may contain."""
+        columns = [*table.columns, *(pa.array(numbers) for numbers in hidden)]
+        self._history.add(pa.table(columns, names=[*table.column_names, *HIDDEN]).combine_chunks())
 
     def _forget(self) -> None:
         rows = self._evaluator.live_rows()
@@ -208,7 +207,6 @@ class Engine:
             return
         active = self._lanes.recent(times[-1], window.amount)
         self._forget()
-        self._history.renumber_lanes(active)
         self._lanes.keep(active)
         self._evaluator.keep_lanes(active)
         self._active = len(active)
@@ -220,7 +218,7 @@ class Engine:
                 end = found.offsets[left]
                 found = Found(found.offsets[: left + 1], found.rows[:end], found.labels[:end])
         self._reported += len(found)
-        return tabulate(found, self._layout, self._history, self._lanes.hashes(np.arange(self._lanes.count)))
+        return tabulate(found, self._layout, self._history)
 
     def _checked(self, batch: pa.RecordBatch | pa.Table) -> pa.Table:
         """The batch as a table with exactly the columns of the schema."""

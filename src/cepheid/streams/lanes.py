@@ -12,7 +12,7 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from cepheid.kernels.hashing import hash_words
+from cepheid.kernels.hashing import hash_events, hash_words
 from cepheid.kernels.interning import hash_texts, intern_texts, intern_words, rehash_texts, rehash_words
 from cepheid.kernels.stream import number_events
 from cepheid.matches.found import Ints
@@ -121,6 +121,12 @@ class Lanes:
         ranks = np.empty(len(lanes), np.int64)
         number_events(lanes, ties_of(times), *self._numbers, positions, ranks)
         return positions, ranks
+
+    def identities(self, lanes: Ints, times: Times, ranks: Ints) -> tuple[Ints, Ints]:
+        """Two 64-bit hashes of each event's key, time and rank among ties: the same in every run and cluster."""
+        low, high = np.empty(len(lanes), np.int64), np.empty(len(lanes), np.int64)
+        hash_events(*self.hashes(lanes), ties_of(times), ranks, low, high)
+        return low, high
 
     def hashes(self, lanes: Ints) -> tuple[Ints, Ints]:
         """Two 64-bit hashes of each lane's key."""
