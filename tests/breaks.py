@@ -240,7 +240,7 @@ VALUES = (
         "(CELL_CHILD, CELL_ALTERNATIVE)",
         "(CELL_CHILD, CELL_CHILD)",
         "collection keeps alternatives",
-        (FORGETTING, LONG),
+        (LONG, FORGETTING),
     ),
     Break(
         LANE,
@@ -248,7 +248,7 @@ VALUES = (
         "= number[child] if child > 0 else child",
         "= child",
         "collection renumbers what cells point to",
-        (FORGETTING, LONG),
+        (LONG, FORGETTING),
     ),
     Break(
         LANE,
@@ -256,7 +256,7 @@ VALUES = (
         "number[cell] = kept",
         "number[cell] = cell",
         "collection renumbers what states hold",
-        (FORGETTING, LONG),
+        (LONG, FORGETTING),
     ),
     Break(
         "kernels/heap.py",

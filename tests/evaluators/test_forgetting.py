@@ -11,16 +11,24 @@ from cepheid.algebra.nodes import WindowUnit
 from generators import Case, Limits, cases
 
 ALWAYS = -(10**9)
-CUTS = st.lists(st.integers(0, 20), max_size=8)
+LIMITS = (
+    Limits(nary=False, events=12, windows=(None,)),
+    Limits(nary=False, events=20, windows=tuple(WindowUnit)),
+)
 
 
-@settings(max_examples=200, deadline=None, print_blob=True, suppress_health_check=list(HealthCheck))
-@given(case=cases(Limits(nary=False, events=20, windows=(None, *WindowUnit))), cuts=CUTS)
+@pytest.mark.parametrize("limits", LIMITS, ids=["no window", "window"])
 def test_rows_and_lanes_that_are_forgotten_are_never_missed(
-    case: Case, cuts: list[int], monkeypatch: pytest.MonkeyPatch
+    limits: Limits, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("cepheid.engine._SPARE", ALWAYS)
     monkeypatch.setattr("cepheid.engine._SPARE_LANES", ALWAYS)
-    note(repr(case))
-    difference = differences(case, [min(cut, len(case.table)) for cut in cuts])
-    assert difference is None, difference
+
+    @settings(max_examples=200, deadline=None, print_blob=True, suppress_health_check=[HealthCheck.too_slow])
+    @given(case=cases(limits), cuts=st.lists(st.integers(0, limits.events), max_size=8))
+    def agrees(case: Case, cuts: list[int]) -> None:
+        note(repr(case))
+        difference = differences(case, [min(cut, len(case.table)) for cut in cuts])
+        assert difference is None, difference
+
+    agrees()

@@ -196,3 +196,27 @@ def test_without_a_window_what_a_strategy_has_dropped_is_forgotten(
     times = table["ts"].to_pylist()
     assert [event["ts"] for event in found["y"].to_pylist()] == [times[match[1]] for match in expected]
     assert len(engine._history) < 5_000 or spare
+
+
+@pytest.mark.parametrize("spare", [0, 1 << 16])
+def test_what_waits_survives_the_collection_of_what_does_not(
+    spare: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Every B begins something that dies at the next event; the As and Ds from before wait for the Cs."""
+    monkeypatch.setattr("cepheid.engine._SPARE", spare)
+    lengths = np.random.default_rng(6).integers(0, 300, (20, 3)).tolist()
+    types = [
+        type for one, two, three in lengths for type in "B" * one + "A" + "B" * two + "D" + "B" * three + "BC"
+    ]
+    table = pa.table({"ts": range(len(types)), "type": types})
+    engine = cepheid.query("SELECT * FROM s WHERE A AS x ; D AS w ; B AS y : C AS z").engine(
+        table.schema, positions=True
+    )
+    found = pa.concat_tables([engine.push(table.slice(begin, 777)) for begin in range(0, len(table), 777)])
+    places = {letter: [at for at, type in enumerate(types) if type == letter] for letter in "ADC"}
+    expected = [(a, d, c - 1, c) for c in places["C"] for d in places["D"] for a in places["A"] if a < d < c]
+    assert Counter(map(tuple, found["positions"].to_pylist())) == Counter(expected)
+    for name, place in (("x", 0), ("w", 1), ("y", 2), ("z", 3)):
+        assert [event["ts"] for event in found[name].to_pylist()] == [
+            match[place] for match in found["positions"].to_pylist()
+        ]
