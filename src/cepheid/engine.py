@@ -30,6 +30,7 @@ from cepheid.streams.plain import plain_table
 from cepheid.streams.times import Times, times_of
 
 MOST_ROWS = 1 << 16  # handed to the evaluator at once
+MOST_ROWS_COUNTED = 1 << 20  # … when counting in partitions
 FEWEST_ROWS = 1 << 6
 MANY_MATCHES = 1 << 18  # what a piece of output should not hold much more of
 _SPARE_LANES = 1 << 14  # lanes kept beyond twice those that were active
@@ -69,7 +70,7 @@ class Engine:
         )
         self._lanes = Lanes(plan.query.partition_by)
         self._history = History(plan.schema.arrow)
-        self._size = MOST_ROWS if counting else 1 << 12
+        self._size = _first_size(plan, counting)
         self._rows = 0
         self._reported = 0
         self._last: pa.Table | None = None  # the last row, to check order across batches
@@ -101,7 +102,8 @@ class Engine:
             end = at + self._size
             found = self._push(table.slice(at, self._size), times[at:end], report)
             at = end
-            self._size = next_size(self._size, len(found))
+            if not self._counting:
+                self._size = next_size(self._size, len(found))
             yield found
         self._ended = None
 
@@ -267,6 +269,13 @@ class Engine:
         if len(order):
             self._last = order.slice(len(order) - 1)
         return times
+
+
+def _first_size(plan: Plan, counting: bool) -> int:
+    """How many rows to take first. A count holds no matches, and of many rows at a time each partition has several."""
+    if counting:
+        return MOST_ROWS_COUNTED if plan.query.partition_by else MOST_ROWS
+    return 1 << 12
 
 
 def next_size(rows: int, matches: int) -> int:
