@@ -12,6 +12,7 @@ SEED_LOW = np.uint64(0x9E3779B97F4A7C15)
 SEED_HIGH = np.uint64(0xC2B2AE3D27D4EB4F)
 _A = np.uint64(0xBF58476D1CE4E5B9)
 _B = np.uint64(0x94D049BB133111EB)
+_DIGITS = np.frombuffer(b"".join(f"{byte:02x}".encode() for byte in range(256)), np.uint16)
 _30, _27, _31 = np.uint64(30), np.uint64(27), np.uint64(31)
 
 
@@ -60,15 +61,14 @@ def hash_events(key_low, key_high, ties, ranks, out_low, out_high):
 
 @numba.njit(cache=True)
 def match_ids(offsets, places, event_low, event_high, labels, label_low, label_high, out_digits):
-    """32 hexadecimal digits per match, of its events' hashes and labels in stream order."""
-    digits = b"0123456789abcdef"
+    """32 hexadecimal digits per match, two to a number of 16 bits, of its events' hashes and labels in stream order."""
     for m in range(len(offsets) - 1):
         low, high = SEED_LOW, SEED_HIGH
         for i in range(offsets[m], offsets[m + 1]):
             place, label = places[i], labels[i]
             low = step(low, np.uint64(event_low[place]) + np.uint64(label_low[label]))
             high = step(high, np.uint64(event_high[place]) + np.uint64(label_high[label]))
-        for k in range(16):
-            shift = np.uint64(60 - 4 * k)
-            out_digits[m * 32 + k] = digits[(high >> shift) & np.uint64(15)]
-            out_digits[m * 32 + 16 + k] = digits[(low >> shift) & np.uint64(15)]
+        for k in range(8):
+            shift = np.uint64(56 - 8 * k)
+            out_digits[m * 16 + k] = _DIGITS[(high >> shift) & np.uint64(255)]
+            out_digits[m * 16 + 8 + k] = _DIGITS[(low >> shift) & np.uint64(255)]

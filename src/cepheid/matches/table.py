@@ -74,12 +74,12 @@ def tabulate(found: Found, layout: Layout, history: History) -> pa.Table:
 def _variable(variable: Shown, found: Found, layout: Layout, events: pa.Table, index: Ints) -> pa.Array:
     has = np.array([variable.name in label for label in layout.labels], np.bool_)[found.labels]
     where = np.flatnonzero(has)
+    if not variable.many and len(where) == len(found):
+        return _events(layout.schema, events, index[where], None)
     counts = np.concatenate([[0], np.cumsum(has)])[found.offsets]
     if variable.many:
         return _lists(counts, _events(layout.schema, events, index[where], None))
     present = counts[1:] > counts[:-1]
-    if bool(present.all()):
-        return _events(layout.schema, events, index[where], None)
     chosen = np.zeros(len(found), np.int64)
     chosen[present] = index[where]
     return _events(layout.schema, events, chosen, ~present)
@@ -109,7 +109,7 @@ def _fitting(column: pa.Array, dtype: pa.DataType) -> pa.Array:
 
 
 def _ids(found: Found, layout: Layout, events: pa.Table, index: Ints) -> pa.Array:
-    digits = np.empty(32 * len(found), np.uint8)
+    digits = np.empty(16 * len(found), np.uint16)
     match_ids(
         found.offsets,
         index,
