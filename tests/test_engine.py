@@ -82,6 +82,13 @@ def test_more_events_than_memory_can_hold_are_an_error(guard: int, monkeypatch: 
         engine_for(PAIRS).push(SOME)
 
 
+def test_matches_that_would_fill_the_memory_are_an_error(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("cepheid.engine.MOST_BYTES", 100)
+    with pytest.raises(cepheid.CepheidError, match=r"(?s)too-many-matches.*LIMIT"):
+        engine_for(PAIRS).push(SOME)
+    assert sum(len(piece) for piece in engine_for(PAIRS).pieces(SOME)) == 4
+
+
 def test_an_id_is_for_ever() -> None:
     """An id is of the key, and of each event's time, rank among ties and variable: written down here once."""
     found = engine_for(f"{PAIRS} PARTITION BY k").push(SOME)

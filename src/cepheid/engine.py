@@ -7,6 +7,7 @@ however often the state is saved and loaded between them, the union of the table
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterator
 from numbers import Integral
 from typing import Any
@@ -33,6 +34,7 @@ MOST_ROWS = 1 << 16  # handed to the evaluator at once
 MOST_ROWS_COUNTED = 1 << 20  # … when counting in partitions
 FEWEST_ROWS = 1 << 6
 MANY_MATCHES = 1 << 18  # what a piece of output should not hold much more of
+MOST_BYTES = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") // 2  # of matches held at once
 _SPARE_LANES = 1 << 14  # lanes kept beyond twice those that were active
 _SPARE = MOST_ROWS  # rows kept beyond twice what is needed before they are looked through
 
@@ -87,7 +89,18 @@ class Engine:
 
         With `report` false they are only taken in: matches that end in them are not reported.
         """
-        return pa.concat_tables([self.output_schema.empty_table(), *self.pieces(batch, report)])
+        found = [self.output_schema.empty_table()]
+        held = 0
+        for piece in self.pieces(batch, report):
+            found.append(piece)
+            held += piece.nbytes
+            if held > MOST_BYTES:
+                raise CepheidError(
+                    "too-many-matches",
+                    f"the matches of one push fill more than {MOST_BYTES >> 20:,} MiB, half of this machine's memory",
+                    hint="add LIMIT, a shorter WITHIN or a strategy such as MAX, push smaller batches, or use count",
+                )
+        return pa.concat_tables(found)
 
     def pieces(self, batch: pa.RecordBatch | pa.Table, report: bool = True) -> Iterator[pa.Table]:
         """The same piece by piece, so that few matches are held at a time however many there are."""
