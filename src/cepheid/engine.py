@@ -34,7 +34,9 @@ MOST_ROWS = 1 << 16  # handed to the evaluator at once
 MOST_ROWS_COUNTED = 1 << 20  # … when counting in partitions
 FEWEST_ROWS = 1 << 6
 MANY_MATCHES = 1 << 18  # what a piece of output should not hold much more of
-MOST_BYTES = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") // 2  # of matches held at once
+MOST_BYTES = (
+    os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") // 2 if hasattr(os, "sysconf") else 8 << 30
+)  # of matches held at once
 _SPARE_LANES = 1 << 14  # lanes kept beyond twice those that were active
 _SPARE = MOST_ROWS  # rows kept beyond twice what is needed before they are looked through
 

@@ -104,6 +104,18 @@ def id_in(row: str) -> str:
     return row.split("'match_id': '")[1].split("'")[0]
 
 
+def test_real_keys_that_are_equal_are_one_partition(spark: SparkSession) -> None:
+    """0.0 and -0.0 are one key, wherever Spark sends them; NaN is a key like any other."""
+    keys = [0.0, -0.0, float("nan"), 1.5, -0.0, 0.0, float("nan"), 1.5]
+    table = pa.table({"ts": range(8), "type": list("AAAABBBB"), "k": keys})
+    text = "SELECT * FROM s WHERE A AS x ; B AS y PARTITION BY k"
+    found = cepheid.match(frame(spark, table), text)
+    assert sorted(row["match_id"] for row in found.collect()) == sorted(
+        cepheid.match(table, text)["match_id"].to_pylist()
+    )
+    assert cepheid.count(table, text) == 6
+
+
 def test_positions_count_inside_the_partition(spark: SparkSession) -> None:
     table = events(rows=120)
     query = cepheid.query(f"{PAIRS} PARTITION BY k WITHIN 5")
