@@ -68,17 +68,23 @@ def test_classes_met_late_enlarge_the_matrices(strategy: str, window: str) -> No
     assert engine.counted == general(text, table) > 0
 
 
+@pytest.mark.parametrize("most_words", [1, 2, 32])
 @pytest.mark.parametrize("cut", [1, 100, 170])
 @pytest.mark.parametrize("window", ["", "WITHIN 240 EVENTS", "WITHIN 700"])
-def test_numbers_beyond_a_word_are_counted_on_exactly(window: str, cut: int) -> None:
-    """(A+ ; B) has 2ᵃ - 1 matches at each B with a A's before it: the lanes outgrow a word at different events."""
+def test_numbers_beyond_a_word_are_counted_on_exactly(
+    window: str, cut: int, most_words: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """(A+ ; B) has 2ᵃ - 1 matches at each B with a A's before it: the lanes outgrow a word at different events, get
+    more words, and where they may not have enough of them are handed over."""
+    monkeypatch.setattr("cepheid.evaluators.compact.evaluator._MOST_WORDS", most_words)
     text = f"SELECT * FROM s WHERE A+ ; B PARTITION BY key {window}"
     table = stream("AAAAAAAAAAB" * 82, keys=3)
     engine, evaluator = counting(text)
     engine.push(table.slice(0, cut))
     assert evaluator._is_dense
     engine.push(table.slice(cut))
-    assert not evaluator._is_dense
+    assert evaluator._is_dense == (most_words == 32)
+    assert evaluator._dense is None or evaluator._dense.words > 1
     assert engine.counted == general(text, table) == expected(table, window)
 
 
@@ -105,6 +111,7 @@ def test_a_saved_count_goes_on_dense_or_not() -> None:
     for cut in (20, 400):
         engine, _ = counting(text)
         engine.push(table.slice(0, cut))
+        assert engine.counted > 0
         again = cepheid.load(engine.save())
         again.push(table.slice(cut))
         assert again.counted == general(text, table)

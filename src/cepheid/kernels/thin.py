@@ -5,15 +5,17 @@ from __future__ import annotations
 import numba
 import numpy as np
 
+from cepheid.kernels.dense import BITS, LIMIT, is_some
 from cepheid.kernels.heap import allocate, release, size_class
 from cepheid.kernels.lane import BACK, BACK_K, FRONT, FRONT_K, LOW, N_BACK, N_EVENTS, PIVOT, WIDTH, reset
-from cepheid.kernels.numbers import widen
+from cepheid.kernels.numbers import BITS as NUMBER_BITS
 from cepheid.kernels.slide import DONE, enter, leave, turn
 
 
 @numba.njit(cache=True)
-def regrow_lanes(heap, meta, lanes, states, new_states, new_rows):
-    """The same lanes for an automaton with more states, or rows, which nothing has reached yet: the heap."""
+def regrow_lanes(heap, meta, lanes, states, words, new_states, new_words, new_rows):
+    """The same lanes for an automaton with more states, or rows, which nothing has reached yet, and for numbers of more
+    words: the heap."""
     for lane in range(len(lanes)):
         if lanes[lane, N_BACK] == 0:
             continue
@@ -22,13 +24,21 @@ def regrow_lanes(heap, meta, lanes, states, new_states, new_rows):
             if old == 0:
                 continue
             total = max(rows, new_rows if block == BACK else 1)
-            k = size_class(total * new_states)
+            k = size_class(total * new_words * new_states)
             heap, new = allocate(heap, meta, k)
-            for i in range(total * new_states):
+            for i in range(total * new_words * new_states):
                 heap[new + i] = 0
             for row in range(rows):
                 for p in range(states):
-                    heap[new + row * new_states + p] = heap[old + row * states + p]
+                    regrow_number(
+                        heap,
+                        old + row * words * states + p,
+                        states,
+                        words,
+                        new + row * new_words * new_states + p,
+                        new_states,
+                        new_words,
+                    )
             release(heap, meta, old, old_k)
             lanes[lane, block], lanes[lane, block_k] = new, k
         lanes[lane, WIDTH] = new_states
@@ -37,7 +47,18 @@ def regrow_lanes(heap, meta, lanes, states, new_states, new_rows):
 
 
 @numba.njit(cache=True)
-def thin_lanes(table, begin, options, heap, meta, lanes, states):
+def regrow_number(heap, at, states, words, to, new_states, new_words):
+    """Where there are more words, the highest gives up what it holds beyond its bits."""
+    for k in range(words):
+        heap[to + k * new_states] = heap[at + k * states]
+    if new_words > words:
+        top = to + (words - 1) * new_states
+        heap[top + new_states] = heap[top] >> BITS
+        heap[top] = heap[top] & (LIMIT - 1)
+
+
+@numba.njit(cache=True)
+def thin_lanes(table, begin, options, heap, meta, lanes, states, dense_words):
     """Turns dense lanes from number `begin` on into lanes of `slide`.
 
     Gives (status, the lane it stopped at, heap); it stops where numbers need more words.
@@ -47,7 +68,7 @@ def thin_lanes(table, begin, options, heap, meta, lanes, states):
         if lanes[lane, N_BACK] == 0:
             continue
         if not options.windowed:
-            heap = thin_back(options.words, heap, meta, lanes, lane, states)
+            heap = thin_back(options.words, heap, meta, lanes, lane, states, dense_words)
             continue
         low, end = lanes[lane, LOW], lanes[lane, N_EVENTS]
         heap = reset(heap, meta, lanes, lane, options.words, True)
@@ -64,7 +85,7 @@ def thin_lanes(table, begin, options, heap, meta, lanes, states):
 
 
 @numba.njit(cache=True)
-def thin_back(words, heap, meta, lanes, lane, states):
+def thin_back(words, heap, meta, lanes, lane, states, dense_words):
     """Without a window only the runs from the start state count."""
     old, old_k = lanes[lane, BACK], lanes[lane, BACK_K]
     k = size_class(1 + states * (1 + words))
@@ -72,13 +93,27 @@ def thin_back(words, heap, meta, lanes, lane, states):
     heap[new] = 0
     entries = 0
     for state in range(states):
-        if heap[old + state * states] != 0:
+        number = old + state * dense_words * states
+        if is_some(heap, number, states, dense_words):
             at = new + 1 + entries * (1 + words)
             heap[at] = state
-            widen(heap, old + state * states, 1, heap, at + 1, words)
+            for i in range(words):
+                heap[at + 1 + i] = bits_of(heap, number, states, dense_words, i * NUMBER_BITS)
             entries += 1
     release(heap, meta, old, old_k)
     lanes[lane, BACK], lanes[lane, BACK_K] = new, k
     lanes[lane, WIDTH] = 1
     lanes[lane, N_BACK] = entries
     return heap
+
+
+@numba.njit(cache=True)
+def bits_of(heap, at, states, words, begin):
+    """The 32 bits from number `begin` on of a number in words of 56 bits, the highest of them perhaps longer."""
+    result = 0
+    for i in range(NUMBER_BITS):
+        word = min((begin + i) // BITS, words - 1)
+        shift = begin + i - word * BITS
+        if shift < 62:
+            result |= ((heap[at + word * states] >> shift) & 1) << i
+    return result

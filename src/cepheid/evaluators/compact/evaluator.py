@@ -17,7 +17,7 @@ from cepheid.evaluators.compact.classes import Classes
 from cepheid.evaluators.compact.programs import dense_automaton
 from cepheid.evaluators.compact.transitions import Transitions
 from cepheid.evaluators.interface import Events, State
-from cepheid.kernels.dense import DIGIT, GIVE_UP, Dense, count_dense
+from cepheid.kernels.dense import DIGIT, GIVE_UP, Dense, count_dense, scratch_for
 from cepheid.kernels.heap import META
 from cepheid.kernels.lane import FIELDS
 from cepheid.kernels.living import cell_rows, free_all_but, window_rows
@@ -33,6 +33,7 @@ from cepheid.streams.times import age_limit, unsigned
 GUARD = 1 << 27  # events in the matches of one batch
 _MOST_STATES = 64  # of a dense automaton: its matrix must stay in the nearest cache
 _MOST_STATES_PER_LANE = 12  # … and be small enough to have one per key
+_MOST_WORDS = 32  # of a number: products of digits are summed in one word
 _UNLIMITED = np.iinfo(np.int64).max // 2
 
 
@@ -59,7 +60,7 @@ class CompactEvaluator:
         self._is_dense = counting
         self._words = 1
         self._total = np.zeros(16, np.int64)
-        self._digits = np.zeros(4, np.int64)
+        self._digits = np.zeros(32, np.int64)
         self._heap = np.zeros(1024, np.int64)
         self._meta = np.zeros(META, np.int64)
         self._lanes = np.zeros((1, FIELDS), np.int64)
@@ -123,16 +124,40 @@ class CompactEvaluator:
         )
 
     def _count_dense(self, batch: Batch, report: bool) -> int:
-        """Counts as far as machine words go: the event to go on from with `slide`."""
+        """Counts as far as dense matrices go: the event to go on from with `slide`."""
         self._refit_dense()
-        if self._dense is None:
-            return 0
-        status, at, self._heap = count_dense(
-            self._dense, batch, 0, self._options(report), self._heap, self._meta, self._lanes, self._digits
-        )
-        if status == GIVE_UP:
-            self._thin()
+        at = 0
+        while self._dense is not None and at < len(batch.lane):
+            status, at, self._heap = count_dense(
+                self._dense,
+                batch,
+                at,
+                self._options(report),
+                self._heap,
+                self._meta,
+                self._lanes,
+                self._digits,
+                *scratch_for(self._dense),
+            )
+            if status == GIVE_UP:
+                self._lengthen(self._dense)
         return int(at)
+
+    def _lengthen(self, dense: Dense) -> None:
+        """Twice the words for every number, or `slide` where that is too many."""
+        if dense.words >= _MOST_WORDS:
+            self._thin()
+            return
+        self._dense = dense._replace(words=2 * dense.words)
+        self._regrow(dense, self._dense)
+        longer = np.zeros(8 * self._dense.words + 32, np.int64)
+        longer[: len(self._digits)] = self._digits
+        self._digits = longer
+
+    def _regrow(self, old: Dense, new: Dense) -> None:
+        self._heap = regrow_lanes(
+            self._heap, self._meta, self._lanes, old.states, old.words, new.states, new.words, new.rows
+        )
 
     def _refit_dense(self) -> None:
         """The automaton over all classes met so far, and the lanes' matrices of its size."""
@@ -140,13 +165,12 @@ class CompactEvaluator:
         known = self._dense
         if known is not None and len(known.accept_first) == len(classes) + 1:
             return
-        grown = dense_automaton(self._automaton, classes, self._most_states)
+        words = known.words if known is not None else 1
+        grown = dense_automaton(self._automaton, classes, self._most_states, words)
         if grown is None:
             self._thin()
         elif known is not None and (grown.states, grown.rows) != (known.states, known.rows):
-            self._heap = regrow_lanes(
-                self._heap, self._meta, self._lanes, known.states, grown.states, grown.rows
-            )
+            self._regrow(known, grown)
         self._dense = grown
 
     def _thin(self) -> None:
@@ -157,8 +181,8 @@ class CompactEvaluator:
         for state in range(self._dense.states):
             for klass in range(len(self._classes.satisfied)):
                 self._transitions.fill(state, klass)
-        states, self._dense = self._dense.states, None
-        self._words = 3  # one is full
+        dense, self._dense = self._dense, None
+        self._words = 2 * dense.words + 1  # of 32 bits, so that all numbers fit
         status, lane = WIDEN, 0
         while status != DONE:
             status, lane, self._heap = thin_lanes(
@@ -168,7 +192,8 @@ class CompactEvaluator:
                 self._heap,
                 self._meta,
                 self._lanes,
-                states,
+                dense.states,
+                dense.words,
             )
             if status == WIDEN:
                 self._widen(lane)
@@ -255,7 +280,7 @@ class CompactEvaluator:
             "total": self._total,
             "digits": self._digits,
             "words": np.array([self._words]),
-            "dense": np.array([self._dense.states if self._dense is not None else 0, self._is_dense]),
+            "dense": np.array([self._is_dense, *(self._dense[:3] if self._dense is not None else (0, 0, 0))]),
         }
 
     def load(self, state: State) -> None:
@@ -268,11 +293,11 @@ class CompactEvaluator:
         self._total = np.array(state["total"], np.int64)
         self._digits = np.array(state["digits"], np.int64)
         self._words = int(state["words"][0])
-        states, is_dense = (int(number) for number in state["dense"])
+        is_dense, states, _, words = (int(number) for number in state["dense"])
         self._is_dense = bool(is_dense)
         self._dense = None
         if states:
-            self._dense = dense_automaton(self._automaton, self._classes.satisfied, states)
+            self._dense = dense_automaton(self._automaton, self._classes.satisfied, states, words)
 
 
 def _by_end(found: Found) -> Found:

@@ -18,8 +18,10 @@ from cepheid.kernels.dense import Dense, Program
 Update = tuple[int, int, list[int]]  # target, factor, sources
 
 
-def dense_automaton(automaton: Determiniser, classes: list[frozenset[int]], most: int) -> Dense | None:
-    """The programs of all classes, or None where the automaton has more than `most` states."""
+def dense_automaton(
+    automaton: Determiniser, classes: list[frozenset[int]], most: int, words: int = 1
+) -> Dense | None:
+    """The programs of all classes, or None where the automaton has more than `most` states. `words`: per number."""
     moves: list[list[Moves]] = []
     state = 0
     while state < len(automaton):
@@ -38,6 +40,7 @@ def dense_automaton(automaton: Determiniser, classes: list[frozenset[int]], most
     return Dense(
         len(moves),
         rows,
+        words,
         _program(forward),
         _program(backward),
         _offsets(len(item) for item in accepts),
