@@ -7,13 +7,23 @@ from typing import Any
 
 import pyarrow as pa
 
-from cepheid.engine import Engine
+from cepheid.engine import Engine, checked_limit
 from cepheid.errors import CepheidError, did_you_mean
-from cepheid.frames import from_arrow, kind_of, to_arrow, unite
+from cepheid.frames import (
+    columns_of,
+    from_arrow,
+    kind_of,
+    schema_without_rows,
+    to_arrow,
+    type_column,
+    unite,
+)
 from cepheid.pipeline import ParsedQuery, parse_query, plan_for
 from cepheid.plan.explain import explain_plan, explain_query
-from cepheid.schema import DEFAULT_TYPE, Schema, schema_of
+from cepheid.plan.plan import Plan
+from cepheid.schema import DEFAULT_TYPE, Schema, require_column, schema_of
 from cepheid.streams.order import sort_stream
+from cepheid.streams.plain import plain_schema
 
 
 def query(text: str, language: str | None = None) -> ParsedQuery:
@@ -36,8 +46,11 @@ def match(
     positions: bool = False,
     limit: int | None = None,
     evaluator: str = "auto",
+    slices: int | None = None,
 ) -> Any:
     """All matches of a query, one row each, as data of the kind that came in.
+
+    On a Spark DataFrame the result is lazy, and `slices` asks for so many time slices where there is no PARTITION BY.
 
     >>> import cepheid
     >>> events = pa.table({"ts": [1, 2, 3], "type": ["A", "B", "B"]})
@@ -46,21 +59,24 @@ def match(
     [[0, 1], [0, 2]]
     """
     parsed = _parsed(query)
-    _check_limit(limit)
+    limit = checked_limit(limit)
     kind = _kind(data)
     if kind == "spark":
         from cepheid.spark.batch import match_spark
 
+        chosen = _chosen(data, parsed, time)
         return match_spark(
-            _chosen(data, parsed),
+            chosen,
             parsed,
             time=time,
-            type=type,
+            type=_type_column(chosen, type),
             order=order,
             positions=positions,
             limit=limit,
             evaluator=evaluator,
+            slices=slices,
         )
+    _check_slices(slices)
     table, schema = _stream(data, parsed, time, type, order)
     engine = Engine(plan_for(parsed, schema, evaluator), positions=positions, limit=limit)
     return from_arrow(_run(engine, table), kind)
@@ -73,6 +89,7 @@ def count(
     type: str | None = DEFAULT_TYPE,
     order: str | None = None,
     evaluator: str = "auto",
+    slices: int | None = None,
 ) -> int:
     """The exact number of matches, however large; none is made.
 
@@ -85,9 +102,12 @@ def count(
     if _kind(data) == "spark":
         from cepheid.spark.batch import count_spark
 
+        chosen = _chosen(data, parsed, time)
+        type = _type_column(chosen, type)
         return count_spark(
-            _chosen(data, parsed), parsed, time=time, type=type, order=order, evaluator=evaluator
+            chosen, parsed, time=time, type=type, order=order, evaluator=evaluator, slices=slices
         )
+    _check_slices(slices)
     table, schema = _stream(data, parsed, time, type, order)
     plan = plan_for(parsed, schema, evaluator)
     reads = _projected(schema, plan.reads)
@@ -109,31 +129,48 @@ def explain(
     parsed = _parsed(query)
     if data is None:
         return explain_query(parsed.tree, parsed.query)
-    schema = schema_of(arrow_schema_of(data, type), time=time, type=type, order=order, stream=parsed.stream)
-    return explain_plan(parsed.tree, plan_for(parsed, schema, evaluator))
+    chosen = data if isinstance(data, pa.Schema) else _chosen(data, parsed, time)
+    type = _type_column(chosen, type)
+    schema = schema_of(arrow_schema_of(chosen, type), time=time, type=type, order=order, stream=parsed.stream)
+    plan = plan_for(parsed, schema, evaluator)
+    return explain_plan(parsed.tree, plan, _explain_spark(plan) if _is_spark(data) else None)
 
 
 def arrow_schema_of(data: Any, type: str | None = DEFAULT_TYPE) -> pa.Schema:
-    """The Arrow schema of data of any kind; no rows of a Spark DataFrame are read."""
+    """The Arrow schema of data of any kind; no rows of a Spark DataFrame, a reader or a lazy frame are read."""
     if isinstance(data, pa.Schema):
-        return data
+        return plain_schema(data)
     if isinstance(data, Mapping):
-        parts = {name: arrow_schema_of(part, type).empty_table() for name, part in data.items()}
-        return unite(parts, type).schema
+        parts = {name: arrow_schema_of(part).empty_table() for name, part in data.items()}
+        return unite(parts, type or DEFAULT_TYPE).schema
     if kind_of(data) == "spark":
         from cepheid.spark.batch import arrow_schema
 
         return arrow_schema(data)
-    return to_arrow(data).schema
+    return schema_without_rows(data)
 
 
 def _parsed(query: str | ParsedQuery) -> ParsedQuery:
-    return parse_query(query) if isinstance(query, str) else query
+    return query if isinstance(query, ParsedQuery) else parse_query(query)
 
 
-def _check_limit(limit: int | None) -> None:
-    if limit is not None and (isinstance(limit, bool) or not isinstance(limit, int) or limit < 0):
-        raise CepheidError("bad-argument", f"`limit` requires a whole number from 0; got `{limit!r}` instead")
+def _check_slices(slices: int | None) -> None:
+    if slices is not None:
+        raise CepheidError(
+            "bad-argument",
+            "`slices` is for Spark DataFrames; in one process the stream is read once, in order",
+            hint="leave it out",
+        )
+
+
+def _is_spark(data: Any) -> bool:
+    return not isinstance(data, pa.Schema) and _kind(data) == "spark"
+
+
+def _explain_spark(plan: Plan) -> str:
+    from cepheid.spark.batch import explain_spark
+
+    return explain_spark(plan)
 
 
 def _kind(data: Any) -> str:
@@ -147,29 +184,38 @@ def _kind(data: Any) -> str:
     return kinds.pop()
 
 
-def _chosen(data: Any, parsed: ParsedQuery) -> Any:
-    """The streams that FROM names, if there are several to choose from."""
+def _chosen(data: Any, parsed: ParsedQuery, time: str) -> Any:
+    """The streams that FROM names, each with a time, if there are several to choose from."""
     if not isinstance(data, Mapping):
         return data
     names = parsed.query.streams or tuple(data)
     for name in names:
         if name not in data:
-            hint = did_you_mean(
-                name, data, "the streams given are " + ", ".join(f"`{known}`" for known in data)
-            )
+            given = [str(known) for known in data]
+            listed = "the streams given are " + ", ".join(f"`{known}`" for known in given)
+            hint = did_you_mean(name, given, listed)
             raise CepheidError(
                 "bad-argument", f"FROM names the stream `{name}`, which the data lacks", hint=hint
             )
+        require_column(columns_of(data[name]), time, f"time of stream `{name}`")
     return {name: data[name] for name in names}
+
+
+def _type_column(chosen: Any, type: str | None) -> str | None:
+    """The column that tells an event's type; that of several streams may have to be made."""
+    if not isinstance(chosen, Mapping):
+        return type
+    return type_column({name: columns_of(part) for name, part in chosen.items()}, type)
 
 
 def _stream(
     data: Any, parsed: ParsedQuery, time: str, type: str | None, order: str | None
 ) -> tuple[pa.Table, Schema]:
     """In-process data as a table in stream order, and its schema."""
-    chosen = _chosen(data, parsed)
+    chosen = _chosen(data, parsed, time)
+    type = _type_column(chosen, type)
     if isinstance(chosen, Mapping):
-        table = unite({name: to_arrow(part) for name, part in chosen.items()}, type)
+        table = unite({name: to_arrow(part) for name, part in chosen.items()}, type or DEFAULT_TYPE)
     else:
         table = to_arrow(chosen)
     schema = schema_of(table.schema, time=time, type=type, order=order, stream=parsed.stream)

@@ -7,6 +7,8 @@ however often the state is saved and loaded between them, the union of the table
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from numbers import Integral
 from typing import Any
 
 import numpy as np
@@ -24,11 +26,14 @@ from cepheid.plan.plan import Plan
 from cepheid.saved import Arrays, pack
 from cepheid.streams.lanes import Lanes
 from cepheid.streams.order import first_unordered
+from cepheid.streams.plain import plain_table
 from cepheid.streams.times import Times, ties_of, times_of
 
-BATCH = 1 << 16  # rows handed to the evaluator at once
+MOST_ROWS = 1 << 16  # handed to the evaluator at once
+FEWEST_ROWS = 1 << 6
+MANY_MATCHES = 1 << 18  # what a piece of output should not hold much more of
 _SPARE_LANES = 1 << 14  # lanes kept beyond twice those that were active
-_SPARE = BATCH  # rows kept beyond twice what is needed before they are looked through
+_SPARE = MOST_ROWS  # rows kept beyond twice what is needed before they are looked through
 
 
 class Engine:
@@ -44,6 +49,7 @@ class Engine:
         lane_positions: bool = False,
     ) -> None:
         self.plan = plan
+        limit = checked_limit(limit)
         self._options = {
             "positions": positions,
             "limit": limit,
@@ -63,9 +69,11 @@ class Engine:
         )
         self._lanes = Lanes(plan.query.partition_by)
         self._history = History(plan.schema.arrow)
+        self._size = MOST_ROWS if counting else 1 << 12
         self._rows = 0
         self._reported = 0
         self._last: pa.Table | None = None  # the last row, to check order across batches
+        self._ended: str | None = None  # why no more rows are taken
         self._alive = 0
         self._active = 0
 
@@ -78,12 +86,28 @@ class Engine:
 
         With `report` false they are only taken in: matches that end in them are not reported.
         """
+        return pa.concat_tables([self.output_schema.empty_table(), *self.pieces(batch, report)])
+
+    def pieces(self, batch: pa.RecordBatch | pa.Table, report: bool = True) -> Iterator[pa.Table]:
+        """The same piece by piece, so that few matches are held at a time however many there are."""
+        if self._ended is not None:
+            hint = "make a new engine, or load a state that was saved before"
+            raise CepheidError("bad-argument", f"nothing can be pushed: {self._ended}", hint=hint)
         table = self._checked(batch)
-        found = [self._push(table.slice(at, BATCH), report) for at in range(0, len(table), BATCH)]
-        return pa.concat_tables([self.output_schema.empty_table(), *found])
+        times = self._ordered(table)
+        self._ended = "an earlier push failed, and part of its rows was taken"
+        at = 0
+        while at < len(table):
+            end = at + self._size
+            found = self._push(table.slice(at, self._size), times[at:end], report)
+            at = end
+            self._size = next_size(self._size, len(found))
+            yield found
+        self._ended = None
 
     def finish(self) -> pa.Table:
         """The stream has ended: the matches that were waiting for that."""
+        self._ended = "`finish` ended the stream"
         return self._tabulated(self._evaluator.finish())
 
     @property
@@ -113,6 +137,7 @@ class Engine:
             "options": self._options,
             "rows": self._rows,
             "reported": self._reported,
+            "ended": self._ended,
         }
         tables = {"history": self._history.save(), "schema": schema.arrow.empty_table()}
         if self._last is not None:
@@ -124,18 +149,19 @@ class Engine:
     def restore(self, header: dict[str, Any], tables: dict[str, pa.Table], arrays: Arrays) -> None:
         """Takes over a saved state; the plan and the options are those it was saved with."""
         self._rows, self._reported = header["rows"], header["reported"]
+        self._ended = header["ended"]
         self._history.load(tables["history"])
         self._alive = len(tables["history"])
         self._last = tables.get("last")
         self._lanes.load(_part(arrays, "lanes:"))
         self._evaluator.load(_part(arrays, "evaluator:"))
 
-    def _push(self, table: pa.Table, report: bool) -> pa.Table:
-        times = times_of(table[self.plan.schema.time], self.plan.schema.time, self._rows)
-        self._check_order(table, times)
+    def _push(self, table: pa.Table, times: Times, report: bool) -> pa.Table:
         rows = np.arange(self._rows, self._rows + len(table), dtype=np.int64)
         lanes = self._lanes.of(table)
-        positions, ranks = self._lanes.number(lanes, times)
+        # A count without partitions needs neither the positions in lanes nor what ids are made of.
+        plain = self._counting and not self._lanes.columns
+        positions, ranks = (rows, rows) if plain else self._lanes.number(lanes, times)
         self._rows += len(table)
         found = self._evaluator.advance(Events(table, rows, times, lanes, positions, report))
         matches = self._kept_and_tabulated(table, found, rows, lanes, positions, times, ranks)
@@ -180,7 +206,7 @@ class Engine:
         if window is None or window.unit is WindowUnit.EVENTS or self._options["lane_positions"]:
             self._active = self._lanes.count
             return
-        active = self._lanes.since(times[-1] - window.amount, times.dtype)
+        active = self._lanes.recent(times[-1], window.amount)
         self._forget()
         self._history.renumber_lanes(active)
         self._lanes.keep(active)
@@ -198,27 +224,36 @@ class Engine:
 
     def _checked(self, batch: pa.RecordBatch | pa.Table) -> pa.Table:
         """The batch as a table with exactly the columns of the schema."""
+        if not isinstance(batch, pa.RecordBatch | pa.Table):
+            given = f"{type(batch).__module__}.{type(batch).__name__}"
+            raise CepheidError(
+                "bad-data",
+                f"`push` requires a pyarrow RecordBatch or Table; got a {given} instead",
+                hint="`match` takes frames of other kinds",
+            )
         table = pa.Table.from_batches([batch]) if isinstance(batch, pa.RecordBatch) else batch
         expected = self.plan.schema.arrow
-        missing = [name for name in expected.names if name not in table.column_names]
-        if missing:
-            raise CepheidError(
-                "bad-data", f"the batch has no column `{missing[0]}`, which the engine's schema has"
-            )
-        table = table.select(expected.names)
-        if table.schema.types != expected.types:
-            try:
-                table = table.cast(expected)
-            except (pa.ArrowInvalid, pa.ArrowNotImplementedError) as error:
-                raise CepheidError(
-                    "bad-data", f"the batch does not fit the engine's schema: {error}"
-                ) from error
-        return table
+        for name in expected.names:
+            if (count := table.column_names.count(name)) != 1:
+                had = "no column" if count == 0 else f"{count} columns"
+                message = f"the batch has {had} `{name}`; the engine's schema has one"
+                raise CepheidError("bad-data", message)
+        table = plain_table(table.select(expected.names))
+        if table.schema.types == expected.types:
+            return table
+        try:
+            return table.cast(expected)
+        except pa.ArrowException as error:
+            message = f"the batch does not fit the engine's schema: {error}"
+            raise CepheidError("bad-data", message) from error
 
-    def _check_order(self, table: pa.Table, times: Times) -> None:
+    def _ordered(self, table: pa.Table) -> Times:
+        """The times of the rows, all checked before the first is taken: an error leaves the engine as it was."""
         schema = self.plan.schema
-        kept = [schema.time] if schema.order is None else [schema.time, schema.order]
-        order = table.select(kept)
+        times = times_of(table[schema.time], schema.time, self._rows)
+        order = table.select(
+            [schema.time] if schema.order in (None, schema.time) else [schema.time, schema.order]
+        )
         before = 0 if self._last is None else 1
         if self._last is not None:
             order = pa.concat_tables([self._last, order])
@@ -228,15 +263,42 @@ class Engine:
             value = table[schema.time][place - before]
             raise CepheidError(
                 "unsorted",
-                f"row {row} (time {value}) comes before the row at its left in stream order",
+                f"row {row} (time {value}) comes after row {row - 1} but belongs before it in stream order",
                 hint="push batches in order of time, ties by the order column; `match` sorts by itself",
             )
         if len(order):
             self._last = order.slice(len(order) - 1)
+        return times
+
+
+def next_size(rows: int, matches: int) -> int:
+    """How many rows to take next, after so many rows gave so many matches: as many as can be, since each turn costs
+    something, but few where matches are many.
+
+    >>> next_size(4096, matches=10), next_size(4096, matches=10_000_000)
+    (8192, 1024)
+    """
+    if matches > MANY_MATCHES:
+        return max(FEWEST_ROWS, rows // 4)
+    return min(MOST_ROWS, 2 * rows) if 4 * matches < MANY_MATCHES else rows
 
 
 def _part(arrays: Arrays, prefix: str) -> Arrays:
     return {name.removeprefix(prefix): array for name, array in arrays.items() if name.startswith(prefix)}
+
+
+def checked_limit(limit: int | None) -> int | None:
+    """The limit as a plain int.
+
+    >>> checked_limit(-1)
+    Traceback (most recent call last):
+    cepheid.errors.CepheidError: error[bad-argument]: `limit` requires a whole number from 0; got `-1` instead
+    """
+    if limit is None:
+        return None
+    if isinstance(limit, bool) or not isinstance(limit, Integral) or limit < 0:
+        raise CepheidError("bad-argument", f"`limit` requires a whole number from 0; got `{limit!r}` instead")
+    return int(limit)
 
 
 def evaluator_for(plan: Plan, counting: bool, limit: int | None) -> Evaluator:

@@ -5,12 +5,14 @@ A kind is recognised by where its class lives, so that nothing is imported that 
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 import pyarrow as pa
 
 from cepheid.errors import CepheidError
-from cepheid.schema import DEFAULT_TYPE
+from cepheid.schema import DEFAULT_TYPE, require_column
+from cepheid.streams.plain import plain_schema, plain_table
 
 
 def kind_of(data: Any) -> str:
@@ -43,27 +45,73 @@ def kind_of(data: Any) -> str:
 
 
 def to_arrow(data: Any) -> pa.Table:
-    """Data of any in-process kind as an Arrow table."""
-    match kind_of(data):
+    """Data of any in-process kind as an Arrow table in plain layouts."""
+    kind = kind_of(data)
+    try:
+        return plain_table(_read(data, kind))
+    except (pa.ArrowException, ValueError, TypeError) as error:
+        hint = "each column needs values of one type and a name of its own"
+        raise CepheidError("bad-data", f"the {kind} data cannot be read: {error}", hint=hint) from error
+
+
+def _read(data: Any, kind: str) -> pa.Table:
+    match kind:
         case "arrow":
-            table = data
+            return data
         case "batch":
-            table = pa.Table.from_batches([data])
+            return pa.Table.from_batches([data])
         case "reader":
-            table = data.read_all()
+            return data.read_all()
         case "pandas":
-            table = pa.Table.from_pandas(data, preserve_index=False)
+            return pa.Table.from_pandas(data, preserve_index=False)
         case "polars":
-            table = data.to_arrow()
+            return data.to_arrow()
         case "polars-lazy":
-            table = data.collect().to_arrow()
+            return data.collect().to_arrow()
         case other:
             raise CepheidError("bad-data", f"{other} data cannot be mixed with data of other kinds")
-    return _plain(table).replace_schema_metadata(None)
+
+
+def columns_of(data: Any) -> list[str]:
+    """The names of the columns; no rows are read.
+
+    >>> columns_of(pa.table({"ts": [1]}))
+    ['ts']
+    """
+    match kind_of(data):
+        case "arrow" | "batch" | "reader":
+            return list(data.schema.names)
+        case "polars-lazy":
+            return list(data.collect_schema().names())
+        case _:
+            return [str(name) for name in data.columns]
+
+
+def schema_without_rows(data: Any) -> pa.Schema:
+    """The types that `to_arrow` gives; a reader stays unread and a lazy frame uncollected.
+
+    >>> schema_without_rows(pa.table({"ts": [1]}).to_reader())
+    ts: int64
+    """
+    match kind_of(data):
+        case "reader":
+            return plain_schema(data.schema)
+        case "polars-lazy":
+            return to_arrow(data.head(0)).schema
+        case _:
+            return to_arrow(data).schema
 
 
 def from_arrow(table: pa.Table, like: str) -> Any:
     """An Arrow table as data of the given kind."""
+    try:
+        return _written(table, like)
+    except (pa.ArrowException, ValueError, TypeError, OverflowError) as error:
+        hint = "give the data as a pyarrow Table to get the matches as one"
+        raise CepheidError("bad-data", f"{like} cannot hold the matches: {error}", hint=hint) from error
+
+
+def _written(table: pa.Table, like: str) -> Any:
     match like:
         case "arrow":
             return table
@@ -83,35 +131,47 @@ def from_arrow(table: pa.Table, like: str) -> Any:
             raise AssertionError(like)
 
 
-def unite(streams: dict[str, pa.Table], type: str | None) -> pa.Table:
+def type_column(streams: Mapping[str, list[str]], type: str | None) -> str:
+    """The column that tells the types of several streams' events; `streams` are the columns of each.
+
+    Without one it is a new column, whose name no stream has.
+
+    >>> type_column({"a": ["ts"], "b": ["ts", "type"]}, "type"), type_column({"a": ["ts", "type"]}, None)
+    ('type', 'type_')
+    """
+    names = list(dict.fromkeys(name for columns in streams.values() for name in columns))
+    if type is None:
+        type = DEFAULT_TYPE
+        while type in names:
+            type += "_"
+    elif type != DEFAULT_TYPE:
+        require_column(names, type, "type")
+    return type
+
+
+def unite(streams: Mapping[str, pa.Table], type: str) -> pa.Table:
     """Several streams as one: attributes by name, NULL where a stream lacks them.
 
-    Without a type column an event's type is its stream's name.
+    Where a stream has no type column, an event's type is its stream's name.
 
     >>> unite({"a": pa.table({"ts": [1]}), "b": pa.table({"ts": [2], "v": [7]})}, "type").to_pylist()
     [{'ts': 1, 'type': 'a', 'v': None}, {'ts': 2, 'type': 'b', 'v': 7}]
     """
-    column = type or DEFAULT_TYPE
     parts = []
     for name, table in streams.items():
-        if column not in table.column_names:
-            table = table.append_column(column, pa.array([name] * len(table), pa.string()))
-        parts.append(table)
+        if type not in table.column_names:
+            table = table.append_column(type, pa.array([name] * len(table), pa.string()))
+        parts.append(table if len(streams) == 1 else _decoded(table))
     try:
         return pa.concat_tables(parts, promote_options="permissive").combine_chunks()
-    except (pa.ArrowInvalid, pa.ArrowTypeError) as error:
+    except pa.ArrowException as error:
         raise CepheidError("bad-data", f"the streams do not fit together: {error}") from error
 
 
-def _plain(table: pa.Table) -> pa.Table:
-    """Views as plain text, so that all kinds give the same output types."""
-    fields = []
-    for field in table.schema:
-        dtype = field.type
-        if pa.types.is_string_view(dtype) or pa.types.is_large_string(dtype):
-            dtype = pa.string()
-        elif pa.types.is_binary_view(dtype) or pa.types.is_large_binary(dtype):
-            dtype = pa.binary()
-        fields.append(pa.field(field.name, dtype))
-    schema = pa.schema(fields)
-    return table if schema.types == table.schema.types else table.cast(schema)
+def _decoded(table: pa.Table) -> pa.Table:
+    """Without dictionaries, since those of two streams need not fit."""
+    fields = [
+        pa.field(field.name, field.type.value_type if pa.types.is_dictionary(field.type) else field.type)
+        for field in table.schema
+    ]
+    return table.cast(pa.schema(fields))

@@ -12,12 +12,14 @@ from cepheid.algebra.printing import print_query
 from cepheid.algebra.scope import check_scope
 from cepheid.algebra.types import check_types
 from cepheid.engine import Engine
+from cepheid.errors import CepheidError
 from cepheid.languages import ParsedTree, lower, parse
 from cepheid.plan.choose import choose
 from cepheid.plan.plan import Plan
 from cepheid.rewrite.rules import Rewriting, rewrite
 from cepheid.saved import unpack
 from cepheid.schema import DEFAULT_TYPE, Schema, schema_of
+from cepheid.streams.plain import plain_schema
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,12 +60,19 @@ class ParsedQuery:
         evaluator: str = "auto",
     ) -> Engine:
         """An engine in this process that takes batches of this schema, in stream order."""
-        schema = schema_of(arrow_schema, time=time, type=type, order=order, stream=self.stream)
+        if not isinstance(arrow_schema, pa.Schema):
+            message = f"`engine` requires a pyarrow Schema; got `{arrow_schema!r}` instead"
+            raise CepheidError("bad-argument", message, hint="give the schema of the batches to push")
+        schema = schema_of(plain_schema(arrow_schema), time=time, type=type, order=order, stream=self.stream)
         return Engine(plan_for(self, schema, evaluator), positions=positions, limit=limit)
 
 
 def parse_query(text: str, language: str | None = None) -> ParsedQuery:
     """Reads a query: syntax, then the scope of its variables."""
+    if not isinstance(text, str):
+        raise CepheidError(
+            "bad-argument", f"a query is text, or what `cepheid.query` gave; got `{text!r}` instead"
+        )
     tree = parse(text, language)
     query = lower(tree)
     check_scope(query)

@@ -2,13 +2,14 @@
 
 A container of named arrays (NumPy's zip, no pickles): a JSON header with the version, the query's text and the
 names given to the engine; the schema and the kept rows as Arrow streams; the arrays of the lanes and of the evaluator.
+In front of it a mark and a digest of the rest, so that no damage goes unnoticed.
 """
 
 from __future__ import annotations
 
+import hashlib
 import io
 import json
-import zipfile
 from typing import Any
 
 import numpy as np
@@ -17,6 +18,8 @@ import pyarrow as pa
 from cepheid.errors import CepheidError
 
 VERSION = 1
+MARK = b"cepheid\0"
+_DIGEST = 16  # bytes
 Arrays = dict[str, np.ndarray[Any, np.dtype[np.generic]]]
 
 
@@ -26,16 +29,14 @@ def pack(header: dict[str, Any], tables: dict[str, pa.Table], arrays: Arrays) ->
     content |= {f"array:{name}": array for name, array in arrays.items()}
     sink = io.BytesIO()
     np.savez_compressed(sink, allow_pickle=False, **content)
-    return sink.getvalue()
+    saved = sink.getvalue()
+    return MARK + _digest(saved) + saved
 
 
 def unpack(saved: bytes) -> tuple[dict[str, Any], dict[str, pa.Table], Arrays]:
-    try:
-        with np.load(io.BytesIO(saved), allow_pickle=False) as archive:
-            content = {name: archive[name] for name in archive.files}
-        header = json.loads(content.pop("header").tobytes())
-    except (ValueError, KeyError, OSError, EOFError, zipfile.BadZipFile) as error:
-        raise CepheidError("bad-state", "these bytes are not the saved state of an engine") from error
+    with np.load(io.BytesIO(_undamaged(saved)), allow_pickle=False) as archive:
+        content = {name: archive[name] for name in archive.files}
+    header = json.loads(content.pop("header").tobytes())
     if header.get("version") != VERSION:
         raise CepheidError(
             "bad-state",
@@ -51,6 +52,29 @@ def unpack(saved: bytes) -> tuple[dict[str, Any], dict[str, pa.Table], Arrays]:
         name.removeprefix("array:"): array for name, array in content.items() if name.startswith("array:")
     }
     return header, tables, arrays
+
+
+def _undamaged(saved: bytes) -> bytes:
+    """What follows the mark and the digest, if it is what was saved."""
+    if not isinstance(saved, bytes | bytearray | memoryview):
+        raise CepheidError(
+            "bad-argument", f"`load` requires the bytes that `save` gave; got `{saved!r}` instead"
+        )
+    given = bytes(saved)
+    begin = len(MARK) + _DIGEST
+    if not given.startswith(MARK):
+        raise CepheidError("bad-state", "these bytes are not the saved state of an engine")
+    if given[len(MARK) : begin] != _digest(given[begin:]):
+        raise CepheidError(
+            "bad-state",
+            "the saved state is damaged or cut short",
+            hint="start the query anew, or load a copy",
+        )
+    return given[begin:]
+
+
+def _digest(content: bytes) -> bytes:
+    return hashlib.blake2b(content, digest_size=_DIGEST).digest()
 
 
 def _bytes(content: bytes) -> np.ndarray[Any, np.dtype[np.uint8]]:

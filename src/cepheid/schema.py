@@ -1,11 +1,12 @@
 """What a stream carries: its columns and which of them are time, type and order.
 
 In: an Arrow schema and the names a user gave. Out: a `Schema` whose names are known to exist and whose time
-column is known to order events.
+column is known to order events. Types here are those of `streams.plain`, which every batch is brought to.
 """
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import pyarrow as pa
@@ -50,27 +51,45 @@ def schema_of(
     >>> schema_of(columns, time="ts", stream="stocks").type is None
     True
     """
-    repeated = {name for name in arrow.names if arrow.names.count(name) > 1}
-    if repeated:
-        listed = ", ".join(f"`{name}`" for name in sorted(repeated))
-        raise CepheidError("bad-data", f"column names must be distinct; repeated: {listed}")
+    _check_names(arrow.names)
     require_column(arrow.names, time, "time")
     if not is_time(arrow.field(time).type):
         raise CepheidError(
             "bad-time",
             f"time column `{time}` has type {arrow.field(time).type}",
-            hint="events are ordered by a timestamp, a date or a number",
+            hint="events are ordered by a timestamp, a date, an integer or a float; cast it to one of these",
         )
     if type == DEFAULT_TYPE and DEFAULT_TYPE not in arrow.names:
         type = None
     if type is not None:
         require_column(arrow.names, type, "type")
+        _check_role(arrow.field(type), "type", is_type, "an event's type is a string, a number or a boolean")
     if order is not None:
         require_column(arrow.names, order, "order")
+        _check_role(
+            arrow.field(order), "order", is_comparable, "ties are ordered by numbers, strings or times"
+        )
     return Schema(arrow, time, type, order, stream)
 
 
+def _check_names(names: list[str]) -> None:
+    repeated = {name for name in names if names.count(name) > 1}
+    if repeated:
+        listed = ", ".join(f"`{name}`" for name in sorted(repeated))
+        raise CepheidError("bad-data", f"column names must be distinct; repeated: {listed}")
+    for name in names:
+        if name.startswith("\0"):  # the names of what `matches.history` keeps beside an event's columns
+            raise CepheidError("bad-data", f"the column name {name!r} begins with a NUL character")
+
+
+def _check_role(field: pa.Field, role: str, fits: Callable[[pa.DataType], bool], hint: str) -> None:
+    if not fits(field.type):
+        raise CepheidError("bad-argument", f"{role} column `{field.name}` has type {field.type}", hint=hint)
+
+
 def require_column(names: list[str] | tuple[str, ...], name: str, role: str) -> None:
+    if not isinstance(name, str):
+        raise CepheidError("bad-argument", f"`{role}` requires the name of a column; got `{name!r}` instead")
     if name not in names:
         listed = ", ".join(f"`{known}`" for known in names)
         hint = did_you_mean(name, names, f"the columns are {listed}" if names else "the data has no columns")
@@ -82,6 +101,42 @@ def is_time(dtype: pa.DataType) -> bool:
     return bool(
         pa.types.is_timestamp(dtype)
         or pa.types.is_date(dtype)
-        or (pa.types.is_integer(dtype) and dtype != pa.uint64())
+        or pa.types.is_integer(dtype)
         or pa.types.is_floating(dtype)
+    )
+
+
+def is_type(dtype: pa.DataType) -> bool:
+    """Whether values of this Arrow type, written as text, can be types of events.
+
+    >>> is_type(pa.dictionary(pa.int8(), pa.string())), is_type(pa.list_(pa.string()))
+    (True, False)
+    """
+    if pa.types.is_dictionary(dtype):
+        return is_type(dtype.value_type)
+    return bool(
+        pa.types.is_string(dtype)
+        or pa.types.is_large_string(dtype)
+        or pa.types.is_integer(dtype)
+        or pa.types.is_floating(dtype)
+        or pa.types.is_decimal(dtype)
+        or pa.types.is_boolean(dtype)
+        or pa.types.is_null(dtype)
+    )
+
+
+def is_comparable(dtype: pa.DataType) -> bool:
+    """Whether values of this Arrow type are equal or come one after the other: what keys and ties need.
+
+    >>> is_comparable(pa.timestamp("us")), is_comparable(pa.struct([]))
+    (True, False)
+    """
+    if pa.types.is_dictionary(dtype):
+        return is_comparable(dtype.value_type)
+    return bool(
+        is_type(dtype)
+        or (pa.types.is_temporal(dtype) and not pa.types.is_interval(dtype))
+        or pa.types.is_binary(dtype)
+        or pa.types.is_large_binary(dtype)
+        or pa.types.is_fixed_size_binary(dtype)
     )

@@ -272,6 +272,13 @@ def test_whole_numbers_and_reals_compare_exactly() -> None:
     assert check(In(X, (Literal(1.0), Literal(2.5), Literal(2.0**53))), 1, 2, large) == [True, False, False]
 
 
+@pytest.mark.parametrize("sign", [1, -1])
+def test_a_whole_column_that_doubles_cannot_hold_is_not_made_one(sign: int) -> None:
+    table = pa.table({"x": [sign * (2**53 + 1), 0], "v": [sign * 2.0**53, 1.0]})
+    assert not holds(Comparison("=", X, Attribute(None, "v")), table).any()
+    assert not holds(Comparison("=", Call("coalesce", (X, Literal(0.5))), Attribute(None, "v")), table).any()
+
+
 @pytest.mark.parametrize("op", ["=", "<>", "<", "<=", ">", ">="])
 def test_every_pair_of_numbers_compares_as_in_the_definition(op: str) -> None:
     whole, real = [*NUMBERS, *LARGE], list(REALS)
@@ -284,6 +291,13 @@ def test_every_pair_of_numbers_compares_as_in_the_definition(op: str) -> None:
     )
     for left, right in (("i", "v"), ("v", "i"), ("u", "i"), ("i", "u"), ("u", "v")):
         condition = Comparison(op, Attribute(None, left), Attribute(None, right))
+        assert holds(condition, pairs).tolist() == expected(condition, pairs)
+
+
+def test_powers_outside_the_reals_are_null() -> None:
+    pairs = pa.table({"i": [one for one in REALS for _ in REALS], "k": [two for _ in REALS for two in REALS]})
+    power = Call("power", (Attribute(None, "i"), Attribute(None, "k")))
+    for condition in (IsNull(power), *(Comparison("<=", power, Literal(value)) for value in REALS)):
         assert holds(condition, pairs).tolist() == expected(condition, pairs)
 
 
@@ -319,6 +333,20 @@ def test_case_follows_unicode_in_full() -> None:
     assert check(Comparison("=", Call("lower", (X,)), Literal("ας")), "ΑΣ", None) == [True, False]
 
 
+@pytest.mark.parametrize("function", ["trim", "ltrim", "rtrim"])
+def test_trimming_takes_spaces_only(function: str) -> None:
+    for text in ("a", "a ", " a", "\t"):
+        condition = Comparison("=", Call(function, (X,)), Literal(text))
+        check(condition, "a", " a", "  a", "a ", " a ", "\t", " \t ", "a a", "")
+
+
+def test_case_of_texts_in_a_slice() -> None:
+    table = pa.table({"x": ["éé", "\\", "AB", None]}).slice(1)
+    for text in ("\\", "ab"):
+        condition = In(Call("lower", (X,)), (Literal(text), Literal("y"), Literal("z")))
+        assert holds(condition, table).tolist() == expected(condition, table)
+
+
 def test_times_of_all_units_and_zones_are_points_on_one_line() -> None:
     noon = Literal(dt.datetime(2024, 1, 1, 12))
     paris_noon = dt.datetime(2024, 1, 1, 12, tzinfo=ZoneInfo(PARIS))
@@ -326,6 +354,9 @@ def test_times_of_all_units_and_zones_are_points_on_one_line() -> None:
     assert check(
         Comparison("=", Call("hour", (X,)), Literal(12)), paris_noon, type=pa.timestamp("s", PARIS)
     ) == [True]
+    later = Literal(dt.datetime(2030, 1, 1, 12, tzinfo=dt.UTC))
+    either_at_twelve = Comparison("=", Call("hour", (Call("coalesce", (X, later)),)), Literal(12))
+    assert check(either_at_twelve, paris_noon, None, type=pa.timestamp("s", PARIS)) == [True, True]
     nanoseconds = [1_704_110_400_000_000_001, 1_704_110_400_000_000_000]
     assert check(Comparison("=", X, noon), *nanoseconds, type=pa.timestamp("ns")) == [False, True]
     ancient = Literal(dt.datetime(1, 1, 1))
@@ -337,7 +368,10 @@ def test_decimals_are_read_as_the_nearest_double() -> None:
     tenths = [Decimal(number).scaleb(-1) for number in range(-500, 500)]
     for type in (pa.decimal128(15, 1), pa.decimal128(38, 1), pa.decimal256(50, 1)):
         for literal in (0.1, 0.3, 12.7, -49.9):
-            assert sum(check(Comparison("=", X, Literal(literal)), *tenths, type=type)) == 1
+            equal = Comparison("=", X, Literal(literal))
+            assert sum(check(equal, *tenths, type=type)) == 1
+            sliced = pa.table({"x": pa.array(tenths, type)}).slice(7)
+            assert holds(equal, sliced).tolist() == expected(equal, sliced)
 
 
 def test_rounding_is_of_the_printed_number() -> None:

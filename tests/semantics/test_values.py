@@ -193,6 +193,7 @@ def test_what_has_no_value_is_null(left: Any, op: str, right: Any) -> None:
         ("ceil", (-1.5,), -1),
         ("floor", (NAN,), None),
         ("ceil", (1e300,), None),
+        ("power", (-1.5, 2**53 + 1), math.inf),  # as a double the exponent is even
         ("sqrt", (9,), 3.0),
         ("sqrt", (-1,), None),
         ("power", (2, 10), 1024.0),

@@ -96,10 +96,10 @@ def test_more_shuffle_partitions_change_nothing(spark: SparkSession) -> None:
         # Arrival stays what it was: the rows are spread in order.
         parts = spread.withColumn("n", sql.monotonically_increasing_id()).repartition(partitions)
         found = cepheid.match(parts, query, order="n").toArrow()
-        assert sorted(found["match_id"].to_pylist()) == sorted(eval_id(row) for row in expected)
+        assert sorted(found["match_id"].to_pylist()) == sorted(id_in(row) for row in expected)
 
 
-def eval_id(row: str) -> str:
+def id_in(row: str) -> str:
     """The id inside a match printed by `rows_of`."""
     return row.split("'match_id': '")[1].split("'")[0]
 
@@ -173,6 +173,11 @@ def test_streams_unite_by_name(spark: SparkSession) -> None:
     found = cepheid.match({"T": spark.createDataFrame(hot), "H": spark.createDataFrame(dry)}, query)
     assert rows_of(found) == rows_of(cepheid.match({"T": hot, "H": dry}, query))
     assert found.count() == 1
+    named = {
+        name: table.append_column("type", pa.array(["a", "b"])) for name, table in (("T", hot), ("H", dry))
+    }
+    frames = {name: spark.createDataFrame(table) for name, table in named.items()}
+    assert cepheid.count(frames, query, type=None) == cepheid.count(named, query, type=None) == 1
 
 
 def test_no_events_give_no_matches(spark: SparkSession) -> None:

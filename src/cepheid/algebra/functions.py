@@ -7,7 +7,7 @@ Each meaning is a contract for the scalar evaluation (`semantics/`) and the colu
 - "Whole" results are 64-bit integers; what does not fit, and NaN or infinity made whole, is NULL.
 - NaN in gives NaN out where the result is a number that is not whole.
 - Strings are sequences of Unicode characters; case follows Unicode, not a locale.
-- Parts of a timestamp are those of the column's own time zone (on Spark, the session's); without one, those written.
+- Parts of a timestamp are those of the column's own time zone (on Spark, UTC); without one, those written.
 """
 
 from __future__ import annotations
@@ -68,8 +68,14 @@ _ALL = (
     ),
     Function("floor", (NUMBER,), _N, "floor(x)", "the largest whole number ≤ x"),
     Function("ceil", (NUMBER,), _N, "ceil(x)", "the smallest whole number ≥ x"),
-    Function("sqrt", (NUMBER,), _N, "sqrt(x)", "the square root; NaN for x < 0"),
-    Function("power", (NUMBER, NUMBER), _N, "power(x, y)", "x to the y as a real; infinite when too large"),
+    Function("sqrt", (NUMBER,), _N, "sqrt(x)", "the square root; NULL for x < 0"),
+    Function(
+        "power",
+        (NUMBER, NUMBER),
+        _N,
+        "power(x, y)",
+        "x to the y as a real; infinite when too large, NULL where no real is",
+    ),
     Function("ln", (NUMBER,), _N, "ln(x)", "the natural logarithm; NULL for x ≤ 0"),
     Function("exp", (NUMBER,), _N, "exp(x)", "e to the x; infinite when too large"),
     Function("sign", (NUMBER,), _N, "sign(x)", "-1, 0 or 1 as a real"),

@@ -32,6 +32,7 @@ from cepheid.algebra.variables import bound, defined, defined_once, is_iteration
 from cepheid.errors import CepheidError, Span, did_you_mean
 
 OUTPUT_COLUMNS = ("match_id", "start", "end", "positions")
+MOST_KEYS = 62  # a word has a bit for each that is NULL
 
 
 def check_scope(query: Query) -> None:
@@ -56,6 +57,7 @@ def check_scope(query: Query) -> None:
     _check_select(query, places)
     _check_distinct(query.streams, places.streams, "FROM")
     _check_distinct(query.partition_by, places.partition_by, "PARTITION BY")
+    _check_partition_by(query.partition_by, places.partition_by)
     _check_window(query.window, places.window)
     if query.limit is not None and query.limit < 1:
         message = f"`LIMIT` requires a positive number of matches; got `{query.limit}` instead"
@@ -204,6 +206,18 @@ def _check_select(query: Query, places: Places) -> None:
                 span=span,
                 hint="give the variable another name with AS",
             )
+
+
+def _check_partition_by(names: Sequence[str], spans: Sequence[Span]) -> None:
+    """Partition columns are columns of the output, beside those that every output has."""
+    if len(names) > MOST_KEYS:
+        message = f"PARTITION BY names {len(names)} columns; {MOST_KEYS} are the most"
+        raise CepheidError("too-large", message, span=_at(spans, MOST_KEYS))
+    for index, name in enumerate(names):
+        if name in OUTPUT_COLUMNS:
+            message = f"the output already has a column `{name}`"
+            hint = "rename the column of the data that PARTITION BY names"
+            raise CepheidError("bad-argument", message, span=_at(spans, index), hint=hint)
 
 
 def _check_distinct(names: Sequence[str], spans: Sequence[Span], clause: str) -> None:

@@ -40,7 +40,7 @@ from cepheid.algebra.kinds import Kind, kind_of
 from cepheid.algebra.nodes import Atom, Filter, Pattern, Places, Query, Window, WindowUnit, rebuild
 from cepheid.algebra.printing import print_condition, print_window
 from cepheid.errors import CepheidError, Span, did_you_mean
-from cepheid.schema import Schema
+from cepheid.schema import Schema, is_comparable
 
 Typed = tuple[Expression, Kind]
 
@@ -56,10 +56,14 @@ def check_types(query: Query, schema: Schema) -> Query:
     """
     places = query.places or Places()
     for index, name in enumerate(query.partition_by):
+        span = places.partition_by[index] if index < len(places.partition_by) else None
         if name not in schema.names:
-            span = places.partition_by[index] if index < len(places.partition_by) else None
             hint = did_you_mean(name, schema.names, _columns(schema))
             raise CepheidError("unknown-column", f"events have no column `{name}`", span=span, hint=hint)
+        if not is_comparable(dtype := schema.arrow.field(name).type):
+            message = f"PARTITION BY takes values that can be compared; `{name}` has type {dtype}"
+            hint = "partition by a string, a number, a boolean or a time"
+            raise CepheidError("type-mismatch", message, span=span, hint=hint)
     _check_window(query.window, schema, places.window)
     return replace(query, pattern=_pattern(query.pattern, schema))
 

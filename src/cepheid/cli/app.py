@@ -18,6 +18,7 @@ from rich.status import Status
 import cepheid
 from cepheid.cli.failures import debugging, errors, interrupted, reported
 from cepheid.cli.inputs import Input, format_of, inputs_of, query_text, read_columns
+from cepheid.errors import CepheidError
 from cepheid.schema import DEFAULT_TYPE
 
 FIRST = 20
@@ -225,6 +226,10 @@ def _required_time(time: str | None) -> str:
 
 def _target(output: str | None, format: OutputFormat | None) -> tuple[str | None, str]:
     """Where the matches go and in which format."""
+    if output is not None and Path(output).exists():
+        raise CepheidError(
+            "bad-argument", f"{output} exists already", hint="remove it or name another --output"
+        )
     if output != "-":
         return output, str(format) if format is not None else format_of(output or "")
     if format not in (None, OutputFormat.json):

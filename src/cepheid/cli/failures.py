@@ -69,8 +69,8 @@ def explained(error: Exception) -> str | None:
         return from_worker
     if isinstance(error, OSError | UnicodeDecodeError):
         return f"error[bad-argument]: {_of_system(error)}"
-    if type(error).__module__.startswith("pyspark.errors") and not _is_worker_bug(error):
-        return f"error[bad-data]: {_of_spark(error)}"
+    if _is_of_spark(error) and "Traceback (most recent call last)" not in str(error):
+        return f"error[bad-data]: {spark_message(str(error))}"
     if type(error).__module__.startswith("pyarrow"):
         return f"error[bad-data]: {error}"
     return None
@@ -116,14 +116,24 @@ def _of_system(error: OSError | UnicodeDecodeError) -> str:
     return str(error)
 
 
-def _of_spark(error: Exception) -> str:
-    """Spark's own first line, without the class in brackets and the codes."""
-    line = (str(error).strip().splitlines() or ["Spark gave no reason"])[0]
-    return re.sub(r"^\[[A-Z0-9_.]+\]\s*", "", line).split(" SQLSTATE:")[0]
+def _is_of_spark(error: Exception) -> bool:
+    return type(error).__module__.partition(".")[0] in ("pyspark", "py4j")
 
 
-def _is_worker_bug(error: Exception) -> bool:
-    return type(error).__name__ == "PythonException"
+def spark_message(text: str) -> str:
+    """What Spark says first, without the classes and codes around it; of a chain of causes, the last.
+
+    >>> spark_message("[PATH_NOT_FOUND] Path does not exist: x. SQLSTATE: 42K03")
+    'Path does not exist: x.'
+    >>> spark_message("An error occurred while calling o1.load.\\n: org.apache.spark.SparkException: failed\\n"
+    ...               "\\tat a.b\\nCaused by: java.io.IOException: cannot make directory\\n\\tat c.d")
+    'cannot make directory'
+    """
+    lines = text.strip().splitlines() or ["Spark gave no reason"]
+    causes = [line for line in lines if line.startswith((": ", "Caused by: "))]
+    causes = [line for line in causes if "java.lang.ClassNotFoundException" not in line]  # a bare name
+    said = re.sub(r"^(Caused by)?: [\w.$]+: ", "", causes[-1]) if causes else lines[0]
+    return re.sub(r"^\[[A-Z0-9_.]+\]\s*", "", said).split(" SQLSTATE:")[0]
 
 
 def _show_warning(message: Warning | str, category: type[Warning], *_: object) -> None:

@@ -17,16 +17,18 @@ import pyarrow as pa
 from cepheid.algebra.nodes import WindowUnit
 from cepheid.evaluators.interface import Events, State
 from cepheid.matches.found import Found, Ints, nothing_found
+from cepheid.plan.choose import read_by_conditions
 from cepheid.plan.plan import Plan
 from cepheid.semantics.oracle import OracleMatch, lane_matches, renumbered, slides, window_start
 from cepheid.semantics.stream import Event, events_of
+from cepheid.streams.times import recent
 
 Times = npt.NDArray[np.int64] | npt.NDArray[np.float64]
 
 
 @dataclass(frozen=True, slots=True)
 class Kept:
-    """Events that later matches may contain, ascending by row."""
+    """Events that later matches may contain, ascending by row; `table` has the columns that conditions read."""
 
     table: pa.Table
     rows: Ints
@@ -44,8 +46,11 @@ class SemanticsEvaluator:
     """Made from a plan; with `counting` it reports numbers and no matches."""
 
     def __init__(self, plan: Plan, counting: bool = False) -> None:
-        self._query = plan.query
+        self._query = plan.rewritten
         self._schema = plan.schema
+        read = {plan.schema.type, *read_by_conditions(plan.query)}
+        # A table without columns would forget how many rows it has.
+        self._reads = [name for name in plan.schema.names if name in read] or [plan.schema.time]
         self._counting = counting
         self._kept: Kept | None = None
         self.relevant: Ints = np.zeros(0, np.int64)
@@ -59,7 +64,7 @@ class SemanticsEvaluator:
     def advance(self, events: Events) -> Found:
         self.relevant = events.rows
         known = 0 if self._kept is None else len(self._kept)
-        held = _appended(self._kept, events)
+        held = _appended(self._kept, replace(events, table=events.table.select(self._reads)))
         stream = events_of(held.table, self._schema, held.times.tolist())
         found: list[OracleMatch] = []
         keep = np.zeros(len(held), np.bool_)
@@ -85,7 +90,7 @@ class SemanticsEvaluator:
         window = self._query.window
         if window is None or window.unit is WindowUnit.EVENTS or not slides(self._query) or not len(times):
             return np.ones(len(times), np.bool_)
-        return np.asarray(times[-1] - times <= window.amount)
+        return recent(times, times[-1], window.amount)
 
     def _report(self, found: list[OracleMatch], rows: Ints) -> Found:
         found.sort(key=lambda match: (match.last, match.positions))

@@ -70,7 +70,7 @@ def free(heap, meta, lanes, lane):
     lanes[lane, LAST] = last
 
 
-@numba.njit(cache=True)
+@numba.njit(cache=True, forceinline=True)
 def reserve_cells(heap, meta, lanes, lane, more):
     used = max(lanes[lane, N_CELLS], 1)
     lanes[lane, N_CELLS] = used
@@ -85,7 +85,7 @@ def reserve_cells(heap, meta, lanes, lane, more):
     return heap
 
 
-@numba.njit(cache=True)
+@numba.njit(cache=True, forceinline=True)
 def new_cell(heap, lanes, lane, row, label, child, alternative):
     """A cell in space reserved before."""
     cell = lanes[lane, N_CELLS]
@@ -98,7 +98,7 @@ def new_cell(heap, lanes, lane, row, label, child, alternative):
     return cell
 
 
-@numba.njit(cache=True)
+@numba.njit(cache=True, forceinline=True)
 def append_event(heap, meta, lanes, lane, row, position, klass):
     n = lanes[lane, N_EVENTS]
     heap, lanes[lane, EVENTS], lanes[lane, EVENTS_K] = resize(

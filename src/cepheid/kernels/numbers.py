@@ -15,7 +15,7 @@ MASK = (1 << BITS) - 1
 SAFE = 1 << 46
 
 
-@numba.njit(cache=True)
+@numba.njit(cache=True, forceinline=True)
 def add(target, at, source, start, width):
     """target[at:] += source[start:]; true when the top word has become large."""
     carry = 0
@@ -28,7 +28,7 @@ def add(target, at, source, start, width):
     return top >= SAFE
 
 
-@numba.njit(cache=True)
+@numba.njit(cache=True, forceinline=True)
 def is_zero(source, start, width):
     for i in range(width):
         if source[start + i] != 0:
@@ -36,7 +36,7 @@ def is_zero(source, start, width):
     return True
 
 
-@numba.njit(cache=True)
+@numba.njit(cache=True, forceinline=True)
 def _word(source, start, width, i):
     """Word i of a number whose top word is split in two, so that all words hold 32 bits."""
     if i < width - 1:
@@ -46,7 +46,7 @@ def _word(source, start, width, i):
     return source[start + width - 1] >> BITS
 
 
-@numba.njit(cache=True)
+@numba.njit(cache=True, forceinline=True)
 def add_product(total, a, a_start, b, b_start, width):
     """total += a · b, total being 32-bit words and long enough."""
     for i in range(width + 1):
@@ -65,6 +65,20 @@ def add_product(total, a, a_start, b, b_start, width):
             total[k] = np.int64(word & np.uint64(MASK))
             carry = word >> np.uint64(BITS)
             k += 1
+
+
+@numba.njit(cache=True, forceinline=True)
+def add_to(total, source, start, width):
+    """total += a number, total being 32-bit words and long enough."""
+    carry = 0
+    k = 0
+    while k <= width or carry != 0:
+        word = total[k] + carry
+        if k <= width:
+            word += _word(source, start, width, k)
+        total[k] = word & MASK
+        carry = word >> BITS
+        k += 1
 
 
 @numba.njit(cache=True)

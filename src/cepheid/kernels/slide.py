@@ -48,7 +48,7 @@ from cepheid.kernels.lane import (
     reserve_cells,
     reset,
 )
-from cepheid.kernels.numbers import add, add_product, is_zero
+from cepheid.kernels.numbers import add, add_product, add_to, is_zero
 
 UNKNOWN = -2  # a cell of the table not filled yet
 DEAD = -1
@@ -182,7 +182,7 @@ def slide(table, batch, begin, options, heap, meta, lanes, total, out_offsets, o
     return status, i, state, klass, heap, made, out_offsets, out_rows, out_labels
 
 
-@numba.njit(cache=True)
+@numba.njit(cache=True, forceinline=True)
 def enter(heap, lanes, lane, slot, words):
     """Notes in which entry each active state of the lane is."""
     width = lanes[lane, WIDTH]
@@ -191,7 +191,7 @@ def enter(heap, lanes, lane, slot, words):
         slot[heap[base + entry * (1 + width * words)]] = entry
 
 
-@numba.njit(cache=True)
+@numba.njit(cache=True, forceinline=True)
 def leave(heap, lanes, lane, slot, words):
     width = lanes[lane, WIDTH]
     base = lanes[lane, BACK] + width
@@ -199,7 +199,7 @@ def leave(heap, lanes, lane, slot, words):
         slot[heap[base + entry * (1 + width * words)]] = -1
 
 
-@numba.njit(cache=True)
+@numba.njit(cache=True, forceinline=True)
 def first_unknown(table, klass, options, heap, lanes, lane):
     """An active state whose moves on this class are not in the table yet, or -1."""
     width = lanes[lane, WIDTH]
@@ -211,7 +211,7 @@ def first_unknown(table, klass, options, heap, lanes, lane):
     return -1
 
 
-@numba.njit(cache=True)
+@numba.njit(cache=True, forceinline=True)
 def prepare(table, klass, options, heap, meta, lanes, lane, work):
     """Room for what one step can add: (heap, work)."""
     width = lanes[lane, WIDTH]
@@ -232,7 +232,7 @@ def prepare(table, klass, options, heap, meta, lanes, lane, work):
     return heap, work
 
 
-@numba.njit(cache=True)
+@numba.njit(cache=True, forceinline=True)
 def take_out(table, klass, options, heap, lanes, lane, slot, work):
     """Copies the entries that this class moves to `work`; those that do not stay where they are leave the lane.
 
@@ -248,12 +248,14 @@ def take_out(table, klass, options, heap, lanes, lane, slot, work):
         state = heap[at]
         stays = table.skip[state, klass] == state
         if not stays or table.moves[state, klass] > 0:
-            work[n_work * size : (n_work + 1) * size] = heap[at : at + size]
+            for i in range(size):
+                work[n_work * size + i] = heap[at + i]
             n_work += 1
         if stays:
             if kept != entry:
                 to = base + kept * size
-                heap[to : to + size] = heap[at : at + size]
+                for i in range(size):
+                    heap[to + i] = heap[at + i]
                 slot[state] = kept
             kept += 1
         else:
@@ -262,7 +264,7 @@ def take_out(table, klass, options, heap, lanes, lane, slot, work):
     return n_work
 
 
-@numba.njit(cache=True)
+@numba.njit(cache=True, forceinline=True)
 def entry_of(state, options, heap, lanes, lane, slot):
     """Where the values of an active state begin; the state becomes active with empty values if it was not."""
     width = lanes[lane, WIDTH]
@@ -281,7 +283,7 @@ def entry_of(state, options, heap, lanes, lane, slot):
     return at
 
 
-@numba.njit(cache=True)
+@numba.njit(cache=True, forceinline=True)
 def skip_on(table, klass, options, heap, lanes, lane, slot, work, n_work):
     """The entries in `work` that skip to another state join it. True when a number has become large."""
     width = lanes[lane, WIDTH]
@@ -309,7 +311,7 @@ def skip_on(table, klass, options, heap, lanes, lane, slot, work, n_work):
     return large
 
 
-@numba.njit(cache=True)
+@numba.njit(cache=True, forceinline=True)
 def mark_on(table, klass, row, options, heap, lanes, lane, slot, work, n_work):
     """The marking moves of the entries in `work`. True when a number has become large."""
     width = lanes[lane, WIDTH]
@@ -334,7 +336,7 @@ def mark_on(table, klass, row, options, heap, lanes, lane, slot, work, n_work):
     return large
 
 
-@numba.njit(cache=True)
+@numba.njit(cache=True, forceinline=True)
 def count_matches(table, klass, options, heap, lanes, lane, work, n_work, total):
     """Adds the number of matches that end here to `total`; whether there is any."""
     width = lanes[lane, WIDTH]
@@ -342,8 +344,6 @@ def count_matches(table, klass, options, heap, lanes, lane, work, n_work, total)
     size = 1 + width * words
     in_front = lanes[lane, LOW] < lanes[lane, PIVOT]
     front = lanes[lane, FRONT] + lanes[lane, LOW] * width * words
-    one = np.zeros(words, np.int64)
-    one[0] = 1
     matched = False
     for k in range(n_work):
         state = work[k * size]
@@ -358,7 +358,7 @@ def count_matches(table, klass, options, heap, lanes, lane, work, n_work, total)
                 if not in_front:
                     matched = True
                     if options.report:
-                        add_product(total, one, 0, work, back, words)
+                        add_to(total, work, back, words)
                 elif not is_zero(heap, front + p * words, words):
                     matched = True
                     if options.report:
@@ -423,7 +423,7 @@ def emit_matches(
     return matched, made, out_offsets, out_rows, out_labels
 
 
-@numba.njit(cache=True)
+@numba.njit(cache=True, forceinline=True)
 def expire(table, edge, options, heap, meta, lanes, lane, slot):
     """Moves the lane's low end up to the edge, and its pivot to now if the edge has passed it."""
     events = lanes[lane, EVENTS]
@@ -603,7 +603,8 @@ def fold(table, begin, step_class, step_event, steps, offsets, active, options, 
         if large:
             return heap, True
         for k in range(n):
-            rows[changed_state[k], :] = changed[k, :]
+            for i in range(size):
+                rows[changed_state[k], i] = changed[k, i]
         if step_event[s] >= 0:
             at = lanes[lane, FRONT] + step_event[s] * size
             for i in range(size):

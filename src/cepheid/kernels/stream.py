@@ -37,7 +37,8 @@ def first_disorder(times):
 def window_edges(times, rows, begin, amount, out_edge):
     """For each event from `begin` on, the row of the first event that is at most `amount` older.
 
-    Gives the index of that first event for the last one.
+    Times ascend; whole numbers come as uint64, whose differences do not overflow. Gives the index of that first event
+    for the last one.
     """
     low = 0
     for i in range(begin, len(times)):

@@ -73,8 +73,8 @@ def _first_word(text: str) -> str:
 
 
 def _language(name: str) -> Language:
-    if name.casefold() not in LANGUAGES:
+    if not isinstance(name, str) or name.casefold() not in LANGUAGES:
         listed = ", ".join(f"`{known}`" for known in LANGUAGES)
-        hint = did_you_mean(name, LANGUAGES, f"the known languages are {listed}")
+        hint = did_you_mean(str(name), LANGUAGES, f"the known languages are {listed}")
         raise CepheidError("unknown-language", f"there is no query language `{name}`", hint=hint)
     return LANGUAGES[name.casefold()]

@@ -12,7 +12,8 @@ import pyarrow as pa
 
 from cepheid.matches.found import Ints
 
-ROW, LANE, POSITION, TIE, RANK = "__row", "__lane", "__position", "__tie", "__rank"
+# No column of a stream has a name that begins with NUL: `schema_of` sees to it.
+ROW, LANE, POSITION, TIE, RANK = "\0row", "\0lane", "\0position", "\0tie", "\0rank"
 HIDDEN = (ROW, LANE, POSITION, TIE, RANK)
 
 

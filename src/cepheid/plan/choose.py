@@ -29,7 +29,7 @@ def choose(query: Query, rewritten: Query, schema: Schema, evaluator: str = "aut
         raise CepheidError(
             "bad-argument",
             f"`evaluator` is one of {listed}; got `{evaluator}` instead",
-            hint=did_you_mean(evaluator, EVALUATORS),
+            hint=did_you_mean(str(evaluator), EVALUATORS),
         )
     unary = is_unary(rewritten.pattern)
     if evaluator == "compact" and not unary:
@@ -45,7 +45,8 @@ def choose(query: Query, rewritten: Query, schema: Schema, evaluator: str = "aut
         automaton = trim(construct(rewritten.pattern, tuple(item.name for item in variables)))
     return Plan(
         query=query,
-        rewritten=rewritten,
+        # Who asks for the definition gets it of the query as written.
+        rewritten=query if evaluator == "semantics" else rewritten,
         schema=schema,
         evaluator=chosen,
         why=tuple(_why(chosen, evaluator, rewritten, unary)),
@@ -62,8 +63,6 @@ def _why(chosen: str, asked: str, rewritten: Query, unary: bool) -> Iterator[str
         yield "every condition is unary, so the pattern is a finite automaton: constant time per event"
     else:
         yield f"{_reason(rewritten)} compares events; only the definition itself runs that for now, and it is slow"
-    if rewritten.window is None and not rewritten.consume:
-        yield "no WITHIN: partial matches are kept for ever, so memory may grow with the stream"
 
 
 def _reason(query: Query) -> str:
@@ -75,9 +74,16 @@ def _reason(query: Query) -> str:
 
 def _reads(query: Query, schema: Schema) -> tuple[str, ...]:
     """The columns that deciding the matches needs, in the order of the schema."""
-    needed = {schema.time, schema.type, schema.order, *query.partition_by}
-    for node in walk(query.pattern):
-        condition = node.condition if isinstance(node, Filter | Atom) else None
-        if condition is not None:
-            needed.update(attribute.name for attribute in attributes(condition))
+    needed = {schema.time, schema.type, schema.order, *query.partition_by, *read_by_conditions(query)}
     return tuple(name for name in schema.names if name in needed)
+
+
+def read_by_conditions(query: Query) -> set[str]:
+    """The attributes that some condition reads.
+
+    >>> from cepheid.algebra.conditions import Attribute, IsNull
+    >>> read_by_conditions(Query(Filter(Atom("T", "x"), IsNull(Attribute("x", "value")))))
+    {'value'}
+    """
+    conditions = (node.condition for node in walk(query.pattern) if isinstance(node, Filter | Atom))
+    return {read.name for condition in conditions if condition for read in attributes(condition)}

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from cepheid.algebra.nodes import Query
-from cepheid.algebra.printing import print_query, print_tree
+from cepheid.algebra.printing import print_pattern, print_query, print_tree, print_window
 from cepheid.automata.printing import print_automaton
 from cepheid.languages.parsed import ParsedTree
 from cepheid.plan.plan import Plan
@@ -15,17 +15,19 @@ def explain_query(tree: ParsedTree, query: Query) -> str:
     return _joined(_front(tree, query, rewrite(query)))
 
 
-def explain_plan(tree: ParsedTree, plan: Plan) -> str:
-    """All stages."""
+def explain_plan(tree: ParsedTree, plan: Plan, spark: str | None = None) -> str:
+    """All stages; `spark` says how Spark carries the rows, where it does."""
     sections = _front(tree, plan.query, rewrite(plan.query))
     if plan.automaton is not None:
         sections.append(("automaton", print_automaton(plan.automaton)))
     sections.append(("plan", _plan(plan)))
+    if spark is not None:
+        sections.append(("spark", spark))
     return _joined(sections)
 
 
 def _front(tree: ParsedTree, query: Query, rewriting: Rewriting) -> list[tuple[str, str]]:
-    steps = [f"{step.rule}:\n  {print_query(step.after)}" for step in rewriting.steps]
+    steps = [f"{step.rule}:\n  {print_pattern(step.after.pattern)}" for step in rewriting.steps]
     return [
         ("query", print_query(query)),
         ("syntax tree", str(tree)),
@@ -45,7 +47,16 @@ def _plan(plan: Plan) -> str:
         lines.append(f"partitions: by {', '.join(query.partition_by)}; each key is a stream of its own")
     else:
         lines.append("partitions: none; the whole stream is one ordered sequence")
+    lines.append(f"memory: {_memory(query)}")
     return "\n".join(lines)
+
+
+def _memory(query: Query) -> str:
+    if query.window is not None:
+        return f"the events inside WITHIN {print_window(query.window)}, however long the stream"
+    if query.consume:
+        return "what was seen since the last match"
+    return "may grow with the stream: without WITHIN a match can begin at any time in the past"
 
 
 def _shape(many: bool) -> str:

@@ -79,7 +79,7 @@ def _power(base: Any, exponent: Any) -> float | None:
     value = _real(math.pow, base, exponent)
     # Only a negative base with an odd exponent overflows downwards.
     overflowed = value == math.inf and math.isfinite(base) and math.isfinite(exponent)
-    return -math.inf if overflowed and base < 0 and exponent % 2 == 1 else value
+    return -math.inf if overflowed and base < 0 and float(exponent) % 2 == 1 else value
 
 
 def _ln(value: Any) -> float | None:

@@ -14,6 +14,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from cepheid.algebra.nodes import Window, WindowUnit
+from cepheid.errors import CepheidError
 from cepheid.schema import Schema
 
 
@@ -37,9 +38,21 @@ def events_of(table: pa.Table, schema: Schema, times: Sequence[int | float] | No
     >>> [(event.type, event.time) for event in events_of(table, schema_of(table.schema, time="ts"))]
     [('A', 1), ('B', 2)]
     """
-    rows = table.to_pylist()
+    rows = _rows(table)
     numbers = times if times is not None else _numbers(table.column(schema.time))
     return [Event(_type_of(row, schema), time, row) for row, time in zip(rows, numbers, strict=True)]
+
+
+def _rows(table: pa.Table) -> list[dict[str, Any]]:
+    if table.num_columns == 0:
+        return [{} for _ in range(table.num_rows)]
+    try:
+        return table.to_pylist()  # type: ignore[no-any-return]
+    except (OverflowError, ValueError) as error:
+        hint = "dates and timestamps that conditions read lie in the years 1 to 9999"
+        raise CepheidError(
+            "bad-data", f"an event has a value that cannot be read: {error}", hint=hint
+        ) from error
 
 
 def _type_of(row: Mapping[str, Any], schema: Schema) -> str | None:

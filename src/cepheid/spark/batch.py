@@ -93,6 +93,25 @@ def count_spark(
     return total if plan.query.limit is None else min(total, plan.query.limit)
 
 
+def explain_spark(plan: Plan) -> str:
+    """How a batch DataFrame is carried to the engine, as `explain` prints it."""
+    query = plan.query
+    columns = plan.schema.names if plan.shown else plan.reads
+    lines = [f"to Python: {', '.join(columns)}", f"to count: {', '.join(plan.reads)}"]
+    obstacle = why_not(query)
+    if query.partition_by:
+        keys = ", ".join(query.partition_by)
+        lines.append(f"tasks: rows are shuffled by {keys}; each task matches many keys at once")
+        lines.append("skew: the rows of one key go through one task, in order")
+    elif obstacle is not None:
+        lines.append(f"tasks: one, since there is no PARTITION BY and {obstacle}")
+    else:
+        lines.append(
+            f"tasks: one below {CORES_THAT_PAY} cores, else time slices that overlap by one window (`slices=n` asks)"
+        )
+    return "\n".join(lines)
+
+
 def arrow_schema(rows: DataFrame) -> pa.Schema:
     """What the engine will see of a DataFrame: its columns as Arrow types, timestamps in UTC."""
     found = to_arrow_schema(rows.schema, timezone="UTC")

@@ -14,7 +14,8 @@ from pyspark.sql.types import ArrayType, BinaryType, DataType, StructType
 
 from cepheid.spark.streams import quoted
 
-READ_OPTIONS: Mapping[str, Mapping[str, str]] = {"csv": {"header": "true", "inferSchema": "true"}}
+CSV_OPTIONS = {"header": "true", "escape": '"'}
+READ_OPTIONS: Mapping[str, Mapping[str, str]] = {"csv": {**CSV_OPTIONS, "inferSchema": "true"}}
 KEEP_NULLS = {"ignoreNullFields": "false"}
 
 
@@ -32,7 +33,7 @@ def write(frame: DataFrame, path: str, format: str, *, overwrite: bool = False) 
     )
     writer = rows.write.mode("overwrite" if overwrite else "errorifexists")
     if format == "csv":
-        writer = writer.option("header", "true")
+        writer = writer.options(**CSV_OPTIONS)
     if format == "json":
         writer = writer.options(**KEEP_NULLS)
     writer.format(format).save(path)

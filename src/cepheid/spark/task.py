@@ -21,11 +21,6 @@ OVERLAP = "__cepheid_overlap"
 """A column that is true for rows that a time slice sees only because matches that end in it may begin with
 them."""
 
-MOST_ROWS = 1 << 17
-FEWEST_ROWS = 1 << 6
-MANY_MATCHES = 1 << 18
-"""Between two batches handed to Spark a worker should hold no more matches than about this."""
-
 COUNT_SCHEMA = pa.schema([("count", pa.string())])
 
 
@@ -40,14 +35,11 @@ class MatchTask:
     def __call__(self, batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         partitioned = bool(self.plan.query.partition_by)
         engine = Engine(self.plan, positions=self.positions, limit=self.limit, lane_positions=partitioned)
-        given, size = 0, FEWEST_ROWS
+        given = 0
         for rows, report in _runs(batches, self.plan):
-            begin = 0
-            while begin < rows.num_rows:
-                found = engine.push(rows.slice(begin, size), report=report)
+            for found in engine.pieces(rows, report):
                 yield from found.to_batches()
-                begin, given = begin + size, given + found.num_rows
-                size = next_size(size, found.num_rows)
+                given += found.num_rows
                 if self.limit is not None and given >= self.limit:
                     return
         yield from engine.finish().to_batches()
@@ -65,18 +57,6 @@ class CountTask:
             engine.push(rows, report=report)
         engine.finish()
         yield pa.record_batch([[str(engine.counted)]], schema=COUNT_SCHEMA)
-
-
-def next_size(rows: int, matches: int) -> int:
-    """How many rows to push next, after so many rows gave so many matches: as many as can be, since each push
-    costs something, but few where matches are many.
-
-    >>> next_size(4096, matches=10), next_size(4096, matches=10_000_000)
-    (8192, 1024)
-    """
-    if matches > MANY_MATCHES:
-        return max(FEWEST_ROWS, rows // 4)
-    return min(MOST_ROWS, 2 * rows) if 4 * matches < MANY_MATCHES else rows
 
 
 def _runs(batches: Iterable[pa.RecordBatch], plan: Plan) -> Iterator[tuple[pa.Table, bool]]:

@@ -16,7 +16,7 @@ from cepheid.kernels.hashing import hash_words
 from cepheid.kernels.interning import hash_texts, intern_texts, intern_words, rehash_texts, rehash_words
 from cepheid.kernels.stream import number_events
 from cepheid.matches.found import Ints
-from cepheid.streams.times import Times, ties_of, times_of
+from cepheid.streams.times import Times, recent, ties_of, times_of
 
 State = dict[str, npt.NDArray[np.generic]]
 
@@ -101,7 +101,7 @@ class Lanes:
         hashes = np.zeros((2, len(table), len(self.columns) + 1), np.int64)
         for k, name in enumerate(self.columns):
             column = table[name].combine_chunks()
-            words[:, k], hashes[0, :, k], hashes[1, :, k], nulls = self._words(column, self._texts[k])
+            words[:, k], hashes[0, :, k], hashes[1, :, k], nulls = self._words(column, name, self._texts[k])
             words[:, -1] |= nulls.astype(np.int64) << k
         hashes[:, :, -1] = words[:, -1]
         lanes = np.empty(len(table), np.int64)
@@ -126,13 +126,17 @@ class Lanes:
         """Two 64-bit hashes of each lane's key."""
         return self._hashes[0][lanes], self._hashes[1][lanes]
 
-    def _words(self, column: pa.Array, texts: Texts) -> tuple[Ints, Ints, Ints, npt.NDArray[np.bool_]]:
+    def _words(
+        self, column: pa.Array, name: str, texts: Texts
+    ) -> tuple[Ints, Ints, Ints, npt.NDArray[np.bool_]]:
         """A column as whole numbers that are equal when the values are, two hashes of them, and where it is NULL."""
         nulls = pc.is_null(column).to_numpy(zero_copy_only=False)
-        numbers = _as_integers(column)
+        numbers = _as_integers(column, name)
         if numbers is not None:
             numbers[nulls] = 0
             return numbers, numbers, numbers, nulls
+        if pa.types.is_fixed_size_binary(column.type):
+            column = column.cast(pa.binary())
         if not pa.types.is_dictionary(column.type):
             column = column.dictionary_encode()
         codes = pc.fill_null(column.indices.cast(pa.int64()), 0).to_numpy(zero_copy_only=False)
@@ -187,10 +191,11 @@ class Lanes:
         self._slots = np.zeros(2 * capacity, np.int64)
         rehash_words(self._keys, self.count, self._slots)
 
-    def since(self, time: float, dtype: npt.DTypeLike) -> Ints:
-        """The lanes whose last event is not before this time; `dtype` is that of the times."""
-        last = self._numbers[1, : self.count].view(dtype)
-        return np.flatnonzero(last >= time)
+    def recent(self, now: np.int64 | np.float64, amount: int | float) -> Ints:
+        """The lanes whose last event is at most `amount` before the time `now`."""
+        ties = self._numbers[1, : self.count]
+        last: Times = ties if now.dtype == np.int64 else ties.view(np.float64)
+        return np.flatnonzero(recent(last, now, amount))
 
     def save(self) -> State:
         state: State = {
@@ -245,7 +250,7 @@ def _is_bytes(dtype: pa.DataType) -> bool:
     )
 
 
-def _as_integers(column: pa.Array) -> Ints | None:
+def _as_integers(column: pa.Array, name: str) -> Ints | None:
     """Values of a fixed width as whole numbers, or None for text and the like. NULL is any number."""
     dtype = column.type
     if pa.types.is_null(dtype):
@@ -261,7 +266,7 @@ def _as_integers(column: pa.Array) -> Ints | None:
                 0, pa.int64() if pa.types.is_timestamp(dtype) or pa.types.is_date64(dtype) else pa.int32()
             ).cast(dtype),
         )
-        return np.array(times_of(filled, "key"), np.int64)
+        return np.array(times_of(filled, name), np.int64)
     if pa.types.is_floating(dtype):
         reals = pc.fill_null(column.cast(pa.float64()), 0.0).to_numpy(zero_copy_only=False) + 0.0
         reals[np.isnan(reals)] = np.nan  # one NaN

@@ -29,8 +29,12 @@ def sort_stream(table: pa.Table, schema: Schema) -> pa.Table:
 
 
 def _comparable(column: pa.ChunkedArray) -> pa.ChunkedArray:
-    """Dictionaries sort by value, not by code."""
-    return column.cast(column.type.value_type) if pa.types.is_dictionary(column.type) else column
+    """In a type that Arrow sorts. Dictionaries sort by value, not by code."""
+    if pa.types.is_dictionary(column.type):
+        return column.cast(column.type.value_type)
+    if pa.types.is_null(column.type):
+        return column.cast(pa.int8())
+    return column.cast(pa.float32()) if pa.types.is_float16(column.type) else column
 
 
 def first_unordered(table: pa.Table, schema: Schema) -> int:

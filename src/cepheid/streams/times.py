@@ -1,7 +1,7 @@
 """The time column as numbers: microseconds for timestamps and dates, else the numbers themselves.
 
-In: a column of a type that `schema.is_time` accepts. Out: int64 or float64 without NULL or NaN; bad values are an error
-that names the row. Timestamps count in microseconds, as Spark's do, so that both give the same matches.
+In: a column of a type that `schema.is_time` accepts. Out: int64 or float64, finite and without NULL; bad values are an
+error that names the row. Timestamps count in microseconds, as Spark's do, so that both give the same matches.
 """
 
 from __future__ import annotations
@@ -14,6 +14,7 @@ import pyarrow.compute as pc
 from cepheid.errors import CepheidError
 
 Times = npt.NDArray[np.int64] | npt.NDArray[np.float64]
+Time = np.int64 | np.float64 | int | float
 
 MICROSECONDS_PER_DAY = 86_400_000_000
 
@@ -35,20 +36,28 @@ def times_of(column: pa.ChunkedArray | pa.Array, name: str, first_row: int = 0) 
         )
     dtype = column.type
     if pa.types.is_date(dtype):
-        return _integers(column.cast(pa.date32()).cast(pa.int32())) * MICROSECONDS_PER_DAY
+        days = _integers(column.cast(pa.date32()).cast(pa.int32()))
+        return _to_microseconds(days, MICROSECONDS_PER_DAY, name, first_row)
     if pa.types.is_timestamp(dtype):
         ticks = _integers(column.cast(pa.timestamp(dtype.unit)).cast(pa.int64()))
-        return _to_microseconds(ticks, dtype.unit, name)
+        if dtype.unit == "ns":
+            return ticks // 1000
+        factor = {"s": 1_000_000, "ms": 1000, "us": 1}[dtype.unit]
+        return ticks if factor == 1 else _to_microseconds(ticks, factor, name, first_row)
     if pa.types.is_floating(dtype):
         reals: npt.NDArray[np.float64] = column.cast(pa.float64()).to_numpy(zero_copy_only=False)
-        bad = np.flatnonzero(np.isnan(reals))
+        bad = np.flatnonzero(~np.isfinite(reals))
         if len(bad):
+            value = "NaN" if np.isnan(reals[bad[0]]) else "infinite"
             raise CepheidError(
                 "bad-time",
-                f"time column `{name}` is NaN in row {first_row + int(bad[0])}",
+                f"time column `{name}` is {value} in row {first_row + int(bad[0])}",
                 hint="drop or fill the rows without a time before matching",
             )
         return reals + 0.0  # -0.0 and 0.0 are one time
+    if dtype == pa.uint64():
+        numbers: npt.NDArray[np.uint64] = column.to_numpy(zero_copy_only=False)
+        _check_range(numbers > np.iinfo(np.int64).max, "64 bits with a sign", name, first_row)
     return _integers(column)
 
 
@@ -57,17 +66,43 @@ def _integers(column: pa.Array) -> npt.NDArray[np.int64]:
     return numbers
 
 
-def _to_microseconds(ticks: npt.NDArray[np.int64], unit: str, name: str) -> npt.NDArray[np.int64]:
-    if unit == "us":
-        return ticks
-    if unit == "ns":
-        return ticks // 1000
-    factor = 1_000_000 if unit == "s" else 1000
-    if len(ticks) and np.abs(ticks).max() > np.iinfo(np.int64).max // factor:
-        raise CepheidError(
-            "bad-time", f"time column `{name}` lies outside the range of microseconds in 64 bits"
-        )
+def _to_microseconds(
+    ticks: npt.NDArray[np.int64], factor: int, name: str, first_row: int
+) -> npt.NDArray[np.int64]:
+    most = np.iinfo(np.int64).max // factor
+    _check_range((ticks > most) | (ticks < -most), "microseconds in 64 bits", name, first_row)
     return ticks * factor
+
+
+def _check_range(outside: npt.NDArray[np.bool_], of: str, name: str, first_row: int) -> None:
+    bad = np.flatnonzero(outside)
+    if len(bad):
+        raise CepheidError(
+            "bad-time",
+            f"time column `{name}` lies outside the range of {of} in row {first_row + int(bad[0])}",
+        )
+
+
+def recent(times: Times, last: Time, amount: int | float) -> npt.NDArray[np.bool_]:
+    """Which of these times, none after `last`, are at most `amount` before it.
+
+    >>> recent(np.array([-(2**63), 0, 7]), 2**63 - 1, 2**63 - 1).tolist()
+    [False, True, True]
+    """
+    ages = np.asarray(last, times.dtype) - times
+    if times.dtype == np.float64:
+        return np.asarray(ages <= amount)
+    return np.asarray(ages.view(np.uint64) <= age_limit(amount))
+
+
+def unsigned(numbers: npt.NDArray[np.int64]) -> npt.NDArray[np.uint64]:
+    """The same bits: a difference of two int64 that is not negative always fits."""
+    return numbers.view(np.uint64)
+
+
+def age_limit(amount: int | float) -> np.uint64:
+    """A window's duration as a bound on differences of whole numbers."""
+    return np.uint64(int(np.floor(amount)))
 
 
 def ties_of(times: Times) -> npt.NDArray[np.int64]:

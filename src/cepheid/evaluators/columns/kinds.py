@@ -19,6 +19,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from cepheid.algebra.conditions import type_of_value
+from cepheid.errors import CepheidError
 from cepheid.evaluators.columns.distinct import distinct
 from cepheid.semantics.numbers import instant
 
@@ -176,7 +177,7 @@ def of_column(column: pa.ChunkedArray) -> Value:
     """
     dtype = column.type
     if is_text(dtype):
-        return Texts(whole(column.cast(pa.large_string())))
+        return Texts(_compact(whole(column.cast(pa.large_string()))))
     if pa.types.is_dictionary(dtype):
         return of_column(column.cast(dtype.value_type))
     if pa.types.is_null(dtype):
@@ -197,6 +198,14 @@ def whole(column: pa.ChunkedArray) -> pa.Array:
     """The column as one array."""
     array = column.chunk(0) if column.num_chunks == 1 else column.combine_chunks()
     return array.combine_chunks() if isinstance(array, pa.ChunkedArray) else array
+
+
+def _compact(texts: pa.LargeStringArray) -> pa.LargeStringArray:
+    """The same texts with their bytes from the start of the buffer: a cast of a slice leaves them where they
+    were, and `ascii_lower` then reads and writes past the end."""
+    buffer = texts.buffers()[1]
+    begins = np.frombuffer(buffer, np.int64, count=1)[0] if buffer is not None and buffer.size else 0
+    return pa.concat_arrays([texts, texts.slice(0, 0)]) if texts.offset or begins else texts
 
 
 def _mask(booleans: Any) -> Mask:
@@ -242,12 +251,23 @@ def _times(column: pa.ChunkedArray, null: Nulls) -> Times:
     dtype = column.type
     if dtype == pa.date32():
         days = _filled(column.cast(pa.int32())).astype(np.int64)
-        return Times(days * (86_400 * _PER_SECOND["us"]), "us", null)
+        return Times(_microseconds(days, 86_400 * _PER_SECOND["us"]), "us", null)
     unit, zone = (dtype.unit, dtype.tz) if pa.types.is_timestamp(dtype) else ("ms", None)
     counted: npt.NDArray[np.int64] = _filled(column.cast(pa.int64()))
     if unit in ("us", "ns"):
         return Times(counted, unit, null, zone)
-    return Times(counted * (_PER_SECOND["us"] // _PER_SECOND[unit]), "us", null, zone)
+    return Times(_microseconds(counted, _PER_SECOND["us"] // _PER_SECOND[unit]), "us", null, zone)
+
+
+def _microseconds(counted: npt.NDArray[np.int64], each: int) -> npt.NDArray[np.int64]:
+    most = (2**63 - 1) // each
+    if bool(np.any((counted > most) | (counted < -most))):
+        raise CepheidError(
+            "bad-data",
+            "a condition reads a time outside the range of microseconds in 64 bits",
+            hint="set such times to NULL, or read them from a column of integers",
+        )
+    return counted * each
 
 
 def spread(value: Value, codes: npt.NDArray[Any]) -> Value:

@@ -10,10 +10,12 @@ the definition, once per distinct combination of the columns it reads.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import assert_never
+from typing import Any, assert_never
 
 import numpy as np
+import numpy.typing as npt
 import pyarrow as pa
 
 from cepheid.algebra.conditions import (
@@ -92,6 +94,15 @@ class Columns:
         written = encoded.distinct.table.column(0).to_pylist()
         equal: Mask = np.array([item is not None and str(item) == value for item in written], np.bool_)
         return equal[encoded.codes]
+
+    def by_type(self, name: str, numbers: Mapping[str, int], otherwise: int) -> npt.NDArray[Any]:
+        """For each row, the number that belongs to the column's value, written as text; in as few bytes as hold it."""
+        encoded = self._encode(name)
+        written = encoded.distinct.table.column(0).to_pylist()
+        by_code = [otherwise if item is None else numbers.get(str(item), otherwise) for item in written]
+        dtype = np.min_scalar_type(max([otherwise, *numbers.values()]))
+        found: npt.NDArray[Any] = np.array(by_code, dtype)[encoded.codes]
+        return found
 
     def _truth(self, condition: Expression) -> Truth:
         try:

@@ -6,11 +6,13 @@ as they are met.
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 import pyarrow as pa
 
 from cepheid.automata.cea import Predicate
-from cepheid.evaluators.columns import Columns, type_equals
+from cepheid.evaluators.columns import Columns
 from cepheid.matches.found import Ints
 from cepheid.schema import Schema
 
@@ -23,52 +25,52 @@ class Classes:
         self._predicates = predicates
         self._schema = schema
         self._numbers: dict[frozenset[int], int] = {frozenset(): 0}
+        self.satisfied: list[frozenset[int]] = [frozenset()]
+        """By class number, the predicates its events satisfy."""
         self._direct = np.full(1 << min(len(predicates), _DIRECT), -1, np.int64)
         self._direct[0] = 0
 
-    @property
-    def satisfied(self) -> list[frozenset[int]]:
-        """By class number, the predicates its events satisfy."""
-        return list(self._numbers)
-
     def restore(self, satisfied: list[frozenset[int]]) -> None:
         """Numbers classes as they were when saved."""
+        self.satisfied = satisfied
         self._numbers = {item: number for number, item in enumerate(satisfied)}
 
-    def of(self, table: pa.Table) -> Ints:
-        """The class of each event."""
-        classes = np.zeros(len(table), np.int64)
+    def of(self, table: pa.Table) -> tuple[Ints, Ints]:
+        """The places of the events that satisfy any predicate, and their classes."""
         columns = Columns(table)
-        for begin in range(0, len(self._predicates), _WORD):
-            keys = self._keys(columns, len(table), begin)
-            classes = self._combine(classes, keys, begin)
-        return classes
+        begins = range(0, len(self._predicates), _WORD)
+        keys = [self._keys(columns, len(table), begin) for begin in begins]
+        some = keys[0] if len(keys) == 1 else np.logical_or.reduce([key != 0 for key in keys])
+        kept = np.flatnonzero(some)
+        classes = np.zeros(len(kept), np.int64)
+        for begin, key in zip(begins, keys, strict=True):
+            classes = self._combine(classes, key[kept], begin)
+        return kept, classes
 
     def _keys(self, columns: Columns, length: int, begin: int) -> Ints:
-        """The predicates from `begin` on, one bit each."""
-        keys = np.zeros(length, np.int64)
-        types: dict[str, np.ndarray[tuple[int], np.dtype[np.bool_]]] = {}
-        for bit, predicate in enumerate(self._predicates[begin : begin + _WORD]):
-            mask = None
-            if predicate.type is not None:
-                if predicate.type not in types:
-                    types[predicate.type] = self._is_type(columns, length, predicate.type)
-                mask = types[predicate.type]
-            if predicate.condition is not None and (mask is None or bool(mask.any())):
-                holds = columns.holds(predicate.condition)
-                mask = holds if mask is None else mask & holds
-            if mask is None:
-                keys |= 1 << bit
-            else:
-                keys |= mask.astype(np.int64) << bit
+        """The predicates from `begin` on, one bit each, in as few bytes as hold them."""
+        predicates = self._predicates[begin : begin + _WORD]
+        dtype = np.min_scalar_type((1 << len(predicates)) - 1)
+        keys = self._type_bits(columns, length, predicates).astype(dtype, copy=False)
+        for bit, predicate in enumerate(predicates):
+            if predicate.condition is not None and bool(np.any(keys & dtype.type(1 << bit))):
+                holds = columns.holds(predicate.condition).view(np.uint8)
+                everything = (1 << len(predicates)) - 1
+                keys &= np.array([everything ^ (1 << bit), everything], dtype)[holds]
         return keys
 
-    def _is_type(
-        self, columns: Columns, length: int, name: str
-    ) -> np.ndarray[tuple[int], np.dtype[np.bool_]]:
+    def _type_bits(
+        self, columns: Columns, length: int, predicates: tuple[Predicate, ...]
+    ) -> np.ndarray[Any, np.dtype[Any]]:
+        """The bits of the predicates whose type is the event's."""
+        every = sum(1 << bit for bit, predicate in enumerate(predicates) if predicate.type is None)
+        bits = {predicate.type: every for predicate in predicates if predicate.type is not None}
+        for bit, predicate in enumerate(predicates):
+            if predicate.type is not None:
+                bits[predicate.type] |= 1 << bit
         if self._schema.type is None:
-            return np.full(length, name == self._schema.stream)
-        return type_equals(columns, self._schema.type, name)
+            return np.full(length, bits.get(self._schema.stream, every))
+        return columns.by_type(self._schema.type, bits, every)
 
     def _combine(self, classes: Ints, keys: Ints, begin: int) -> Ints:
         """The class of (class so far, further predicates)."""
@@ -77,10 +79,14 @@ class Classes:
             for key in np.unique(keys[found < 0]):
                 self._direct[key] = self._number(0, int(key), 0)
             return self._direct[keys]
-        pairs, inverse = np.unique(np.stack([classes, keys]), axis=1, return_inverse=True)
+        pairs, inverse = np.unique(np.stack([classes, keys.astype(np.int64)]), axis=1, return_inverse=True)
         numbers = [self._number(int(klass), int(key), begin) for klass, key in pairs.T]
         return np.array(numbers, np.int64)[inverse.reshape(-1)] if numbers else classes
 
     def _number(self, klass: int, key: int, begin: int) -> int:
         further = frozenset(begin + bit for bit in range(_WORD) if key >> bit & 1)
-        return self._numbers.setdefault(self.satisfied[klass] | further, len(self._numbers))
+        satisfied = self.satisfied[klass] | further
+        if satisfied not in self._numbers:
+            self._numbers[satisfied] = len(self.satisfied)
+            self.satisfied.append(satisfied)
+        return self._numbers[satisfied]

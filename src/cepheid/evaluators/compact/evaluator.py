@@ -2,7 +2,7 @@
 
 Python here is per batch and per newly met (state, class), never per event, key or match. The loop is
 `kernels.slide`; it returns where the automaton's table lacks an entry or a number outgrows its words, and is called
-again from there.
+again from there. Counting with a small automaton runs on `kernels.dense` until a number outgrows a machine word.
 """
 
 from __future__ import annotations
@@ -14,19 +14,25 @@ from cepheid.algebra.nodes import Strategy, WindowUnit
 from cepheid.automata.determinise import Determiniser
 from cepheid.errors import CepheidError
 from cepheid.evaluators.compact.classes import Classes
+from cepheid.evaluators.compact.programs import dense_automaton
 from cepheid.evaluators.compact.transitions import Transitions
 from cepheid.evaluators.interface import Events, State
+from cepheid.kernels.dense import DIGIT, GIVE_UP, Dense, count_dense
 from cepheid.kernels.heap import META
 from cepheid.kernels.lane import FIELDS
 from cepheid.kernels.living import cell_rows, free_all_but, window_rows
 from cepheid.kernels.numbers import from_int, to_int
 from cepheid.kernels.slide import DONE, MISSING, TOO_MANY, WIDEN, Batch, Options, slide
 from cepheid.kernels.stream import group_by_lane, take_lists, window_edges
+from cepheid.kernels.thin import regrow_lanes, thin_lanes
 from cepheid.kernels.widen import widen_lanes
 from cepheid.matches.found import Found, Ints, nothing_found
 from cepheid.plan.plan import Plan
+from cepheid.streams.times import age_limit, unsigned
 
 GUARD = 1 << 27  # events in the matches of one batch
+_MOST_STATES = 64  # of a dense automaton: its matrix must stay in the nearest cache
+_MOST_STATES_PER_LANE = 12  # … and be small enough to have one per key
 _UNLIMITED = np.iinfo(np.int64).max // 2
 
 
@@ -36,7 +42,8 @@ class CompactEvaluator:
         assert cea is not None
         self.labels = cea.labels
         self._classes = Classes(cea.predicates, plan.schema)
-        self._transitions = Transitions(Determiniser(cea, query.strategy), self._classes)
+        self._automaton = Determiniser(cea, query.strategy)
+        self._transitions = Transitions(self._automaton, self._classes)
         self._window = query.window
         self._by_position = query.window is not None and query.window.unit is WindowUnit.EVENTS
         self._gaps = query.strategy is Strategy.STRICT or any(
@@ -46,9 +53,13 @@ class CompactEvaluator:
         )
         self._consume = query.consume
         self._counting = counting
-        self._limit = _UNLIMITED if limit is None else limit
+        self._limit = _UNLIMITED if limit is None else min(limit, _UNLIMITED)
+        self._most_states = _MOST_STATES_PER_LANE if query.partition_by else _MOST_STATES
+        self._dense: Dense | None = None
+        self._is_dense = counting
         self._words = 1
         self._total = np.zeros(16, np.int64)
+        self._digits = np.zeros(4, np.int64)
         self._heap = np.zeros(1024, np.int64)
         self._meta = np.zeros(META, np.int64)
         self._lanes = np.zeros((1, FIELDS), np.int64)
@@ -57,8 +68,7 @@ class CompactEvaluator:
         self.relevant: Ints = np.zeros(0, np.int64)
 
     def advance(self, events: Events) -> Found:
-        classes = self._classes.of(events.table)
-        kept = np.flatnonzero(classes)
+        kept, classes = self._classes.of(events.table)
         self.relevant = events.rows[kept]
         if len(kept) == 0:
             return nothing_found()
@@ -66,11 +76,12 @@ class CompactEvaluator:
         edges = self._edges(rows, positions, events.times[kept])
         n_lanes = int(lanes.max()) + 1
         self._fit_lanes(n_lanes)
-        batch = Batch(lanes, rows, positions, classes[kept], edges)
+        batch = Batch(lanes, rows, positions, classes, edges)
         if n_lanes > 1:
             order = self._grouped(lanes, n_lanes)
             batch = Batch(*(column[order] for column in batch))
-        found = self._run(batch, events.report)
+        begin = self._count_dense(batch, events.report) if self._is_dense else 0
+        found = self._run(batch, begin, events.report)
         return found if n_lanes == 1 else _by_end(found)
 
     def finish(self) -> Found:
@@ -78,7 +89,7 @@ class CompactEvaluator:
 
     @property
     def counted(self) -> int:
-        return to_int(self._total)
+        return to_int(self._total) + sum(int(digit) << DIGIT * k for k, digit in enumerate(self._digits))
 
     def live_rows(self) -> Ints:
         if self._counting:
@@ -98,26 +109,81 @@ class CompactEvaluator:
     def memory(self) -> int:
         return int(sum(array.nbytes for array in (self._heap, self._lanes, self._rows, self._times)))
 
-    def _run(self, batch: Batch, report: bool) -> Found:
-        offsets, rows, labels = (np.zeros(size, np.int64) for size in (256, 1024, 1024))
-        status, at, made = MISSING, 0, 0
-        while status != DONE:
-            options = Options(
-                self._words,
-                self._counting,
-                self._window is not None,
-                self._by_position,
-                self._gaps,
-                self._consume,
-                report,
-                self._limit,
-                GUARD,
+    def _options(self, report: bool) -> Options:
+        return Options(
+            self._words,
+            self._counting,
+            self._window is not None,
+            self._by_position,
+            self._gaps,
+            self._consume,
+            report,
+            self._limit,
+            GUARD,
+        )
+
+    def _count_dense(self, batch: Batch, report: bool) -> int:
+        """Counts as far as machine words go: the event to go on from with `slide`."""
+        self._refit_dense()
+        if self._dense is None:
+            return 0
+        status, at, self._heap = count_dense(
+            self._dense, batch, 0, self._options(report), self._heap, self._meta, self._lanes, self._digits
+        )
+        if status == GIVE_UP:
+            self._thin()
+        return int(at)
+
+    def _refit_dense(self) -> None:
+        """The automaton over all classes met so far, and the lanes' matrices of its size."""
+        classes = self._classes.satisfied
+        known = self._dense
+        if known is not None and len(known.accept_first) == len(classes) + 1:
+            return
+        grown = dense_automaton(self._automaton, classes, self._most_states)
+        if grown is None:
+            self._thin()
+        elif known is not None and (grown.states, grown.rows) != (known.states, known.rows):
+            self._heap = regrow_lanes(
+                self._heap, self._meta, self._lanes, known.states, grown.states, grown.rows
             )
+        self._dense = grown
+
+    def _thin(self) -> None:
+        """From now on `slide` counts, with numbers of any size."""
+        self._is_dense = False
+        if self._dense is None:
+            return
+        for state in range(self._dense.states):
+            for klass in range(len(self._classes.satisfied)):
+                self._transitions.fill(state, klass)
+        states, self._dense = self._dense.states, None
+        self._words = 3  # one is full
+        status, lane = WIDEN, 0
+        while status != DONE:
+            status, lane, self._heap = thin_lanes(
+                self._transitions.table,
+                lane,
+                self._options(True),
+                self._heap,
+                self._meta,
+                self._lanes,
+                states,
+            )
+            if status == WIDEN:
+                self._widen(lane)
+
+    def _run(self, batch: Batch, begin: int, report: bool) -> Found:
+        if begin == len(batch.lane):
+            return nothing_found()
+        offsets, rows, labels = (np.zeros(size, np.int64) for size in (256, 1024, 1024))
+        status, at, made = MISSING, begin, 0
+        while status != DONE:
             status, at, state, klass, self._heap, made, offsets, rows, labels = slide(
                 self._transitions.table,
                 batch,
                 at,
-                options,
+                self._options(report),
                 self._heap,
                 self._meta,
                 self._lanes,
@@ -130,7 +196,7 @@ class CompactEvaluator:
             if status == MISSING:
                 self._transitions.fill(state, klass)
             elif status == WIDEN:
-                self._widen()
+                self._widen(len(self._lanes))
             elif status == TOO_MANY:
                 raise CepheidError(
                     "too-many-matches",
@@ -148,12 +214,11 @@ class CompactEvaluator:
         all_rows = np.concatenate([self._rows, rows])
         all_times = np.concatenate([self._times.astype(times.dtype, copy=False), times])
         edges = np.empty(len(rows), np.int64)
-        amount = (
-            all_times.dtype.type(self._window.amount)
-            if times.dtype == np.float64
-            else _floor(self._window.amount)
-        )
-        low = window_edges(all_times, all_rows, len(self._rows), amount, edges)
+        if times.dtype == np.float64:
+            low = window_edges(all_times, all_rows, len(self._rows), float(self._window.amount), edges)
+        else:
+            ages = unsigned(all_times)
+            low = window_edges(ages, all_rows, len(self._rows), age_limit(self._window.amount), edges)
         self._rows, self._times = all_rows[low:].copy(), all_times[low:].copy()
         return edges
 
@@ -172,11 +237,12 @@ class CompactEvaluator:
             return order
         return np.argsort(lanes, kind="stable")
 
-    def _widen(self) -> None:
+    def _widen(self, lanes: int) -> None:
+        """More words for the numbers of the first `lanes` lanes, and for what comes after."""
         words = self._words + 2 if self._words < 8 else 2 * self._words
-        self._heap = widen_lanes(self._heap, self._meta, self._lanes, self._words, words)
+        self._heap = widen_lanes(self._heap, self._meta, self._lanes[:lanes], self._words, words)
         self._words = words
-        self._total = from_int(self.counted, max(len(self._total), 2 * words + 8))
+        self._total = from_int(to_int(self._total), max(len(self._total), 2 * words + 8))
 
     def save(self) -> State:
         return {
@@ -187,7 +253,9 @@ class CompactEvaluator:
             "rows": self._rows,
             "times": self._times,
             "total": self._total,
+            "digits": self._digits,
             "words": np.array([self._words]),
+            "dense": np.array([self._dense.states if self._dense is not None else 0, self._is_dense]),
         }
 
     def load(self, state: State) -> None:
@@ -198,12 +266,13 @@ class CompactEvaluator:
         self._rows = np.array(state["rows"], np.int64)
         self._times = np.array(state["times"])  # type: ignore[assignment]
         self._total = np.array(state["total"], np.int64)
+        self._digits = np.array(state["digits"], np.int64)
         self._words = int(state["words"][0])
-
-
-def _floor(amount: int | float) -> np.int64:
-    """A bound on differences of whole numbers."""
-    return np.int64(min(int(np.floor(amount)), np.iinfo(np.int64).max))
+        states, is_dense = (int(number) for number in state["dense"])
+        self._is_dense = bool(is_dense)
+        self._dense = None
+        if states:
+            self._dense = dense_automaton(self._automaton, self._classes.satisfied, states)
 
 
 def _by_end(found: Found) -> Found:

@@ -93,7 +93,7 @@ def date_of(source: Source, token: Token) -> dt.date:
 def window_of(source: Source, sign: Token | None, number: Token, unit: Token | None) -> Window:
     """What stands after WITHIN; whether the amount makes sense is `algebra.scope`'s to say."""
     word = "" if unit is None else unit.casefold()
-    if float(number) * MICROSECONDS.get(word, 1) >= INT64.stop:
+    if Decimal(number) >= Decimal(INT64.stop) / MICROSECONDS.get(word, 1):
         raise CepheidError(
             "syntax",
             "this window is too large",

@@ -1,0 +1,112 @@
+"""The determinised automaton as dense programs for `kernels.dense`, where it is small.
+
+In: a determiniser and the classes met so far. Out: per class the updates that move all runs at once. The automaton is
+determinised in full over these classes; None where it has more states than fit.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable
+from graphlib import CycleError, TopologicalSorter
+
+import numpy as np
+
+from cepheid.automata.determinise import Determiniser, Moves
+from cepheid.kernels.dense import Dense, Program
+
+Update = tuple[int, int, list[int]]  # target, factor, sources
+
+
+def dense_automaton(automaton: Determiniser, classes: list[frozenset[int]], most: int) -> Dense | None:
+    """The programs of all classes, or None where the automaton has more than `most` states."""
+    moves: list[list[Moves]] = []
+    state = 0
+    while state < len(automaton):
+        if len(automaton) > most:
+            return None
+        moves.append([automaton.moves(state, satisfied) for satisfied in classes])
+        state += 1
+    forward = [_ordered(_forward(moves, klass), len(moves)) for klass in range(len(classes))]
+    backward = [_ordered(_backward(moves, klass), len(moves)) for klass in range(len(classes))]
+    written = (target for klass in (*forward, *backward) for target, _, _ in klass)
+    rows = max(len(moves), 1 + max(written, default=0))
+    accepts = [
+        [state for state, row in enumerate(moves) for mark in row[klass].marks if mark.accepts]
+        for klass in range(len(classes))
+    ]
+    return Dense(
+        len(moves),
+        rows,
+        _program(forward),
+        _program(backward),
+        _offsets(len(item) for item in accepts),
+        _flat(accepts),
+    )
+
+
+def _forward(moves: list[list[Moves]], klass: int) -> dict[int, Counter[int]]:
+    """By state, how often the numbers of other states go into its new one; states that stay as they are left out."""
+    gains: dict[int, Counter[int]] = {state: Counter() for state in range(len(moves))}
+    for state, row in enumerate(moves):
+        if row[klass].skip is not None:
+            gains[row[klass].skip][state] += 1  # type: ignore[index]
+        for mark in row[klass].marks:
+            if mark.target is not None:
+                gains[mark.target][state] += 1
+    return _changing(gains)
+
+
+def _backward(moves: list[list[Moves]], klass: int) -> dict[int, Counter[int]]:
+    """The transpose: by state, the states that a run is in after the event."""
+    gains: dict[int, Counter[int]] = {}
+    for state, row in enumerate(moves):
+        reached = [row[klass].skip, *(mark.target for mark in row[klass].marks)]
+        gains[state] = Counter(target for target in reached if target is not None)
+    return _changing(gains)
+
+
+def _changing(gains: dict[int, Counter[int]]) -> dict[int, Counter[int]]:
+    return {state: gain for state, gain in gains.items() if gain != Counter([state])}
+
+
+def _ordered(gains: dict[int, Counter[int]], states: int) -> list[Update]:
+    """A row may be overwritten only after the updates that read it. Where rows are exchanged in a circle, those
+    that are both read and written are first copied to rows below the states'."""
+    readers = {
+        state: [other for other, gain in gains.items() if other != state and state in gain] for state in gains
+    }
+    updates: list[Update] = []
+    try:
+        order = list(TopologicalSorter(readers).static_order())
+    except CycleError:
+        order = list(gains)
+        copies = {state: states + k for k, state in enumerate(gains) if readers[state]}
+        updates = [(copy, 0, [state]) for state, copy in copies.items()]
+        gains = {
+            state: Counter({copies.get(s, s) if s != state else s: n for s, n in gain.items()})
+            for state, gain in gains.items()
+        }
+    for state in order:
+        sources = [source for source, times in gains[state].items() if source != state for _ in range(times)]
+        updates.append((state, gains[state][state], sources))
+    return updates
+
+
+def _program(classes: list[list[Update]]) -> Program:
+    updates = [update for klass in classes for update in klass]
+    return Program(
+        _offsets(len(klass) for klass in classes),
+        np.array([target for target, _, _ in updates], np.int64),
+        np.array([factor for _, factor, _ in updates], np.int64),
+        _offsets(len(sources) for _, _, sources in updates),
+        _flat(sources for _, _, sources in updates),
+    )
+
+
+def _offsets(lengths: Iterable[int]) -> np.ndarray[tuple[int], np.dtype[np.int64]]:
+    return np.cumsum([0, *lengths], dtype=np.int64)
+
+
+def _flat(lists: Iterable[list[int]]) -> np.ndarray[tuple[int], np.dtype[np.int64]]:
+    return np.array([item for items in lists for item in items], np.int64)
