@@ -959,15 +959,6 @@ ON_SPARK = (
         (SORTING,),
     ),
     Break(
-        "spark/task.py",
-        "__call__",
-        "self.limit is not None and given >= self.limit",
-        "self.limit is not None and given > self.limit + 1000",
-        "a task stops at the limit",
-        (f"{BATCH}::test_a_limit_takes_that_many_of_the_matches",),
-        spark=True,
-    ),
-    Break(
         "spark/batch.py",
         "count_spark",
         "min(total, plan.query.limit)",

@@ -165,7 +165,7 @@ class Engine:
         self._rows += len(table)
         found = self._evaluator.advance(Events(table, rows, times, lanes, positions, report))
         matches = self._kept_and_tabulated(table, found, rows, lanes, positions, times, ranks)
-        if self._lanes.count > 2 * self._active + _SPARE_LANES:
+        if self._lanes.columns and self._lanes.count > 2 * self._active + _SPARE_LANES:
             self._forget_lanes(times)
         return matches
 
