@@ -407,14 +407,6 @@ DENSE_COUNTS = (
     ),
     Break(
         "kernels/thin.py",
-        "thin_lanes",
-        "turn(table, low, options",
-        "turn(table, 0, options",
-        "handing over leaves out what has left the window",
-        (DENSE, LONG),
-    ),
-    Break(
-        "kernels/thin.py",
         "regrow_lanes",
         "for row in range(rows)",
         "for row in range(1)",
