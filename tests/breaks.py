@@ -371,7 +371,7 @@ DENSE_COUNTS = (
         "total[3] += word >> DIGIT",
         "pass",
         "the dense total carries to its last digit",
-        (DENSE, LONG),
+        (NUMBERS,),
     ),
     Break(
         "kernels/dense.py",
