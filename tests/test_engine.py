@@ -82,18 +82,25 @@ def test_more_events_than_memory_can_hold_are_an_error(guard: int, monkeypatch: 
         engine_for(PAIRS).push(SOME)
 
 
+def test_matches_that_would_fill_the_memory_are_an_error(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("cepheid.engine.MOST_BYTES", 100)
+    with pytest.raises(cepheid.CepheidError, match=r"(?s)too-many-matches.*LIMIT"):
+        engine_for(PAIRS).push(SOME)
+    assert sum(len(piece) for piece in engine_for(PAIRS).pieces(SOME)) == 4
+
+
 def test_an_id_is_for_ever() -> None:
     """An id is of the key, and of each event's time, rank among ties and variable: written down here once."""
     found = engine_for(f"{PAIRS} PARTITION BY k").push(SOME)
     assert found["match_id"].to_pylist() == [
-        "b0a680b420033833f57a3f623bc11b35",
-        "623c38226731f19091e0a84a19c382ac",
+        "83f653e26e82e1246fe4c13089e6267c",
+        "201215d2301f47749b485e43c7da418b",
     ]
     texts = SOME.set_column(3, "k", pa.array(["ü", None, None, "ü"]))
     found = cepheid.match(texts, f"{PAIRS} PARTITION BY k", time="ts")
     assert found["match_id"].to_pylist() == [
-        "69e76fe1dd678bf4f98f6a92ed77b228",
-        "509c5f5dba8b308e277fb8834315495f",
+        "9d52807c6dfa97ee3e27ec015a92096d",
+        "224eb9337694d4ae737f5a14ff3e67d8",
     ]
 
 

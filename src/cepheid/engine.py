@@ -7,6 +7,7 @@ however often the state is saved and loaded between them, the union of the table
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterator
 from numbers import Integral
 from typing import Any
@@ -27,11 +28,13 @@ from cepheid.saved import Arrays, pack
 from cepheid.streams.lanes import Lanes
 from cepheid.streams.order import first_unordered
 from cepheid.streams.plain import plain_table
-from cepheid.streams.times import Times, ties_of, times_of
+from cepheid.streams.times import Times, times_of
 
 MOST_ROWS = 1 << 16  # handed to the evaluator at once
+MOST_ROWS_COUNTED = 1 << 20  # … when counting in partitions
 FEWEST_ROWS = 1 << 6
 MANY_MATCHES = 1 << 18  # what a piece of output should not hold much more of
+MOST_BYTES = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") // 2  # of matches held at once
 _SPARE_LANES = 1 << 14  # lanes kept beyond twice those that were active
 _SPARE = MOST_ROWS  # rows kept beyond twice what is needed before they are looked through
 
@@ -69,7 +72,7 @@ class Engine:
         )
         self._lanes = Lanes(plan.query.partition_by)
         self._history = History(plan.schema.arrow)
-        self._size = MOST_ROWS if counting else 1 << 12
+        self._size = _first_size(plan, counting)
         self._rows = 0
         self._reported = 0
         self._last: pa.Table | None = None  # the last row, to check order across batches
@@ -86,7 +89,18 @@ class Engine:
 
         With `report` false they are only taken in: matches that end in them are not reported.
         """
-        return pa.concat_tables([self.output_schema.empty_table(), *self.pieces(batch, report)])
+        found = [self.output_schema.empty_table()]
+        held = 0
+        for piece in self.pieces(batch, report):
+            found.append(piece)
+            held += piece.nbytes
+            if held > MOST_BYTES:
+                raise CepheidError(
+                    "too-many-matches",
+                    f"the matches of one push fill more than {MOST_BYTES >> 20:,} MiB, half of this machine's memory",
+                    hint="add LIMIT, a shorter WITHIN or a strategy such as MAX, push smaller batches, or use count",
+                )
+        return pa.concat_tables(found)
 
     def pieces(self, batch: pa.RecordBatch | pa.Table, report: bool = True) -> Iterator[pa.Table]:
         """The same piece by piece, so that few matches are held at a time however many there are."""
@@ -101,7 +115,8 @@ class Engine:
             end = at + self._size
             found = self._push(table.slice(at, self._size), times[at:end], report)
             at = end
-            self._size = next_size(self._size, len(found))
+            if not self._counting:
+                self._size = next_size(self._size, len(found))
             yield found
         self._ended = None
 
@@ -181,19 +196,18 @@ class Engine:
     ) -> pa.Table:
         if self._counting:
             return self.output_schema.empty_table()
-        hidden = dict(zip(HIDDEN, (rows, lanes, positions, ties_of(times), ranks), strict=True))
-        self._remember(table, hidden)
+        keep = self._evaluator.relevant - rows[0]
+        names = self._lanes.identities(lanes[keep], times[keep], ranks[keep])
+        self._remember(table.take(pa.array(keep)), (rows[keep], positions[keep], *names))
         matches = self._tabulated(found)
         if len(self._history) > 2 * self._alive + _SPARE:
             self._forget()
         return matches
 
-    def _remember(self, table: pa.Table, hidden: dict[str, Ints]) -> None:
-        """Keeps the rows that a match may contain."""
-        keep = self._evaluator.relevant - hidden[ROW][0]
-        columns = [table[name].take(keep) for name in table.column_names]
-        columns += [pa.array(numbers[keep]) for numbers in hidden.values()]
-        self._history.add(pa.table(columns, names=[*table.column_names, *hidden]).combine_chunks())
+    def _remember(self, table: pa.Table, hidden: tuple[Ints, ...]) -> None:
+        """Keeps rows that a match may contain."""
+        columns = [*table.columns, *(pa.array(numbers) for numbers in hidden)]
+        self._history.add(pa.table(columns, names=[*table.column_names, *HIDDEN]).combine_chunks())
 
     def _forget(self) -> None:
         rows = self._evaluator.live_rows()
@@ -208,7 +222,6 @@ class Engine:
             return
         active = self._lanes.recent(times[-1], window.amount)
         self._forget()
-        self._history.renumber_lanes(active)
         self._lanes.keep(active)
         self._evaluator.keep_lanes(active)
         self._active = len(active)
@@ -220,7 +233,7 @@ class Engine:
                 end = found.offsets[left]
                 found = Found(found.offsets[: left + 1], found.rows[:end], found.labels[:end])
         self._reported += len(found)
-        return tabulate(found, self._layout, self._history, self._lanes.hashes(np.arange(self._lanes.count)))
+        return tabulate(found, self._layout, self._history)
 
     def _checked(self, batch: pa.RecordBatch | pa.Table) -> pa.Table:
         """The batch as a table with exactly the columns of the schema."""
@@ -269,6 +282,13 @@ class Engine:
         if len(order):
             self._last = order.slice(len(order) - 1)
         return times
+
+
+def _first_size(plan: Plan, counting: bool) -> int:
+    """How many rows to take first. A count holds no matches, and of many rows at a time each partition has several."""
+    if counting:
+        return MOST_ROWS_COUNTED if plan.query.partition_by else MOST_ROWS
+    return 1 << 12
 
 
 def next_size(rows: int, matches: int) -> int:

@@ -140,3 +140,16 @@ def test_a_bug_is_an_apology_without_a_traceback(monkeypatch: pytest.MonkeyPatch
     assert result.exit_code == 70
     assert "CEPHEID_DEBUG=1" in result.stderr
     assert "Traceback" not in result.stderr
+
+
+def test_explain_draws_the_automaton() -> None:
+    done = cepheid("explain", "--dot", "-e", "SELECT * FROM s WHERE A AS x ; B AS y")
+    assert done.exit_code == 0
+    assert done.stdout.startswith("digraph automaton {")
+    assert '0 -> 1 [label="A as x"];' in done.stdout
+
+
+def test_explain_without_an_automaton_says_why() -> None:
+    done = cepheid("explain", "--dot", "-e", "SELECT * FROM s WHERE (A AS x ; B AS y) FILTER x.v < y.v")
+    assert done.exit_code == 1
+    assert "FILTER x.v < y.v" in done.stderr

@@ -7,14 +7,13 @@ import pyarrow as pa
 from hypothesis import given
 from hypothesis import strategies as st
 
-from cepheid.matches.history import HIDDEN, LANE, ROW, History, integers
+from cepheid.matches.history import HIDDEN, History
 
 SCHEMA = pa.schema([("v", pa.string())])
 
 
 def rows(numbers: list[int]) -> pa.Table:
     hidden = {name: pa.array(numbers, pa.int64()) for name in HIDDEN}
-    hidden[LANE] = pa.array([number % 5 for number in numbers], pa.int64())
     return pa.table({"v": pa.array([str(number) for number in numbers], pa.string()), **hidden})
 
 
@@ -33,9 +32,9 @@ def test_rows_are_found_by_their_number(steps: list[list[int]], data: st.DataObj
         assert len(history) == len(kept)
 
 
-def test_lanes_that_are_left_get_new_numbers_and_the_rows_of_others_go() -> None:
-    history = History(SCHEMA)
-    history.add(rows([0, 1, 2, 3, 4, 6]))
-    history.renumber_lanes(np.array([1, 3]))
-    assert integers(history.save(), ROW).tolist() == [1, 3, 6]
-    assert integers(history.save(), LANE).tolist() == [0, 1, 0]
+def test_numbers_far_apart_are_found_as_well() -> None:
+    """Where a table of all numbers in between would be much longer than what is kept."""
+    history, numbers = History(SCHEMA), [3, 50_000, 50_001, 9_000_000]
+    history.add(rows(numbers))
+    table, index = history.find(np.array([9_000_000, 3, 50_001], np.int64))
+    assert table["v"].take(pa.array(index)).to_pylist() == ["9000000", "3", "50001"]

@@ -19,6 +19,7 @@ import cepheid
 from cepheid.cli.failures import debugging, errors, interrupted, reported
 from cepheid.cli.inputs import Input, format_of, inputs_of, query_text, read_columns
 from cepheid.errors import CepheidError
+from cepheid.plan.explain import draw_query
 from cepheid.schema import DEFAULT_TYPE
 
 FIRST = 20
@@ -125,9 +126,13 @@ def explain(
     order: Order = None,
     evaluator: ChosenEvaluator = Evaluator.auto,
     language: Language = None,
+    dot: Annotated[bool, typer.Option("--dot", help="Print only the automaton, as Graphviz text.")] = False,
 ) -> None:
     """Print every stage of a query: tree, algebra, rewrites, automaton, plan and why."""
     with reported(file):
+        if dot:
+            print(draw_query(_parsed(file, text, language).query))
+            return
         print(_explained(file, text, input, format, time, type, order, evaluator, language))
 
 

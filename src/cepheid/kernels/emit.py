@@ -22,46 +22,51 @@ from cepheid.kernels.lane import (
 )
 
 
-@numba.njit(cache=True)
-def next_string(heap, cells, values, depths, n_waiting, path):
-    """Walks to the next string: (number of places still waiting, length). The string's cells' offsets are in `path`.
+@numba.njit(cache=True, forceinline=True)
+def next_string(heap, cells, stack, base, room, n_waiting):
+    """Walks to the next string: (number of places still waiting, length).
 
-    `values` and `depths` are a stack of where the walk continues.
+    From `base` on `stack` holds three stretches of `room` numbers: the values at which the walk continues, the depths
+    they are at, and the offsets of the cells of the string.
     """
+    depths, path = base + room, base + 2 * room
     n_waiting -= 1
-    value, depth = values[n_waiting], depths[n_waiting]
+    value, depth = stack[base + n_waiting], stack[depths + n_waiting]
     while value != NOTHING:
         at = cells + value * CELL_WORDS
         alternative = heap[at + CELL_ALTERNATIVE]
         if alternative != EMPTY:
-            values[n_waiting] = alternative
-            depths[n_waiting] = depth
+            stack[base + n_waiting] = alternative
+            stack[depths + n_waiting] = depth
             n_waiting += 1
         if heap[at + CELL_LABEL] != UNION:
-            path[depth] = at
+            stack[path + depth] = at
             depth += 1
         value = heap[at + CELL_CHILD]
     return n_waiting, depth
 
 
 @numba.njit(cache=True)
-def emit(heap, cells, front, back, row, label, stacks, limit, guard, made, out_offsets, out_rows, out_labels):
+def emit(heap, cells, front, back, row, label, stack, limit, guard, made, out_offsets, out_rows, out_labels):
     """Writes every match front·back·(row, label) until `limit` matches are made in all.
 
-    `stacks` is six rows of scratch, each longer than the number of cells. Gives (matches made, or -1 where they would
+    `stack` is scratch, more than six times as long as there are cells. Gives (matches made, or -1 where they would
     fill more than `guard` events; offsets; rows; labels), the arrays perhaps moved to larger ones.
     """
-    stacks[0, 0] = back
-    stacks[1, 0] = 0
+    room = len(stack) // 6
+    of_front = 3 * room
+    path_front, path_back = of_front + 2 * room, 2 * room
+    stack[0] = back
+    stack[room] = 0
     n_back = 1
     at = out_offsets[made]
     while n_back > 0 and made < limit:
-        n_back, length_back = next_string(heap, cells, stacks[0], stacks[1], n_back, stacks[2])
-        stacks[3, 0] = front
-        stacks[4, 0] = 0
+        n_back, length_back = next_string(heap, cells, stack, 0, room, n_back)
+        stack[of_front] = front
+        stack[of_front + room] = 0
         n_front = 1
         while n_front > 0 and made < limit:
-            n_front, length_front = next_string(heap, cells, stacks[3], stacks[4], n_front, stacks[5])
+            n_front, length_front = next_string(heap, cells, stack, of_front, room, n_front)
             end = at + length_front + length_back + 1
             if end > guard:
                 return -1, out_offsets, out_rows, out_labels
@@ -71,12 +76,12 @@ def emit(heap, cells, front, back, row, label, stacks, limit, guard, made, out_o
             if made + 2 > len(out_offsets):
                 out_offsets = enlarged(out_offsets, made + 2)
             for i in range(length_front):
-                out_rows[at] = heap[stacks[5, i] + CELL_ROW]
-                out_labels[at] = heap[stacks[5, i] + CELL_LABEL]
+                out_rows[at] = heap[stack[path_front + i] + CELL_ROW]
+                out_labels[at] = heap[stack[path_front + i] + CELL_LABEL]
                 at += 1
             for i in range(length_back - 1, -1, -1):
-                out_rows[at] = heap[stacks[2, i] + CELL_ROW]
-                out_labels[at] = heap[stacks[2, i] + CELL_LABEL]
+                out_rows[at] = heap[stack[path_back + i] + CELL_ROW]
+                out_labels[at] = heap[stack[path_back + i] + CELL_LABEL]
                 at += 1
             out_rows[at] = row
             out_labels[at] = label

@@ -12,6 +12,7 @@ SEED_LOW = np.uint64(0x9E3779B97F4A7C15)
 SEED_HIGH = np.uint64(0xC2B2AE3D27D4EB4F)
 _A = np.uint64(0xBF58476D1CE4E5B9)
 _B = np.uint64(0x94D049BB133111EB)
+_DIGITS = np.frombuffer(b"".join(f"{byte:02x}".encode() for byte in range(256)), np.uint16)
 _30, _27, _31 = np.uint64(30), np.uint64(27), np.uint64(31)
 
 
@@ -49,17 +50,25 @@ def hash_bytes(data, begin, end, seed):
 
 
 @numba.njit(cache=True)
-def match_ids(offsets, lane_low, lane_high, ties, ranks, labels, label_low, label_high, out_digits):
-    """32 hexadecimal digits per match, of its lane's key, and each event's time, rank among ties, and label."""
-    digits = b"0123456789abcdef"
+def hash_events(key_low, key_high, ties, ranks, out_low, out_high):
+    """What an event is known by: its partition's key, its time, its rank among that partition's events of the time."""
+    for i in range(len(ties)):
+        low = step(step(np.uint64(key_low[i]), np.uint64(ties[i])), np.uint64(ranks[i]))
+        high = step(step(np.uint64(key_high[i]) + SEED_HIGH, np.uint64(ties[i])), np.uint64(ranks[i]))
+        out_low[i] = np.int64(low)
+        out_high[i] = np.int64(high)
+
+
+@numba.njit(cache=True)
+def match_ids(offsets, places, event_low, event_high, labels, label_low, label_high, out_digits):
+    """32 hexadecimal digits per match, two to a number of 16 bits, of its events' hashes and labels in stream order."""
     for m in range(len(offsets) - 1):
-        low, high = np.uint64(lane_low[m]), np.uint64(lane_high[m])
+        low, high = SEED_LOW, SEED_HIGH
         for i in range(offsets[m], offsets[m + 1]):
-            low = step(step(low, np.uint64(ties[i])), np.uint64(ranks[i]) + np.uint64(label_low[labels[i]]))
-            high = step(
-                step(high, np.uint64(ties[i])), np.uint64(ranks[i]) + np.uint64(label_high[labels[i]])
-            )
-        for k in range(16):
-            shift = np.uint64(60 - 4 * k)
-            out_digits[m * 32 + k] = digits[(high >> shift) & np.uint64(15)]
-            out_digits[m * 32 + 16 + k] = digits[(low >> shift) & np.uint64(15)]
+            place, label = places[i], labels[i]
+            low = step(low, np.uint64(event_low[place]) + np.uint64(label_low[label]))
+            high = step(high, np.uint64(event_high[place]) + np.uint64(label_high[label]))
+        for k in range(8):
+            shift = np.uint64(56 - 8 * k)
+            out_digits[m * 16 + k] = _DIGITS[(high >> shift) & np.uint64(255)]
+            out_digits[m * 16 + 8 + k] = _DIGITS[(low >> shift) & np.uint64(255)]

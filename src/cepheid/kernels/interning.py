@@ -21,8 +21,12 @@ def hash_row(words, i):
 
 
 @numba.njit(cache=True)
-def intern_words(words, begin, slots, keys, count, out_numbers):
-    """Numbers the rows of `words` from `begin`; new ones are added to `keys`: (where it stopped, count)."""
+def intern_words(words, begin, slots, keys, count, out_numbers, out_first):
+    """Numbers the rows of `words` from `begin`; new ones are added to `keys`: (where it stopped, count).
+
+    `out_first` gets the rows at which new ones were met, from its beginning.
+    """
+    before = count
     mask = np.uint64(len(slots) - 1)
     for i in range(begin, len(words)):
         at = hash_row(words, i) & mask
@@ -34,6 +38,7 @@ def intern_words(words, begin, slots, keys, count, out_numbers):
                 keys[count, :] = words[i, :]
                 slots[at] = count + 1
                 out_numbers[i] = count
+                out_first[count - before] = i
                 count += 1
                 break
             same = True

@@ -99,7 +99,7 @@ def slide(table, batch, begin, options, heap, meta, lanes, total, out_offsets, o
     states = table.skip.shape[0]
     slot = np.full(states, -1, np.int64)
     work = np.empty(64, np.int64)
-    stacks = np.empty((6, 64), np.int64)
+    stack = np.empty(6 * 64, np.int64)
     status, state, klass = DONE, 0, 0
     lane = -1
     made_before = made
@@ -138,8 +138,8 @@ def slide(table, batch, begin, options, heap, meta, lanes, total, out_offsets, o
             if options.counting:
                 matched = count_matches(table, klass, options, heap, lanes, lane, work, n_work, total)
             else:
-                if stacks.shape[1] <= lanes[lane, N_CELLS]:
-                    stacks = np.empty((6, 2 * lanes[lane, N_CELLS] + 2), np.int64)
+                if len(stack) <= 6 * lanes[lane, N_CELLS]:
+                    stack = np.empty(6 * (2 * lanes[lane, N_CELLS] + 2), np.int64)
                 matched, made, out_offsets, out_rows, out_labels = emit_matches(
                     table,
                     klass,
@@ -150,7 +150,7 @@ def slide(table, batch, begin, options, heap, meta, lanes, total, out_offsets, o
                     lane,
                     work,
                     n_work,
-                    stacks,
+                    stack,
                     made_before + options.limit,
                     made,
                     out_offsets,
@@ -377,7 +377,7 @@ def emit_matches(
     lane,
     work,
     n_work,
-    stacks,
+    stack,
     limit,
     made,
     out_offsets,
@@ -410,7 +410,7 @@ def emit_matches(
                     work[k * size + 1 + p],
                     row,
                     table.label[move],
-                    stacks,
+                    stack,
                     limit,
                     options.guard,
                     made,

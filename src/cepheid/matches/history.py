@@ -1,8 +1,8 @@
 """The rows that later matches may still contain, found again by their number.
 
 Rows come in ascending order of their number and are kept in chunks whose sizes fall at least by half, so that adding
-many small batches costs logarithmic copying per row. Beside its columns a row keeps its number, lane, position in
-the lane, and the tie and rank that its identity is made of.
+many small batches costs logarithmic copying per row. Beside its columns a row keeps its number, its position in
+its lane, and two hashes that it is known by.
 """
 
 from __future__ import annotations
@@ -13,8 +13,8 @@ import pyarrow as pa
 from cepheid.matches.found import Ints
 
 # No column of a stream has a name that begins with NUL: `schema_of` sees to it.
-ROW, LANE, POSITION, TIE, RANK = "\0row", "\0lane", "\0position", "\0tie", "\0rank"
-HIDDEN = (ROW, LANE, POSITION, TIE, RANK)
+ROW, POSITION, LOW, HIGH = "\0row", "\0position", "\0low", "\0high"
+HIDDEN = (ROW, POSITION, LOW, HIGH)
 
 
 class History:
@@ -43,21 +43,12 @@ class History:
             table, index = self.find(rows)
             self._chunks = [table.take(pa.array(index)).combine_chunks()]
 
-    def renumber_lanes(self, lanes: Ints) -> None:
-        """The lanes in this list (ascending) are numbered from 0 from now on; rows of others are forgotten."""
-        table = self.save()
-        old = integers(table, LANE)
-        kept = np.isin(old, lanes)
-        table = table.filter(pa.array(kept))
-        place = table.column_names.index(LANE)
-        new = pa.array(np.searchsorted(lanes, old[kept]))
-        self.load(table.set_column(place, LANE, new).combine_chunks())
-
     def find(self, rows: Ints) -> tuple[pa.Table, Ints]:
         """The table of all rows kept and, for each number asked for, where in it that row is."""
         table = pa.concat_tables(self._chunks) if self._chunks else self._schema.empty_table()
-        known = integers(table, ROW)
-        return table, np.searchsorted(known, rows)
+        if len(rows) > len(table):
+            table = table.combine_chunks()  # looked up in faster than it is copied
+        return table, _places(integers(table, ROW), rows)
 
     def save(self) -> pa.Table:
         return pa.concat_tables(self._chunks).combine_chunks() if self._chunks else self._schema.empty_table()
@@ -68,6 +59,16 @@ class History:
     @property
     def memory(self) -> int:
         return sum(chunk.nbytes for chunk in self._chunks)
+
+
+def _places(known: Ints, rows: Ints) -> Ints:
+    """Where each of `rows` is in `known`, which ascends: by a table where that is not much longer than `known`."""
+    if len(known) and known[-1] - known[0] < 8 * len(known) + 1024:
+        places = np.zeros(known[-1] - known[0] + 1, np.int64)
+        places[known - known[0]] = np.arange(len(known))
+        found: Ints = places[rows - known[0]]
+        return found
+    return np.searchsorted(known, rows)
 
 
 def integers(table: pa.Table, name: str) -> Ints:

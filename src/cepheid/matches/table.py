@@ -16,7 +16,7 @@ import pyarrow as pa
 from cepheid.algebra.variables import Shown
 from cepheid.kernels.hashing import hash_words, match_ids
 from cepheid.matches.found import Found, Ints
-from cepheid.matches.history import LANE, RANK, ROW, TIE, History, integers
+from cepheid.matches.history import HIGH, LOW, ROW, History, integers
 from cepheid.schema import Schema
 
 
@@ -50,15 +50,15 @@ def event_type(schema: Schema) -> pa.StructType:
     return pa.struct([pa.field(field.name, field.type) for field in schema.arrow])
 
 
-def tabulate(found: Found, layout: Layout, history: History, lane_hashes: tuple[Ints, Ints]) -> pa.Table:
-    """The matches as a table. `lane_hashes` are two hashes per lane."""
+def tabulate(found: Found, layout: Layout, history: History) -> pa.Table:
+    """The matches as a table."""
     schema = layout.arrow
     if len(found) == 0:
         return schema.empty_table()
     events, index = history.find(found.rows)
     first, last = index[found.offsets[:-1]], index[found.offsets[1:] - 1]
     time = layout.schema.time
-    columns: list[Any] = [_ids(found, layout, events, index, last, lane_hashes)]
+    columns: list[Any] = [_ids(found, layout, events, index)]
     columns += [_take(events[name], last) for name in layout.partition_by]
     columns += [_take(events[time], first), _take(events[time], last)]
     for variable in layout.shown:
@@ -74,12 +74,12 @@ def tabulate(found: Found, layout: Layout, history: History, lane_hashes: tuple[
 def _variable(variable: Shown, found: Found, layout: Layout, events: pa.Table, index: Ints) -> pa.Array:
     has = np.array([variable.name in label for label in layout.labels], np.bool_)[found.labels]
     where = np.flatnonzero(has)
+    if not variable.many and len(where) == len(found):
+        return _events(layout.schema, events, index[where], None)
     counts = np.concatenate([[0], np.cumsum(has)])[found.offsets]
     if variable.many:
         return _lists(counts, _events(layout.schema, events, index[where], None))
     present = counts[1:] > counts[:-1]
-    if bool(present.all()):
-        return _events(layout.schema, events, index[where], None)
     chosen = np.zeros(len(found), np.int64)
     chosen[present] = index[where]
     return _events(layout.schema, events, chosen, ~present)
@@ -108,17 +108,13 @@ def _fitting(column: pa.Array, dtype: pa.DataType) -> pa.Array:
     return column if column.type == dtype else column.cast(dtype)
 
 
-def _ids(
-    found: Found, layout: Layout, events: pa.Table, index: Ints, last: Ints, lane_hashes: tuple[Ints, Ints]
-) -> pa.Array:
-    lanes = integers(events, LANE)[last]
-    digits = np.empty(32 * len(found), np.uint8)
+def _ids(found: Found, layout: Layout, events: pa.Table, index: Ints) -> pa.Array:
+    digits = np.empty(16 * len(found), np.uint16)
     match_ids(
         found.offsets,
-        lane_hashes[0][lanes],
-        lane_hashes[1][lanes],
-        integers(events, TIE)[index],
-        integers(events, RANK)[index],
+        index,
+        integers(events, LOW),
+        integers(events, HIGH),
         found.labels,
         *label_hashes(layout.labels),
         digits,

@@ -12,6 +12,7 @@ from cepheid.algebra.conditions import attributes
 from cepheid.algebra.nodes import Atom, Filter, Query, walk
 from cepheid.algebra.printing import print_condition
 from cepheid.algebra.variables import shown
+from cepheid.automata.cea import CEA
 from cepheid.automata.construct import construct
 from cepheid.automata.trim import trim
 from cepheid.errors import CepheidError, did_you_mean
@@ -35,14 +36,11 @@ def choose(query: Query, rewritten: Query, schema: Schema, evaluator: str = "aut
     if evaluator == "compact" and not unary:
         raise CepheidError(
             "unsupported-evaluator",
-            f"the compact evaluator takes unary conditions only, not yet {_reason(rewritten)}",
+            f"the compact evaluator takes unary conditions only, not yet {reason(rewritten)}",
             hint="leave the evaluator to `auto`",
         )
     chosen = evaluator if evaluator != "auto" else "compact" if unary else "semantics"
     variables = shown(query)
-    automaton = None
-    if unary:
-        automaton = trim(construct(rewritten.pattern, tuple(item.name for item in variables)))
     return Plan(
         query=query,
         # Who asks for the definition gets it of the query as written.
@@ -52,8 +50,15 @@ def choose(query: Query, rewritten: Query, schema: Schema, evaluator: str = "aut
         why=tuple(_why(chosen, evaluator, rewritten, unary)),
         shown=variables,
         reads=_reads(query, schema),
-        automaton=automaton,
+        automaton=automaton_of(query, rewritten),
     )
+
+
+def automaton_of(query: Query, rewritten: Query) -> CEA | None:
+    """The automaton of a query that is unary once rewritten; its labels are what the query as meant shows."""
+    if not is_unary(rewritten.pattern):
+        return None
+    return trim(construct(rewritten.pattern, tuple(item.name for item in shown(query))))
 
 
 def _why(chosen: str, asked: str, rewritten: Query, unary: bool) -> Iterator[str]:
@@ -62,10 +67,11 @@ def _why(chosen: str, asked: str, rewritten: Query, unary: bool) -> Iterator[str
     elif unary:
         yield "every condition is unary, so the pattern is a finite automaton: constant time per event"
     else:
-        yield f"{_reason(rewritten)} compares events; only the definition itself runs that for now, and it is slow"
+        yield f"{reason(rewritten)} compares events; only the definition itself runs that for now, and it is slow"
 
 
-def _reason(query: Query) -> str:
+def reason(query: Query) -> str:
+    """What makes a query more than a finite automaton can run."""
     for node in walk(query.pattern):
         if isinstance(node, Filter):
             return f"FILTER {print_condition(node.condition)}"

@@ -4,15 +4,31 @@ from __future__ import annotations
 
 from cepheid.algebra.nodes import Query
 from cepheid.algebra.printing import print_pattern, print_query, print_tree, print_window
-from cepheid.automata.printing import print_automaton
+from cepheid.automata.printing import automaton_dot, print_automaton
+from cepheid.errors import CepheidError
 from cepheid.languages.parsed import ParsedTree
+from cepheid.plan.choose import automaton_of, reason
 from cepheid.plan.plan import Plan
 from cepheid.rewrite.rules import Rewriting, rewrite
 
 
 def explain_query(tree: ParsedTree, query: Query) -> str:
-    """The stages that need no data: tree, algebra, rewriting."""
-    return _joined(_front(tree, query, rewrite(query)))
+    """The stages that need no data: tree, algebra, rewriting, automaton."""
+    rewriting = rewrite(query)
+    sections = _front(tree, query, rewriting)
+    automaton = automaton_of(query, rewriting.query)
+    if automaton is not None:
+        sections.append(("automaton", print_automaton(automaton)))
+    return _joined(sections)
+
+
+def draw_query(query: Query) -> str:
+    """The automaton of a query as Graphviz text."""
+    rewriting = rewrite(query)
+    automaton = automaton_of(query, rewriting.query)
+    if automaton is None:
+        raise CepheidError("not-yet", f"there is no automaton yet for {reason(rewriting.query)}")
+    return automaton_dot(automaton)
 
 
 def explain_plan(tree: ParsedTree, plan: Plan, spark: str | None = None) -> str:

@@ -12,7 +12,7 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from cepheid.kernels.hashing import hash_words
+from cepheid.kernels.hashing import hash_events, hash_words
 from cepheid.kernels.interning import hash_texts, intern_texts, intern_words, rehash_texts, rehash_words
 from cepheid.kernels.stream import number_events
 from cepheid.matches.found import Ints
@@ -104,13 +104,12 @@ class Lanes:
             words[:, k], hashes[0, :, k], hashes[1, :, k], nulls = self._words(column, name, self._texts[k])
             words[:, -1] |= nulls.astype(np.int64) << k
         hashes[:, :, -1] = words[:, -1]
-        lanes = np.empty(len(table), np.int64)
+        lanes, first = np.empty(len(table), np.int64), np.empty(len(table), np.int64)
         done = 0
         while done < len(words):
             before = self.count
-            begin = done
-            done, self.count = intern_words(words, done, self._slots, self._keys, self.count, lanes)
-            self._note_hashes(lanes[begin:done], hashes[:, begin:done], before)
+            done, self.count = intern_words(words, done, self._slots, self._keys, before, lanes, first)
+            self._note_hashes(hashes[:, first[: self.count - before]], before)
             if done < len(words):
                 self._grow()
         return lanes
@@ -121,6 +120,12 @@ class Lanes:
         ranks = np.empty(len(lanes), np.int64)
         number_events(lanes, ties_of(times), *self._numbers, positions, ranks)
         return positions, ranks
+
+    def identities(self, lanes: Ints, times: Times, ranks: Ints) -> tuple[Ints, Ints]:
+        """Two 64-bit hashes of each event's key, time and rank among ties: the same in every run and cluster."""
+        low, high = np.empty(len(lanes), np.int64), np.empty(len(lanes), np.int64)
+        hash_events(*self.hashes(lanes), ties_of(times), ranks, low, high)
+        return low, high
 
     def hashes(self, lanes: Ints) -> tuple[Ints, Ints]:
         """Two 64-bit hashes of each lane's key."""
@@ -152,18 +157,11 @@ class Lanes:
         low, high = texts.hashes(numbers)
         return numbers, np.where(nulls, 0, low), np.where(nulls, 0, high), nulls
 
-    def _note_hashes(self, lanes: Ints, hashes: Ints, before: int) -> None:
-        """Hashes the keys of the lanes that are new since `before`, from their first rows."""
-        if self.count == before:
-            return
-        new, first = np.unique(lanes, return_index=True)
-        first = first[new >= before]
-        new = new[new >= before]
-        low, high, unused = (np.empty(len(new), np.int64) for _ in range(3))
-        hash_words(hashes[0, first], low, unused)
-        hash_words(hashes[1, first], unused, high)
-        self._hashes[0, new] = low
-        self._hashes[1, new] = high
+    def _note_hashes(self, hashes: Ints, before: int) -> None:
+        """Hashes the keys of the lanes that are new since `before`, from the hashes of their columns."""
+        unused = np.empty(self.count - before, np.int64)
+        hash_words(hashes[0], self._hashes[0, before : self.count], unused)
+        hash_words(hashes[1], unused, self._hashes[1, before : self.count])
 
     def _grow(self) -> None:
         if self.count >= len(self._keys):
