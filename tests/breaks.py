@@ -450,19 +450,11 @@ FORGOTTEN = (
     ),
     Break(
         "matches/history.py",
-        "renumber_lanes",
-        "np.searchsorted(lanes, old[kept])",
-        "old[kept]",
-        "kept rows know their lane's new number",
-        (HISTORY,),
-    ),
-    Break(
-        "matches/history.py",
         "add",
         "[self._chunks[-1], last]",
         "[last, self._chunks[-1]]",
         "kept rows are in order",
-        (ONE_BY_ONE,),
+        (HISTORY, ONE_BY_ONE),
     ),
     Break(
         STREAM_LANES,
