@@ -70,9 +70,9 @@ def wanted(item: Break, words: list[str]) -> bool:
     return not words or any(word in f"{item.file} {item.what}" for word in words)
 
 
-def place(item: Break) -> tuple[int, int] | None:
+def place(item: Break, sources: Path = PROJECT / "src/cepheid") -> tuple[int, int] | None:
     """Where in its file the text is that is to be replaced; None unless it is there exactly once."""
-    text = (PROJECT / "src/cepheid" / item.file).read_text(encoding="utf-8")
+    text = (sources / item.file).read_text(encoding="utf-8")
     found = [
         begin + match.start()
         for begin, end in bodies(text, item.function)
@@ -114,7 +114,7 @@ class Copy:
 
     def broken(self, item: Break) -> str:
         """What the tests say with this break; the copy is whole again afterwards."""
-        path, found = self.sources / item.file, place(item)
+        path, found = self.sources / item.file, place(item, self.sources)
         assert found is not None
         before = path.stat()
         text = path.read_text(encoding="utf-8")

@@ -117,6 +117,33 @@ def test_lanes_grow_beyond_a_word_at_different_times() -> None:
     assert counted("SELECT * FROM s WHERE (A+ ; B)+ ; C PARTITION BY key", table, 50) > 2**150
 
 
+TENFOLD = "SELECT * FROM s WHERE (" + " OR ".join(f"A AS x{n}" for n in range(9)) + ")+ ; B {}"
+
+
+@pytest.mark.parametrize(
+    "window", ["", *(f"WITHIN {amount} EVENTS" for amount in (17, 20, 25, 31, 38, 45, 60))]
+)
+def test_numbers_that_grow_tenfold_with_every_event_do_not_overflow(window: str) -> None:
+    """Every A is left out or is one of nine variables: before a B, n As in the window make 10ⁿ - 1 matches."""
+    most = int(window.split()[1]) - 1 if window else 1_000
+    types = "".join("A" * (n % 23) + "B" for n in range(40))
+    expected = sum(
+        10 ** types[max(0, end - most) : end].count("A") - 1 for end, type in enumerate(types) if type == "B"
+    )
+    assert window or len(str(expected)) > 300
+    table = pa.table({"ts": range(len(types)), "type": list(types)})
+    assert counted(TENFOLD.format(window), table, 33) == expected
+
+
+def test_numbers_of_every_length_are_handed_over() -> None:
+    """Each key has one A more than the last, so that every number of digits is there at once."""
+    lanes = [["A"] * key + ["B"] for key in range(1, 100)]
+    rows = [(at, type, key) for key, lane in enumerate(lanes) for at, type in enumerate(lane)]
+    times, types, keys = zip(*sorted(rows, key=lambda row: row[0]), strict=True)
+    table = pa.table({"ts": times, "type": types, "key": keys})
+    assert counted(TENFOLD.format("PARTITION BY key"), table, 500) == sum(10**n - 1 for n in range(1, 100))
+
+
 @pytest.mark.parametrize("consume", ["", "CONSUME"])
 @pytest.mark.parametrize("window", ["25", "60 EVENTS"])
 @pytest.mark.parametrize("then", [";", ":"])

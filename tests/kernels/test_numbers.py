@@ -6,6 +6,7 @@ import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from cepheid.kernels.dense import DIGIT, add_digits
 from cepheid.kernels.numbers import BITS, MASK, SAFE, add, add_product, from_int, is_zero, to_int, widen
 
 WIDTHS = st.integers(1, 6)
@@ -67,3 +68,12 @@ def test_a_wider_number_is_the_same_number(data: st.DataObject, width: int, more
 @given(st.integers(0, 2**256 - 1))
 def test_words_and_integers_are_told_apart_by_nothing(value: int) -> None:
     assert to_int(from_int(value, 8)) == value
+
+
+@settings(max_examples=400, deadline=None)
+@given(st.lists(st.tuples(*[st.integers(0, 2**60 - 1) | st.integers(2**59, 2**60 - 1)] * 2), max_size=20))
+def test_the_total_of_dense_counting_is_exact(factors: list[tuple[int, int]]) -> None:
+    total = np.zeros(4, np.int64)
+    for one, two in factors:
+        add_digits(total, one, two)
+    assert sum(int(digit) << DIGIT * k for k, digit in enumerate(total)) == sum(a * b for a, b in factors)

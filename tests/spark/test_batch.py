@@ -162,6 +162,8 @@ def test_a_limit_takes_that_many_of_the_matches(spark: SparkSession) -> None:
     assert set(limited["match_id"].to_pylist()) <= every
     assert cepheid.match(frame(spark, table), f"{PAIRS} WITHIN 5", limit=0).toArrow().num_rows == 0
     assert cepheid.count(frame(spark, table), f"{PAIRS} PARTITION BY k WITHIN 5 LIMIT 7") == 7
+    sliced = count_spark(frame(spark, table), cepheid.query(f"{PAIRS} WITHIN 5 LIMIT 7"), time="ts", slices=3)
+    assert sliced == 7
 
 
 def test_consumption_and_windows_by_count_run_in_one_task(spark: SparkSession) -> None:
