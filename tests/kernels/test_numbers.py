@@ -6,7 +6,7 @@ import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from cepheid.kernels.dense import DIGIT, add_digits
+from cepheid.kernels import dense
 from cepheid.kernels.numbers import BITS, MASK, SAFE, add, add_product, from_int, is_zero, to_int, widen
 
 WIDTHS = st.integers(1, 6)
@@ -65,15 +65,41 @@ def test_a_wider_number_is_the_same_number(data: st.DataObject, width: int, more
     assert is_zero(target, 0, width + more) == (value == 0)
 
 
+def up_to(bound: int) -> st.SearchStrategy[int]:
+    return st.integers(0, bound - 1) | st.integers(bound // 2, bound - 1)
+
+
 @given(st.integers(0, 2**256 - 1))
 def test_words_and_integers_are_told_apart_by_nothing(value: int) -> None:
     assert to_int(from_int(value, 8)) == value
 
 
 @settings(max_examples=400, deadline=None)
-@given(st.lists(st.tuples(*[st.integers(0, 2**60 - 1) | st.integers(2**59, 2**60 - 1)] * 2), max_size=20))
+@given(st.lists(st.tuples(up_to(dense.LIMIT), up_to(64 * dense.LIMIT)), max_size=20))
 def test_the_total_of_dense_counting_is_exact(factors: list[tuple[int, int]]) -> None:
-    total = np.zeros(4, np.int64)
+    """What lies before the pivot is below the limit; after it a step over a gap may have added up a few states'."""
+    total = np.zeros(8, np.int64)
     for one, two in factors:
-        add_digits(total, one, two)
-    assert sum(int(digit) << DIGIT * k for k, digit in enumerate(total)) == sum(a * b for a, b in factors)
+        dense.add_word_product(total, one, two)
+    assert total_of(total) == sum(a * b for a, b in factors)
+
+
+def total_of(digits: np.ndarray) -> int:
+    return sum(int(digit) << dense.DIGIT * k for k, digit in enumerate(digits))
+
+
+@given(st.integers(2, 8), st.data())
+def test_products_of_several_words_are_exact(words: int, data: st.DataObject) -> None:
+    """Numbers lie with the words of others between theirs; the highest word may be a little longer than the others."""
+    numbers = st.integers(0, (1 << dense.BITS * words + 5) - 1)
+    total, wanted = np.zeros(8 * words + 32, np.int64), 0
+    digits = np.empty(2 * (2 * words + 1), np.int64)
+    for one, two, in_front in data.draw(st.lists(st.tuples(numbers, numbers, st.booleans()), max_size=4)):
+        heap = np.full(2 * words, -1, np.int64)
+        for place, value in ((0, one), (1, two)):
+            for k in range(words):
+                bits = value >> dense.BITS * k
+                heap[2 * k + place] = bits & (dense.LIMIT - 1) if k < words - 1 else bits
+        dense.add_product(total, heap, 0, 1, in_front, 2, words, digits)
+        wanted += one * (two if in_front else 1)
+    assert total_of(total) == wanted

@@ -274,7 +274,7 @@ def add_matches(dense, klass, report, heap, back, front, in_front, digits, total
 
 @numba.njit(cache=True, forceinline=True)
 def add_word_product(total, a, b):
-    """total += a · b, for numbers of one word."""
+    """total += a · b, for numbers of one word: one below the limit, the other below 64 times as much."""
     a_low, a_high = a & _MASK, a >> DIGIT
     b_low, b_high = b & _MASK, b >> DIGIT
     low = a_low * b_low
