@@ -32,6 +32,7 @@ SORTING = "tests/spark/test_sorting.py"
 BATCH = "tests/spark/test_batch.py"
 
 SLIDE = "kernels/slide.py"
+TURN = "kernels/turn.py"
 LANE = "kernels/lane.py"
 DETERMINISE = "automata/determinise.py"
 EVALUATOR = "evaluators/compact/evaluator.py"
@@ -112,7 +113,7 @@ WINDOWS = (
 
 TURNS = (
     Break(
-        SLIDE,
+        TURN,
         "turn",
         "if t > 0 and options.gaps",
         "if t < 0 and options.gaps",
@@ -120,7 +121,7 @@ TURNS = (
         (LONG,),
     ),
     Break(
-        SLIDE,
+        TURN,
         "turn",
         "heap[events + begin * EVENT_WORDS + i]",
         "heap[events + i]",
@@ -128,7 +129,7 @@ TURNS = (
         (MOVING,),
     ),
     Break(
-        SLIDE,
+        TURN,
         "turn",
         "heap[at] = pivots[p]",
         "heap[at] = pivots[width - 1 - p]",
@@ -136,7 +137,7 @@ TURNS = (
         (MOVING,),
     ),
     Break(
-        SLIDE,
+        TURN,
         "fold",
         "else rows[skip, i]",
         "else rows[state, i]",
@@ -144,7 +145,7 @@ TURNS = (
         (MOVING,),
     ),
     Break(
-        SLIDE,
+        TURN,
         "reach",
         "if target != DEAD and seen[target] != s",
         "if target != DEAD",

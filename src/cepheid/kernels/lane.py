@@ -173,3 +173,20 @@ def collect(heap, lanes, lane):
             heap[front + i] = number[heap[front + i]]
     lanes[lane, N_CELLS] = kept
     lanes[lane, COLLECT_AT] = 2 * kept + 1024
+
+
+@numba.njit(cache=True, forceinline=True)
+def enter(heap, lanes, lane, slot, words):
+    """Notes in which entry each active state of the lane is."""
+    width = lanes[lane, WIDTH]
+    base = lanes[lane, BACK] + width
+    for entry in range(lanes[lane, N_BACK]):
+        slot[heap[base + entry * (1 + width * words)]] = entry
+
+
+@numba.njit(cache=True, forceinline=True)
+def leave(heap, lanes, lane, slot, words):
+    width = lanes[lane, WIDTH]
+    base = lanes[lane, BACK] + width
+    for entry in range(lanes[lane, N_BACK]):
+        slot[heap[base + entry * (1 + width * words)]] = -1

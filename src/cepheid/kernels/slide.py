@@ -13,8 +13,6 @@ Without a window nothing is ever turned and only the row of the start state exis
 
 from __future__ import annotations
 
-from typing import NamedTuple
-
 import numba
 import numpy as np
 
@@ -24,13 +22,11 @@ from cepheid.kernels.lane import (
     BACK,
     BACK_K,
     CELLS,
-    CLASS,
     COLLECT_AT,
     EMPTY,
     EVENT_WORDS,
     EVENTS,
     FRONT,
-    FRONT_K,
     LAST,
     LOW,
     N_BACK,
@@ -44,49 +40,15 @@ from cepheid.kernels.lane import (
     WIDTH,
     append_event,
     collect,
+    enter,
+    leave,
     new_cell,
     reserve_cells,
     reset,
 )
 from cepheid.kernels.numbers import add, add_product, add_to, is_zero
-
-UNKNOWN = -2  # a cell of the table not filled yet
-DEAD = -1
-
-DONE, MISSING, WIDEN, TOO_MANY = 0, 1, 2, 3  # why the loop returned
-
-
-class Table(NamedTuple):
-    """The determinised automaton: per (state, class) where skipping leads, and a range of marking moves."""
-
-    skip: np.ndarray  # [state, class]: a state, DEAD or UNKNOWN
-    first: np.ndarray  # [state, class]: number of the first marking move
-    moves: np.ndarray  # [state, class]: how many
-    label: np.ndarray  # per move
-    target: np.ndarray  # per move: a state or DEAD
-    accepts: np.ndarray  # per move
-
-
-class Batch(NamedTuple):
-    """Relevant events grouped by lane, in stream order inside each."""
-
-    lane: np.ndarray
-    row: np.ndarray
-    position: np.ndarray
-    klass: np.ndarray
-    edge: np.ndarray  # the least row (or position) a match that ends here may start at
-
-
-class Options(NamedTuple):
-    words: int  # words per value
-    counting: bool
-    windowed: bool
-    by_position: bool  # the window's edge is a position, not a row
-    gaps: bool  # skipping an irrelevant event changes some state
-    consume: bool
-    report: bool
-    limit: int  # matches per lane in this call
-    guard: int  # events in all matches of this call
+from cepheid.kernels.tables import DEAD, DONE, MISSING, TOO_MANY, UNKNOWN, WIDEN
+from cepheid.kernels.turn import turn
 
 
 @numba.njit(cache=True)
@@ -180,23 +142,6 @@ def slide(table, batch, begin, options, heap, meta, lanes, total, out_offsets, o
     if lane >= 0:
         leave(heap, lanes, lane, slot, options.words)
     return status, i, state, klass, heap, made, out_offsets, out_rows, out_labels
-
-
-@numba.njit(cache=True, forceinline=True)
-def enter(heap, lanes, lane, slot, words):
-    """Notes in which entry each active state of the lane is."""
-    width = lanes[lane, WIDTH]
-    base = lanes[lane, BACK] + width
-    for entry in range(lanes[lane, N_BACK]):
-        slot[heap[base + entry * (1 + width * words)]] = entry
-
-
-@numba.njit(cache=True, forceinline=True)
-def leave(heap, lanes, lane, slot, words):
-    width = lanes[lane, WIDTH]
-    base = lanes[lane, BACK] + width
-    for entry in range(lanes[lane, N_BACK]):
-        slot[heap[base + entry * (1 + width * words)]] = -1
 
 
 @numba.njit(cache=True, forceinline=True)
@@ -444,169 +389,3 @@ def expire(table, edge, options, heap, meta, lanes, lane, slot):
         enter(heap, lanes, lane, slot, options.words)
         return DONE, 0, 0, heap
     return turn(table, pivot, options, heap, meta, lanes, lane, slot)
-
-
-@numba.njit(cache=True)
-def turn(table, begin, options, heap, meta, lanes, lane, slot):
-    """Makes the events from `begin` on the front: the pivot moves to now. (status, state, class, heap)"""
-    count = lanes[lane, N_EVENTS] - begin
-    events = lanes[lane, EVENTS]
-    step_class = np.empty(2 * count, np.int64)
-    step_event = np.empty(2 * count, np.int64)
-    steps = 0
-    for t in range(count):
-        at = events + (begin + t) * EVENT_WORDS
-        if t > 0 and options.gaps and heap[at + POSITION] != heap[at - EVENT_WORDS + POSITION] + 1:
-            step_class[steps] = 0
-            step_event[steps] = -1
-            steps += 1
-        step_class[steps] = heap[at + CLASS]
-        step_event[steps] = t
-        steps += 1
-    status, state, klass, offsets, active = reach(table, step_class[:steps])
-    if status != DONE:
-        return status, state, klass, heap
-    pivots = active[offsets[steps] : offsets[steps + 1]]
-    width = len(pivots)
-    words = options.words
-    if not options.counting:
-        leave(heap, lanes, lane, slot, words)
-        lanes[lane, N_CELLS] = 1
-    heap, lanes[lane, FRONT], lanes[lane, FRONT_K] = resize(
-        heap, meta, lanes[lane, FRONT], lanes[lane, FRONT_K], 0, count * width * words
-    )
-    heap, large = fold(
-        table, begin, step_class, step_event, steps, offsets, active, options, heap, meta, lanes, lane
-    )
-    if large:
-        return WIDEN, 0, 0, heap
-    if options.counting:
-        leave(heap, lanes, lane, slot, words)
-    for i in range(count * EVENT_WORDS):
-        heap[events + i] = heap[events + begin * EVENT_WORDS + i]
-    lanes[lane, N_EVENTS] = count
-    lanes[lane, LOW] = 0
-    lanes[lane, PIVOT] = count
-    heap, lanes[lane, BACK], lanes[lane, BACK_K] = resize(
-        heap, meta, lanes[lane, BACK], lanes[lane, BACK_K], 0, width + width * (1 + width * words)
-    )
-    lanes[lane, WIDTH] = width
-    lanes[lane, N_BACK] = width
-    base = lanes[lane, BACK]
-    nothing = 0 if options.counting else EMPTY
-    for p in range(width):
-        heap[base + p] = pivots[p]
-        at = base + width + p * (1 + width * words)
-        heap[at] = pivots[p]
-        for i in range(width * words):
-            heap[at + 1 + i] = nothing
-        heap[at + 1 + p * words] = 1 if options.counting else NOTHING
-    enter(heap, lanes, lane, slot, words)
-    return DONE, 0, 0, heap
-
-
-@numba.njit(cache=True)
-def reach(table, step_class):
-    """Which states a run that starts at any of the steps can be in before each step and after the last.
-
-    Gives (status, state, class, offsets, states): those before step s are states[offsets[s]:offsets[s+1]], 0 first.
-    """
-    steps = len(step_class)
-    seen = np.full(table.skip.shape[0], -1, np.int64)
-    offsets = np.empty(steps + 2, np.int64)
-    active = np.empty(max(64, 4 * steps), np.int64)
-    active[0] = 0
-    offsets[0] = 0
-    offsets[1] = 1
-    for s in range(steps):
-        klass = step_class[s]
-        n = offsets[s + 1]
-        if n + table.skip.shape[0] + 1 > len(active):
-            larger = np.empty(2 * len(active) + table.skip.shape[0] + 1, np.int64)
-            larger[:n] = active[:n]
-            active = larger
-        active[n] = 0
-        seen[0] = s
-        n += 1
-        for k in range(offsets[s], offsets[s + 1]):
-            state = active[k]
-            skip = table.skip[state, klass]
-            if skip == UNKNOWN:
-                return MISSING, state, klass, offsets, active
-            if skip != DEAD and seen[skip] != s:
-                seen[skip] = s
-                active[n] = skip
-                n += 1
-            first = table.first[state, klass]
-            for move in range(first, first + table.moves[state, klass]):
-                target = table.target[move]
-                if target != DEAD and seen[target] != s:
-                    seen[target] = s
-                    active[n] = target
-                    n += 1
-        offsets[s + 2] = n
-    return DONE, 0, 0, offsets, active
-
-
-@numba.njit(cache=True)
-def fold(table, begin, step_class, step_event, steps, offsets, active, options, heap, meta, lanes, lane):
-    """Multiplies the steps together from the last to the first and keeps the start state's row before each event.
-
-    The lane's event `begin` is event 0 of the steps. Gives (heap, whether it gave up since a number became large).
-    """
-    words = options.words
-    width = offsets[steps + 1] - offsets[steps]
-    size = width * words
-    nothing = 0 if options.counting else EMPTY
-    rows = np.full((table.skip.shape[0], size), nothing, np.int64)
-    for p in range(width):
-        rows[active[offsets[steps] + p], p * words] = 1 if options.counting else NOTHING
-    changed = np.empty((8, size), np.int64)
-    changed_state = np.empty(8, np.int64)
-    for s in range(steps - 1, -1, -1):
-        klass = step_class[s]
-        first_active, end_active = offsets[s], offsets[s + 1]
-        if end_active - first_active > len(changed_state):
-            changed = np.empty((2 * (end_active - first_active), size), np.int64)
-            changed_state = np.empty(2 * (end_active - first_active), np.int64)
-        row = 0
-        if step_event[s] >= 0:
-            row = heap[lanes[lane, EVENTS] + (begin + step_event[s]) * EVENT_WORDS + ROW]
-        if not options.counting:
-            moves = 0
-            for k in range(first_active, end_active):
-                moves += table.moves[active[k], klass]
-            heap = reserve_cells(heap, meta, lanes, lane, moves * width)
-        n = 0
-        large = False
-        for k in range(first_active, end_active):
-            state = active[k]
-            skip = table.skip[state, klass]
-            if skip == state and table.moves[state, klass] == 0:
-                continue
-            changed_state[n] = state
-            for i in range(size):
-                changed[n, i] = nothing if skip == DEAD else rows[skip, i]
-            first = table.first[state, klass]
-            for move in range(first, first + table.moves[state, klass]):
-                target = table.target[move]
-                if target == DEAD:
-                    continue
-                for p in range(width):
-                    if options.counting:
-                        large |= add(changed[n], p * words, rows[target], p * words, words)
-                    elif rows[target, p] != EMPTY:
-                        changed[n, p] = new_cell(
-                            heap, lanes, lane, row, table.label[move], rows[target, p], changed[n, p]
-                        )
-            n += 1
-        if large:
-            return heap, True
-        for k in range(n):
-            for i in range(size):
-                rows[changed_state[k], i] = changed[k, i]
-        if step_event[s] >= 0:
-            at = lanes[lane, FRONT] + step_event[s] * size
-            for i in range(size):
-                heap[at + i] = rows[0, i]
-    return heap, False

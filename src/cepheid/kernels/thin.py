@@ -7,9 +7,23 @@ import numpy as np
 
 from cepheid.kernels.dense import BITS, LIMIT, is_some
 from cepheid.kernels.heap import allocate, release, size_class
-from cepheid.kernels.lane import BACK, BACK_K, FRONT, FRONT_K, LOW, N_BACK, N_EVENTS, PIVOT, WIDTH, reset
+from cepheid.kernels.lane import (
+    BACK,
+    BACK_K,
+    FRONT,
+    FRONT_K,
+    LOW,
+    N_BACK,
+    N_EVENTS,
+    PIVOT,
+    WIDTH,
+    enter,
+    leave,
+    reset,
+)
 from cepheid.kernels.numbers import BITS as NUMBER_BITS
-from cepheid.kernels.slide import DONE, enter, leave, turn
+from cepheid.kernels.tables import DONE
+from cepheid.kernels.turn import turn
 
 
 @numba.njit(cache=True)

@@ -22,8 +22,9 @@ from cepheid.kernels.heap import META
 from cepheid.kernels.lane import FIELDS
 from cepheid.kernels.living import cell_rows, free_all_but, window_rows
 from cepheid.kernels.numbers import from_int, to_int
-from cepheid.kernels.slide import DONE, MISSING, TOO_MANY, WIDEN, Batch, Options, slide
+from cepheid.kernels.slide import slide
 from cepheid.kernels.stream import group_by_lane, take_lists, window_edges
+from cepheid.kernels.tables import DONE, MISSING, TOO_MANY, WIDEN, Batch, Options
 from cepheid.kernels.thin import regrow_lanes, thin_lanes
 from cepheid.kernels.widen import widen_lanes
 from cepheid.matches.found import Found, Ints, nothing_found

@@ -9,7 +9,7 @@ import numpy.typing as npt
 
 from cepheid.automata.determinise import Determiniser
 from cepheid.evaluators.compact.classes import Classes
-from cepheid.kernels.slide import DEAD, UNKNOWN, Table
+from cepheid.kernels.tables import DEAD, UNKNOWN, Table
 
 
 class Transitions:
