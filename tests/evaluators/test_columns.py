@@ -37,7 +37,7 @@ from cepheid.algebra.conditions import (
 )
 from cepheid.algebra.functions import FUNCTIONS
 from cepheid.algebra.kinds import Kind, kind_of
-from cepheid.evaluators.columns import Columns, choose, functions, holds, type_equals
+from cepheid.evaluators.columns import Columns, choose, functions, holds
 from cepheid.evaluators.columns import table as columns_table
 from cepheid.evaluators.columns.distinct import distinct
 from cepheid.evaluators.columns.kinds import Numbers
@@ -430,7 +430,7 @@ def test_tables_without_rows_or_chunks(name: str) -> None:
         column = pa.chunked_array(chunks, type)
         table = pa.table({name: column, "x": pa.chunked_array([], pa.int64())})
         assert holds(condition, table).tolist() == []
-        assert type_equals(Columns(table), name, "a").tolist() == []
+        assert Columns(table).by_type(name, {"a": 1}, 0).tolist() == []
 
 
 def test_the_type_of_an_event_is_compared_as_text() -> None:
@@ -444,8 +444,8 @@ def test_the_type_of_an_event_is_compared_as_text() -> None:
         ([dt.date(2024, 1, 1), dt.date(2024, 1, 2), None, dt.date(2024, 1, 1)], pa.date32()),
     ):
         columns = Columns(pa.table({"kind": array(values, type)}))
-        assert type_equals(columns, "kind", str(values[0])).tolist() == [True, False, False, True]
-        assert not type_equals(columns, "kind", "None").any()
+        assert columns.by_type("kind", {str(values[0]): 300}, 7).tolist() == [300, 7, 7, 300]
+        assert not columns.by_type("kind", {"None": 1}, 0).any()
 
 
 def test_a_text_column_is_encoded_once_for_all_conditions(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -453,7 +453,7 @@ def test_a_text_column_is_encoded_once_for_all_conditions(monkeypatch: pytest.Mo
     monkeypatch.setattr(columns_table, "distinct", lambda column: encoded.append(column) or distinct(column))
     columns = Columns(pa.table({"x": ["a", "b", "a", "a"], "k": [1, 2, 3, 4]}))
     assert columns.holds(Like(X, "%b%")).tolist() == [False, True, False, False]
-    assert columns.type_equals("x", "a").tolist() == [True, False, True, True]
+    assert columns.by_type("x", {"a": 1}, 0).tolist() == [1, 0, 1, 1]
     small, same = Comparison("<", Attribute(None, "k"), Literal(3)), Comparison("=", X, Literal("a"))
     assert columns.holds(Conjunction((small, same))).tolist() == [True, False, False, False]
     assert len(encoded) == 1

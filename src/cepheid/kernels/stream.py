@@ -25,15 +25,6 @@ def number_events(lanes, ties, positions, last_tie, last_rank, out_position, out
 
 
 @numba.njit(cache=True)
-def first_disorder(times):
-    """The first index whose time is before the one at its left, or -1."""
-    for i in range(1, len(times)):
-        if times[i] < times[i - 1]:
-            return i
-    return -1
-
-
-@numba.njit(cache=True)
 def window_edges(times, rows, begin, amount, out_edge):
     """For each event from `begin` on, the row of the first event that is at most `amount` older.
 

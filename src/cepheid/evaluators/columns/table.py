@@ -72,8 +72,8 @@ class Columns:
 
     >>> columns = Columns(pa.table({"type": ["T", "H", "T"], "value": [45, 20, None]}))
     >>> hot = Comparison(">", Attribute(None, "value"), Literal(40))
-    >>> columns.holds(hot), columns.type_equals("type", "T")
-    (array([ True, False, False]), array([ True, False,  True]))
+    >>> columns.holds(hot), columns.by_type("type", {"T": 1}, 0).tolist()
+    (array([ True, False, False]), [1, 0, 1])
     """
 
     def __init__(self, table: pa.Table) -> None:
@@ -87,13 +87,6 @@ class Columns:
         """For each row, whether the condition is true; NULL is not."""
         true = self._truth(condition).true
         return np.array(np.broadcast_to(true, self.table.num_rows))
-
-    def type_equals(self, name: str, value: str) -> Mask:
-        """For each row, whether the column's value, written as text, is this one."""
-        encoded = self._encode(name)
-        written = encoded.distinct.table.column(0).to_pylist()
-        equal: Mask = np.array([item is not None and str(item) == value for item in written], np.bool_)
-        return equal[encoded.codes]
 
     def by_type(self, name: str, numbers: Mapping[str, int], otherwise: int) -> npt.NDArray[Any]:
         """For each row, the number that belongs to the column's value, written as text; in as few bytes as hold it."""
@@ -229,12 +222,3 @@ def holds(condition: Condition, table: pa.Table) -> Mask:
     array([ True, False, False])
     """
     return Columns(table).holds(condition)
-
-
-def type_equals(columns: Columns, name: str, value: str) -> Mask:
-    """For each row, whether the column's value, written as text, is this one.
-
-    >>> type_equals(Columns(pa.table({"kind": [1, 2, 1, None]})), "kind", "1")
-    array([ True, False,  True, False])
-    """
-    return columns.type_equals(name, value)
