@@ -11,4 +11,8 @@ from pathlib import Path
 from hypothesis import Phase, settings
 
 sys.path.insert(0, str(Path(__file__).parent))
-settings.register_profile("found", phases=(Phase.explicit, Phase.generate), database=None)
+settings.register_profile("cepheid", deadline=None)  # the first example may have to compile a kernel
+settings.load_profile("cepheid")
+settings.register_profile(
+    "found", parent=settings.get_profile("cepheid"), phases=(Phase.explicit, Phase.generate), database=None
+)

@@ -65,13 +65,15 @@ class Engine:
         self._limit = min(limits) if limits else None
         self._counting = counting
         self._evaluator = evaluator_for(plan, counting, self._limit)
-        self._layout = Layout(
+        layout = Layout(
             plan.schema,
             plan.query.partition_by,
             plan.shown,
             None if not positions else POSITION if lane_positions else ROW,
             self._evaluator.labels,
         )
+        self._layout, self.output_schema = layout, layout.arrow
+        self._nothing = self.output_schema.empty_table()
         self._lanes = Lanes(plan.query.partition_by)
         self._history = History(plan.schema.arrow)
         self._size = _first_size(plan, counting)
@@ -82,20 +84,17 @@ class Engine:
         self._alive = 0
         self._active = 0
 
-    @property
-    def output_schema(self) -> pa.Schema:
-        return self._layout.arrow
-
     def push(self, batch: pa.RecordBatch | pa.Table, report: bool = True) -> pa.Table:
         """Takes the next rows, in stream order, and gives the matches that end in them.
 
         With `report` false they are only taken in: matches that end in them are not reported.
         """
-        found = [self.output_schema.empty_table()]
+        found = [self._nothing]
         held = 0
         for piece in self.pieces(batch, report):
-            found.append(piece)
-            held += piece.nbytes
+            if len(piece):
+                found.append(piece)
+                held += piece.nbytes
             if held > MOST_BYTES:
                 raise CepheidError(
                     "too-many-matches",
@@ -174,33 +173,28 @@ class Engine:
         self._evaluator.load(_part(arrays, "evaluator:"))
 
     def _push(self, table: pa.Table, times: Times, report: bool) -> pa.Table:
-        rows = np.arange(self._rows, self._rows + len(table), dtype=np.int64)
+        keyed, ranks = None, None
         lanes = self._lanes.of(table)
-        # A count without partitions needs neither the positions in lanes nor what ids are made of.
-        plain = self._counting and not self._lanes.columns
-        positions, ranks = (rows, rows) if plain else self._lanes.number(lanes, times)
+        if lanes is not None:
+            positions, ranks = self._lanes.number(lanes, times)
+            keyed = lanes, positions
+        elif not self._counting:
+            _, ranks = self._lanes.number(np.zeros(len(table), np.int64), times)
+        events = Events(table, self._rows, times, keyed, report)
         self._rows += len(table)
-        found = self._evaluator.advance(Events(table, rows, times, lanes, positions, report))
-        matches = self._kept_and_tabulated(table, found, rows, lanes, positions, times, ranks)
+        found = self._evaluator.advance(events)
+        matches = self._nothing
+        if ranks is not None and not self._counting:
+            matches = self._kept_and_tabulated(events, found, ranks)
         if self._lanes.columns and self._lanes.count > 2 * self._active + _SPARE_LANES:
             self._forget_lanes(times)
         return matches
 
-    def _kept_and_tabulated(
-        self,
-        table: pa.Table,
-        found: Found,
-        rows: Ints,
-        lanes: Ints,
-        positions: Ints,
-        times: Times,
-        ranks: Ints,
-    ) -> pa.Table:
-        if self._counting:
-            return self.output_schema.empty_table()
-        keep = self._evaluator.relevant - rows[0]
-        names = self._lanes.identities(lanes[keep], times[keep], ranks[keep])
-        self._remember(table.take(pa.array(keep)), (rows[keep], positions[keep], *names))
+    def _kept_and_tabulated(self, events: Events, found: Found, ranks: Ints) -> pa.Table:
+        keep = self._evaluator.relevant - events.first
+        rows, lanes, positions = events.at(keep)
+        names = self._lanes.identities(lanes, events.times[keep], ranks[keep])
+        self._remember(events.table.take(pa.array(keep)), (rows, positions, *names))
         matches = self._tabulated(found)
         if len(self._history) > 2 * self._alive + _SPARE:
             self._forget()

@@ -132,7 +132,7 @@ QUERIES = st.builds(
 ).filter(_without_outer_strategy)
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=300)
 @given(CONDITIONS)
 def test_a_printed_condition_parses_back(condition: Condition) -> None:
     text = f"SELECT * FROM s WHERE T FILTER {print_condition(condition)}"
@@ -142,7 +142,7 @@ def test_a_printed_condition_parses_back(condition: Condition) -> None:
     assert repr(pattern.condition) == repr(condition)  # 1, 1.0 and TRUE are equal in Python, not in CEL
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=300)
 @given(QUERIES)
 def test_a_printed_query_parses_back(query: Query) -> None:
     assert lower(parse(print_query(query))) == query

@@ -29,7 +29,7 @@ def select(formula: str, strategy: str, rest: str = "") -> cepheid.pipeline.Pars
     return cepheid.query(f"SELECT {strategy}* FROM s WHERE {formula}{rest}")
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(TYPES, st.sampled_from(FORMULAS), SELECTION, st.sampled_from(["", " WITHIN 7"]), st.data())
 def test_events_of_other_types_change_no_match(
     types: str, formula: str, strategy: str, window: str, data: st.DataObject
@@ -44,7 +44,7 @@ def test_events_of_other_types_change_no_match(
     assert cepheid.count(mixed, query) == cepheid.count(events, query)
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(
     st.lists(TYPES, min_size=2, max_size=4),
     st.sampled_from([*FORMULAS, "A AS x : B AS y"]),
@@ -60,7 +60,7 @@ def test_other_keys_do_not_disturb(parts: list[str], formula: str, strategy: str
     assert cepheid.count(pa.concat_tables(streams), query) == len(alone)
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(TYPES, TYPES, st.sampled_from(FORMULAS), SELECTION)
 def test_streams_further_apart_than_the_window_do_not_meet(
     early: str, late: str, formula: str, strategy: str
@@ -71,7 +71,7 @@ def test_streams_further_apart_than_the_window_do_not_meet(
     assert ids(cepheid.match(pa.concat_tables([one, two]), query)) == sorted(united)
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=40)
 @given(TYPES, st.sampled_from(FORMULAS), SELECTION, st.integers(-(2**62), 2**62))
 def test_shifting_all_times_changes_the_times_only(types: str, formula: str, strategy: str, by: int) -> None:
     query = select(formula, strategy, " WITHIN 9")

@@ -56,7 +56,7 @@ def test_operators_mean_what_the_oracle_says(pattern: Pattern, stream: str) -> N
     assert by_automaton(automaton, events(stream)) == by_oracle(pattern, events(stream), names)
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=300)
 @given(generators.cases(generators.Limits(nary=False, events=8)))
 def test_random_patterns_mean_what_the_oracle_says(case: generators.Case) -> None:
     names = tuple(item.name for item in shown(case.query))

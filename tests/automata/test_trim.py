@@ -17,7 +17,7 @@ from running import by_automaton
 A, B, C = Atom("A", "x"), Atom("B", "y"), Atom("C", "z")
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=300)
 @given(generators.cases(generators.Limits(nary=False, events=8)))
 def test_matches_stay_the_same_and_trimming_twice_changes_nothing(case: generators.Case) -> None:
     names = tuple(item.name for item in shown(case.query))

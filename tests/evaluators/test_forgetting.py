@@ -26,7 +26,7 @@ def test_rows_and_lanes_that_are_forgotten_are_never_missed(
     monkeypatch.setattr("cepheid.engine._SPARE", ALWAYS)
     monkeypatch.setattr("cepheid.engine._SPARE_LANES", ALWAYS)
 
-    @settings(max_examples=200, deadline=None, print_blob=True, suppress_health_check=[HealthCheck.too_slow])
+    @settings(max_examples=200, print_blob=True, suppress_health_check=[HealthCheck.too_slow])
     @given(case=cases(limits), cuts=st.lists(st.integers(0, limits.events), max_size=8))
     def agrees(case: Case, cuts: list[int]) -> None:
         note(repr(case))

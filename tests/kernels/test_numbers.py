@@ -30,7 +30,7 @@ def numbers(width: int) -> st.SearchStrategy[int]:
     return known | st.integers(0, most) | st.integers(most // 2, most)
 
 
-@settings(max_examples=400, deadline=None)
+@settings(max_examples=400)
 @given(st.data(), WIDTHS, st.integers(0, 3), st.integers(0, 3))
 def test_a_sum_is_exact_and_says_when_it_grows_large(
     data: st.DataObject, width: int, at: int, start: int
@@ -45,7 +45,7 @@ def test_a_sum_is_exact_and_says_when_it_grows_large(
     assert (*target[:at], target[-1]) == (7,) * (at + 1)
 
 
-@settings(max_examples=400, deadline=None)
+@settings(max_examples=400)
 @given(st.data(), WIDTHS, st.integers(0, 2**300))
 def test_a_product_is_added_exactly(data: st.DataObject, width: int, before: int) -> None:
     one, two = data.draw(numbers(width)), data.draw(numbers(width))
@@ -54,7 +54,7 @@ def test_a_product_is_added_exactly(data: st.DataObject, width: int, before: int
     assert to_int(total) == before + one * two
 
 
-@settings(max_examples=400, deadline=None)
+@settings(max_examples=400)
 @given(st.data(), WIDTHS, st.integers(1, 4))
 def test_a_wider_number_is_the_same_number(data: st.DataObject, width: int, more: int) -> None:
     value = data.draw(numbers(width))
@@ -74,7 +74,7 @@ def test_words_and_integers_are_told_apart_by_nothing(value: int) -> None:
     assert to_int(from_int(value, 8)) == value
 
 
-@settings(max_examples=400, deadline=None)
+@settings(max_examples=400)
 @given(st.lists(st.tuples(up_to(dense.LIMIT), up_to(64 * dense.LIMIT)), max_size=20))
 def test_the_total_of_dense_counting_is_exact(factors: list[tuple[int, int]]) -> None:
     """What lies before the pivot is below the limit; after it a step over a gap may have added up a few states'."""

@@ -241,7 +241,7 @@ WORDS = re.split(
 )
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=300)
 @given(
     st.lists(st.sampled_from(WORDS), max_size=12),
     st.sampled_from(["", PREFIX, PREFIX + "T AS x FILTER x.a = 1 "]),

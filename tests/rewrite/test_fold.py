@@ -95,7 +95,7 @@ def conditions(draw: generators.Draw) -> Condition:
     return part(4)
 
 
-@settings(max_examples=500, deadline=None)
+@settings(max_examples=500)
 @given(conditions(), generators.streams(generators.Limits(events=6)))
 def test_holds_for_the_same_events(condition: Condition, stream: object) -> None:
     for row in stream.to_pylist():  # type: ignore[attr-defined]

@@ -211,7 +211,7 @@ def random_stream(seed: int) -> list[Event]:
     ]
 
 
-@settings(max_examples=500, deadline=None)
+@settings(max_examples=500)
 @given(generators.cases(generators.Limits(events=8)))
 def test_every_step_keeps_the_matches_of_random_patterns(case: generators.Case) -> None:
     names = tuple(item.name for item in shown(case.query))
@@ -225,7 +225,7 @@ def test_every_step_keeps_the_matches_of_random_patterns(case: generators.Case) 
         assert by_oracle(step.after.pattern, case.events, names) == expected, step.rule
 
 
-@settings(max_examples=500, deadline=None)
+@settings(max_examples=500)
 @given(generators.patterns(generators.Limits(nary=False, atoms=8)))
 def test_unary_patterns_end_in_normal_form(pattern: Pattern) -> None:
     try:

@@ -75,7 +75,7 @@ def rebound(valuation: Valuation, names: list[str], length: int) -> Iterator[Val
         yield {**valuation, **dict(zip(names, positions, strict=True))}
 
 
-@settings(max_examples=400, deadline=None)
+@settings(max_examples=400)
 @given(cases(Limits(events=5, atoms=4)))
 def test_the_oracle_finds_exactly_what_belongs_to_the_meaning(case: Case) -> None:
     stream, pattern = case.events, case.query.pattern

@@ -183,7 +183,7 @@ def test_operators_of_later_papers_say_not_yet(pattern: Pattern) -> None:
     assert caught.value.code == "not-yet"
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=150)
 @given(cases(Limits(events=10)))
 def test_window_by_window_gives_what_the_definition_gives(case) -> None:  # type: ignore[no-untyped-def]
     assume(case.query.window is not None)

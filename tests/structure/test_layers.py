@@ -10,7 +10,7 @@ import cepheid
 SOURCE = Path(cepheid.__file__).parent
 LAYERS = [
     *("errors", "schema", "algebra", "languages", "semantics", "rewrite", "automata", "plan"),
-    *("kernels", "matches", "streams", "evaluators", "saved", "engine", "pipeline", "frames", "spark", "api"),
+    *("kernels", "streams", "matches", "evaluators", "saved", "engine", "pipeline", "frames", "spark", "api"),
     *("__init__", "demo", "cli"),
 ]
 ONLY_IN = {"numba": {"kernels"}, "pyspark": {"spark"}, "typer": {"cli"}, "lark": {"languages"}}

@@ -23,18 +23,33 @@ State = Mapping[str, npt.NDArray[np.generic]]
 class Events:
     """A run of the stream in its total order.
 
-    `rows` are global row numbers, ascending from `rows[0]` by one. `times` are in microseconds for timestamps and
-    dates, else the numbers themselves. `lanes` numbers the partition of each event from 0 (all 0 without
-    PARTITION BY) and `positions` is the event's position inside its lane. Matches that end in these events are
-    reported only when `report` is true.
+    `first` is the global row number of the first. `times` are in microseconds for timestamps and dates, else the
+    numbers themselves. `keyed` are the number of each event's partition, from 0, and its position inside that; None
+    without PARTITION BY, where all are in lane 0 and positions are row numbers. Matches that end in these events
+    are reported only when `report` is true.
     """
 
     table: pa.Table
-    rows: Ints
+    first: int
     times: npt.NDArray[np.int64] | npt.NDArray[np.float64]
-    lanes: Ints
-    positions: Ints
+    keyed: tuple[Ints, Ints] | None = None
     report: bool = True
+
+    def at(self, places: Ints) -> tuple[Ints, Ints, Ints]:
+        """Row numbers, lanes and positions of the events at these places; the others cost nothing."""
+        rows = places + self.first
+        if self.keyed is None:
+            return rows, np.zeros(len(rows), np.int64), rows
+        lanes, positions = self.keyed
+        return rows, lanes[places], positions[places]
+
+    @property
+    def rows(self) -> Ints:
+        return np.arange(self.first, self.first + len(self.times), dtype=np.int64)
+
+    @property
+    def lanes(self) -> Ints:
+        return np.zeros(len(self.times), np.int64) if self.keyed is None else self.keyed[0]
 
 
 class Evaluator(Protocol):

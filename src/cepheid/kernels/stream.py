@@ -7,6 +7,39 @@ import numpy as np
 
 
 @numba.njit(cache=True)
+def first_descent(numbers):
+    """The first place whose number is less than the one before it, or -1."""
+    begin = 1
+    while begin < len(numbers):
+        end = min(begin + 4096, len(numbers))
+        left, right = numbers[begin - 1 : end - 1], numbers[begin:end]
+        descents = 0
+        for i in range(len(right)):
+            descents += right[i] < left[i]
+        if descents > 0:
+            while numbers[begin] >= numbers[begin - 1]:
+                begin += 1
+            return begin
+        begin = end
+    return -1
+
+
+@numba.njit(cache=True)
+def pick(codes, class_of_code, out_places, out_classes):
+    """The places whose code has a class other than 0, and their classes: how many.
+
+    A place is written whether it is kept or not, so that nothing depends on what the events are.
+    """
+    count = 0
+    for i in range(len(codes)):
+        klass = class_of_code[codes[i]]
+        out_places[count] = i
+        out_classes[count] = klass
+        count += klass != 0
+    return count
+
+
+@numba.njit(cache=True)
 def number_events(lanes, ties, positions, last_tie, last_rank, out_position, out_rank):
     """The position of each event in its lane, and its rank among the lane's events of the same time.
 

@@ -11,6 +11,7 @@ import numpy as np
 import pyarrow as pa
 
 from cepheid.matches.found import Ints
+from cepheid.streams.plain import whole
 
 # No column of a stream has a name that begins with NUL: `schema_of` sees to it.
 ROW, POSITION, LOW, HIGH = "\0row", "\0position", "\0low", "\0high"
@@ -72,5 +73,5 @@ def _places(known: Ints, rows: Ints) -> Ints:
 
 
 def integers(table: pa.Table, name: str) -> Ints:
-    numbers: Ints = table[name].combine_chunks().to_numpy(zero_copy_only=False)
+    numbers: Ints = whole(table[name]).to_numpy(zero_copy_only=False)
     return numbers

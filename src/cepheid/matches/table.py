@@ -18,6 +18,7 @@ from cepheid.kernels.hashing import hash_words, match_ids
 from cepheid.matches.found import Found, Ints
 from cepheid.matches.history import HIGH, LOW, ROW, History, integers
 from cepheid.schema import Schema
+from cepheid.streams.plain import whole
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,8 +101,7 @@ def _lists(offsets: Ints, values: pa.Array) -> pa.Array:
 
 
 def _take(column: pa.ChunkedArray, index: Ints) -> pa.Array:
-    taken = column.take(pa.array(index))
-    return taken.combine_chunks() if isinstance(taken, pa.ChunkedArray) else taken
+    return whole(column.take(pa.array(index)))
 
 
 def _fitting(column: pa.Array, dtype: pa.DataType) -> pa.Array:

@@ -15,8 +15,8 @@ import pyarrow.compute as pc
 from cepheid.kernels.hashing import hash_events, hash_words
 from cepheid.kernels.interning import hash_texts, intern_texts, intern_words, rehash_texts, rehash_words
 from cepheid.kernels.stream import number_events
-from cepheid.matches.found import Ints
-from cepheid.streams.times import Times, recent, ties_of, times_of
+from cepheid.streams.plain import whole
+from cepheid.streams.times import Ints, Times, recent, ties_of, times_of
 
 State = dict[str, npt.NDArray[np.generic]]
 
@@ -93,14 +93,14 @@ class Lanes:
         self._hashes = np.zeros((2, 32), np.int64)
         self._numbers = np.zeros((3, 32), np.int64)  # events so far, last tie, last rank
 
-    def of(self, table: pa.Table) -> Ints:
-        """The lane of each row."""
+    def of(self, table: pa.Table) -> Ints | None:
+        """The lane of each row; None where there is but one."""
         if not self.columns:
-            return np.zeros(len(table), np.int64)
+            return None
         words = np.zeros((len(table), len(self.columns) + 1), np.int64)
         hashes = np.zeros((2, len(table), len(self.columns) + 1), np.int64)
         for k, name in enumerate(self.columns):
-            column = table[name].combine_chunks()
+            column = whole(table[name])
             words[:, k], hashes[0, :, k], hashes[1, :, k], nulls = self._words(column, name, self._texts[k])
             words[:, -1] |= nulls.astype(np.int64) << k
         hashes[:, :, -1] = words[:, -1]

@@ -6,7 +6,9 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from cepheid.kernels.stream import first_descent
 from cepheid.schema import Schema
+from cepheid.streams.plain import whole
 from cepheid.streams.times import times_of
 
 
@@ -20,7 +22,7 @@ def sort_stream(table: pa.Table, schema: Schema) -> pa.Table:
     """
     times = times_of(table[schema.time], schema.time)
     if schema.order is None:
-        if bool(np.all(times[1:] >= times[:-1])):
+        if first_descent(times) < 0:
             return table
         return table.take(pa.array(np.argsort(times, kind="stable")))
     keys = pa.table({"time": times, "order": _comparable(table[schema.order])})
@@ -40,12 +42,10 @@ def _comparable(column: pa.ChunkedArray) -> pa.ChunkedArray:
 def first_unordered(table: pa.Table, schema: Schema) -> int:
     """The first row that comes before the one at its left, or -1. NULL comes last in the order column."""
     times = times_of(table[schema.time], schema.time)
-    back = times[1:] < times[:-1]
-    if schema.order is not None and len(table):
-        ranks = pc.rank(
-            _comparable(table[schema.order]).combine_chunks(), sort_keys="ascending", tiebreaker="min"
-        )
-        order = ranks.to_numpy(zero_copy_only=False).astype(np.int64)
-        back |= (times[1:] == times[:-1]) & (order[1:] < order[:-1])
+    if schema.order is None or len(table) == 0:
+        return int(first_descent(times))
+    ranks = pc.rank(whole(_comparable(table[schema.order])), sort_keys="ascending", tiebreaker="min")
+    order = ranks.to_numpy(zero_copy_only=False).astype(np.int64)
+    back = (times[1:] < times[:-1]) | (times[1:] == times[:-1]) & (order[1:] < order[:-1])
     found = np.flatnonzero(back)
     return int(found[0]) + 1 if len(found) else -1

@@ -106,3 +106,11 @@ def _without_null_codes(column: pa.ChunkedArray) -> pa.ChunkedArray:
         return column
     decoded = [chunk.dictionary_decode().dictionary_encode().cast(column.type) for chunk in column.chunks]
     return pa.chunked_array(decoded, column.type)
+
+
+def whole(column: pa.ChunkedArray | pa.Array) -> pa.Array:
+    """The column as one array, copied only where it is in several pieces."""
+    if isinstance(column, pa.Array):
+        return column
+    array = column.chunk(0) if column.num_chunks == 1 else column.combine_chunks()
+    return array.combine_chunks() if isinstance(array, pa.ChunkedArray) else array

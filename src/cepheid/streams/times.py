@@ -12,8 +12,10 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from cepheid.errors import CepheidError
+from cepheid.streams.plain import whole
 
-Times = npt.NDArray[np.int64] | npt.NDArray[np.float64]
+Ints = npt.NDArray[np.int64]
+Times = Ints | npt.NDArray[np.float64]
 Time = np.int64 | np.float64 | int | float
 
 MICROSECONDS_PER_DAY = 86_400_000_000
@@ -25,8 +27,7 @@ def times_of(column: pa.ChunkedArray | pa.Array, name: str, first_row: int = 0) 
     >>> times_of(pa.array([1, 2], pa.timestamp("ms")), "ts").tolist()
     [1000, 2000]
     """
-    if isinstance(column, pa.ChunkedArray):
-        column = column.combine_chunks()
+    column = whole(column)
     if column.null_count:
         row = first_row + int(np.flatnonzero(pc.is_null(column).to_numpy(zero_copy_only=False))[0])
         raise CepheidError(

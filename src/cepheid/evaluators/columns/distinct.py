@@ -12,6 +12,9 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
+from cepheid.kernels.texts import MOST_TEXTS, SLOTS, encode_texts
+from cepheid.streams.plain import whole
+
 Codes: TypeAlias = npt.NDArray[Any]
 _SAMPLE = 4096
 
@@ -28,9 +31,31 @@ def distinct(column: pa.ChunkedArray) -> tuple[Codes, pa.Array | pa.ChunkedArray
         return np.arange(len(column)), column
     if pa.types.is_dictionary(column.type):
         return _given_dictionary(column)
+    if pa.types.is_string(column.type) and not column.null_count:
+        texts = whole(column)
+        known = _few_texts(texts)
+        if known is not None:
+            return known
     chunks = column.dictionary_encode(null_encoding="encode").chunks  # all with the same dictionary
     codes = [chunk.indices.to_numpy(zero_copy_only=False) for chunk in chunks]
     return codes[0] if len(codes) == 1 else np.concatenate(codes), chunks[-1].dictionary
+
+
+def _few_texts(texts: pa.StringArray) -> tuple[Codes, pa.Array] | None:
+    """The same for texts of which not many are distinct, else None."""
+    _, offsets, data = texts.buffers()
+    begin, end = texts.offset, texts.offset + len(texts) + 1
+    codes, first = np.empty(len(texts), np.int32), np.empty(MOST_TEXTS, np.int64)
+    slots, words = np.full(SLOTS, -1, np.int64), np.empty(SLOTS, np.uint64)
+    known = encode_texts(
+        np.frombuffer(offsets, np.int32)[begin:end],
+        np.frombuffer(data or b"", np.uint8),
+        slots,
+        words,
+        codes,
+        first,
+    )
+    return None if known < 0 else (codes, texts.take(pa.array(first[:known])))
 
 
 def _given_dictionary(column: pa.ChunkedArray) -> tuple[Codes, pa.Array]:

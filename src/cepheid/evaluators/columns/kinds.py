@@ -22,6 +22,7 @@ from cepheid.algebra.conditions import type_of_value
 from cepheid.errors import CepheidError
 from cepheid.evaluators.columns.distinct import distinct
 from cepheid.semantics.numbers import instant
+from cepheid.streams.plain import whole
 
 Mask: TypeAlias = npt.NDArray[np.bool_]
 Nulls: TypeAlias = Mask | None
@@ -192,12 +193,6 @@ def of_column(column: pa.ChunkedArray) -> Value:
     if pa.types.is_timestamp(dtype) or pa.types.is_date(dtype):
         return _times(column, null)
     return Opaque(null)
-
-
-def whole(column: pa.ChunkedArray) -> pa.Array:
-    """The column as one array."""
-    array = column.chunk(0) if column.num_chunks == 1 else column.combine_chunks()
-    return array.combine_chunks() if isinstance(array, pa.ChunkedArray) else array
 
 
 def _compact(texts: pa.LargeStringArray) -> pa.LargeStringArray:

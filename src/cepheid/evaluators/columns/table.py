@@ -10,12 +10,10 @@ the definition, once per distinct combination of the columns it reads.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, assert_never
+from typing import assert_never
 
 import numpy as np
-import numpy.typing as npt
 import pyarrow as pa
 
 from cepheid.algebra.conditions import (
@@ -72,8 +70,8 @@ class Columns:
 
     >>> columns = Columns(pa.table({"type": ["T", "H", "T"], "value": [45, 20, None]}))
     >>> hot = Comparison(">", Attribute(None, "value"), Literal(40))
-    >>> columns.holds(hot), columns.by_type("type", {"T": 1}, 0).tolist()
-    (array([ True, False, False]), [1, 0, 1])
+    >>> columns.holds(hot), columns.types("type")
+    (array([ True, False, False]), (array([0, 1, 0], dtype=int32), ['T', 'H']))
     """
 
     def __init__(self, table: pa.Table) -> None:
@@ -88,14 +86,11 @@ class Columns:
         true = self._truth(condition).true
         return np.array(np.broadcast_to(true, self.table.num_rows))
 
-    def by_type(self, name: str, numbers: Mapping[str, int], otherwise: int) -> npt.NDArray[Any]:
-        """For each row, the number that belongs to the column's value, written as text; in as few bytes as hold it."""
+    def types(self, name: str) -> tuple[Codes, list[str | None]]:
+        """For each row the number of its value, and by number the values written as text."""
         encoded = self._encode(name)
         written = encoded.distinct.table.column(0).to_pylist()
-        by_code = [otherwise if item is None else numbers.get(str(item), otherwise) for item in written]
-        dtype = np.min_scalar_type(max([otherwise, *numbers.values()]))
-        found: npt.NDArray[Any] = np.array(by_code, dtype)[encoded.codes]
-        return found
+        return encoded.codes, [None if item is None else str(item) for item in written]
 
     def _truth(self, condition: Expression) -> Truth:
         try:

@@ -13,6 +13,7 @@ import pyarrow as pa
 
 from cepheid.automata.cea import Predicate
 from cepheid.evaluators.columns import Columns
+from cepheid.kernels.stream import pick
 from cepheid.matches.found import Ints
 from cepheid.schema import Schema
 
@@ -29,6 +30,12 @@ class Classes:
         """By class number, the predicates its events satisfy."""
         self._direct = np.full(1 << min(len(predicates), _DIRECT), -1, np.int64)
         self._direct[0] = 0
+        self._by_type_alone = (
+            schema.type is not None
+            and len(predicates) <= _DIRECT
+            and all(predicate.condition is None for predicate in predicates)
+        )
+        self._places, self._picked = np.empty(0, np.int64), np.empty(0, np.int64)
 
     def restore(self, satisfied: list[frozenset[int]]) -> None:
         """Numbers classes as they were when saved."""
@@ -36,8 +43,10 @@ class Classes:
         self._numbers = {item: number for number, item in enumerate(satisfied)}
 
     def of(self, table: pa.Table) -> tuple[Ints, Ints]:
-        """The places of the events that satisfy any predicate, and their classes."""
+        """The places of the events that satisfy any predicate, and their classes, to be used before the next call."""
         columns = Columns(table)
+        if self._by_type_alone:
+            return self._of_types(columns, len(table))
         begins = range(0, len(self._predicates), _WORD)
         keys = [self._keys(columns, len(table), begin) for begin in begins]
         some = keys[0] if len(keys) == 1 else np.logical_or.reduce([key != 0 for key in keys])
@@ -46,6 +55,19 @@ class Classes:
         for begin, key in zip(begins, keys, strict=True):
             classes = self._combine(classes, key[kept], begin)
         return kept, classes
+
+    def _of_types(self, columns: Columns, length: int) -> tuple[Ints, Ints]:
+        """The same where nothing but its type says what an event is."""
+        assert self._schema.type is not None
+        codes, types = columns.types(self._schema.type)
+        bits = self._bits_of_types(self._predicates)
+        every = bits[None]
+        keys = np.array([bits.get(type, every) for type in types], np.int64)
+        classes = self._combine(np.zeros(len(keys), np.int64), keys, 0)
+        if len(self._places) < length:
+            self._places, self._picked = np.empty(length, np.int64), np.empty(length, np.int64)
+        count = pick(codes, classes, self._places, self._picked)
+        return self._places[:count], self._picked[:count]
 
     def _keys(self, columns: Columns, length: int, begin: int) -> Ints:
         """The predicates from `begin` on, one bit each, in as few bytes as hold them."""
@@ -62,15 +84,26 @@ class Classes:
     def _type_bits(
         self, columns: Columns, length: int, predicates: tuple[Predicate, ...]
     ) -> np.ndarray[Any, np.dtype[Any]]:
-        """The bits of the predicates whose type is the event's."""
+        """The bits of the predicates whose type is the event's, for each event."""
+        bits = self._bits_of_types(predicates)
+        if self._schema.type is None:
+            return np.full(length, bits.get(self._schema.stream, bits[None]))
+        codes, types = columns.types(self._schema.type)
+        dtype = np.min_scalar_type(max(bits.values()))
+        found: np.ndarray[Any, np.dtype[Any]] = np.array(
+            [bits.get(type, bits[None]) for type in types], dtype
+        )[codes]
+        return found
+
+    @staticmethod
+    def _bits_of_types(predicates: tuple[Predicate, ...]) -> dict[str | None, int]:
+        """By type the bits of the predicates that events of it can satisfy; None: any other type."""
         every = sum(1 << bit for bit, predicate in enumerate(predicates) if predicate.type is None)
-        bits = {predicate.type: every for predicate in predicates if predicate.type is not None}
+        bits: dict[str | None, int] = {None: every}
         for bit, predicate in enumerate(predicates):
             if predicate.type is not None:
-                bits[predicate.type] |= 1 << bit
-        if self._schema.type is None:
-            return np.full(length, bits.get(self._schema.stream, every))
-        return columns.by_type(self._schema.type, bits, every)
+                bits[predicate.type] = bits.get(predicate.type, every) | 1 << bit
+        return bits
 
     def _combine(self, classes: Ints, keys: Ints, begin: int) -> Ints:
         """The class of (class so far, further predicates)."""

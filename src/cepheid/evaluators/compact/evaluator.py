@@ -8,10 +8,10 @@ again from there. Counting with a small automaton runs on `kernels.dense` until 
 from __future__ import annotations
 
 import numpy as np
-import numpy.typing as npt
 
 from cepheid.algebra.nodes import Strategy, WindowUnit
 from cepheid.automata.determinise import Determiniser
+from cepheid.automata.minimise import Automaton, minimise
 from cepheid.errors import CepheidError
 from cepheid.evaluators.compact.classes import Classes
 from cepheid.evaluators.compact.programs import dense_automaton
@@ -29,7 +29,7 @@ from cepheid.kernels.thin import regrow_lanes, thin_lanes
 from cepheid.kernels.widen import widen_lanes
 from cepheid.matches.found import Found, Ints, nothing_found
 from cepheid.plan.plan import Plan
-from cepheid.streams.times import age_limit, unsigned
+from cepheid.streams.times import Times, age_limit, ties_of, unsigned
 
 GUARD = 1 << 27  # events in the matches of one batch
 _MOST_STATES = 64  # of a dense automaton: its matrix must stay in the nearest cache
@@ -44,7 +44,9 @@ class CompactEvaluator:
         assert cea is not None
         self.labels = cea.labels
         self._classes = Classes(cea.predicates, plan.schema)
-        self._automaton = Determiniser(cea, query.strategy)
+        self._automaton: Automaton = minimise(
+            Determiniser(cea, query.strategy), labelled=not counting
+        ) or Determiniser(cea, query.strategy)
         self._transitions = Transitions(self._automaton, self._classes)
         self._window = query.window
         self._by_position = query.window is not None and query.window.unit is WindowUnit.EVENTS
@@ -66,17 +68,17 @@ class CompactEvaluator:
         self._meta = np.zeros(META, np.int64)
         self._lanes = np.zeros((1, FIELDS), np.int64)
         self._rows = np.zeros(0, np.int64)
-        self._times: npt.NDArray[np.int64] | npt.NDArray[np.float64] = np.zeros(0, np.int64)
+        self._times: Times = np.zeros(0, np.int64)
         self.relevant: Ints = np.zeros(0, np.int64)
 
     def advance(self, events: Events) -> Found:
         kept, classes = self._classes.of(events.table)
-        self.relevant = events.rows[kept]
+        rows, lanes, positions = events.at(kept)
+        self.relevant = rows
         if len(kept) == 0:
             return nothing_found()
-        rows, lanes, positions = self.relevant, events.lanes[kept], events.positions[kept]
-        edges = self._edges(rows, positions, events.times[kept])
-        n_lanes = int(lanes.max()) + 1
+        edges = self._edges(rows, positions, events.times, kept)
+        n_lanes = 1 if events.keyed is None else int(lanes.max()) + 1
         self._fit_lanes(n_lanes)
         batch = Batch(lanes, rows, positions, classes, edges)
         if n_lanes > 1:
@@ -231,19 +233,20 @@ class CompactEvaluator:
                 )
         return Found(offsets[: made + 1], rows[: offsets[made]], labels[: offsets[made]])
 
-    def _edges(self, rows: Ints, positions: Ints, times: npt.NDArray[np.generic]) -> Ints:
-        """By event, the least row or position that a match ending there may start at."""
+    def _edges(self, rows: Ints, positions: Ints, all_times: Times, kept: Ints) -> Ints:
+        """By kept event, the least row or position that a match ending there may start at."""
         if self._window is None:
             return np.zeros(len(rows), np.int64)
         if self._by_position:
             return positions - (int(self._window.amount) - 1)
+        times = all_times[kept]
         all_rows = np.concatenate([self._rows, rows])
         all_times = np.concatenate([self._times.astype(times.dtype, copy=False), times])
         edges = np.empty(len(rows), np.int64)
         if times.dtype == np.float64:
             low = window_edges(all_times, all_rows, len(self._rows), float(self._window.amount), edges)
         else:
-            ages = unsigned(all_times)
+            ages = unsigned(ties_of(all_times))
             low = window_edges(ages, all_rows, len(self._rows), age_limit(self._window.amount), edges)
         self._rows, self._times = all_rows[low:].copy(), all_times[low:].copy()
         return edges

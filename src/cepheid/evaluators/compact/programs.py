@@ -1,7 +1,7 @@
 """The determinised automaton as dense programs for `kernels.dense`, where it is small.
 
-In: a determiniser and the classes met so far. Out: per class the updates that move all runs at once. The automaton is
-determinised in full over these classes; None where it has more states than fit.
+In: a deterministic automaton and the classes met so far. Out: per class the updates that move all runs at once. The
+automaton is worked out in full over these classes; None where it has more states than fit.
 """
 
 from __future__ import annotations
@@ -12,14 +12,15 @@ from graphlib import CycleError, TopologicalSorter
 
 import numpy as np
 
-from cepheid.automata.determinise import Determiniser, Moves
+from cepheid.automata.determinise import Moves
+from cepheid.automata.minimise import Automaton
 from cepheid.kernels.dense import Dense, Program
 
 Update = tuple[int, int, list[int]]  # target, factor, sources
 
 
 def dense_automaton(
-    automaton: Determiniser, classes: list[frozenset[int]], most: int, words: int = 1
+    automaton: Automaton, classes: list[frozenset[int]], most: int, words: int = 1
 ) -> Dense | None:
     """The programs of all classes, or None where the automaton has more than `most` states. `words`: per number."""
     moves: list[list[Moves]] = []

@@ -7,7 +7,7 @@ import json
 import numpy as np
 import numpy.typing as npt
 
-from cepheid.automata.determinise import Determiniser
+from cepheid.automata.minimise import Automaton
 from cepheid.evaluators.compact.classes import Classes
 from cepheid.kernels.tables import DEAD, UNKNOWN, Table
 
@@ -15,7 +15,7 @@ from cepheid.kernels.tables import DEAD, UNKNOWN, Table
 class Transitions:
     """Rows are states, columns classes; both grow by doubling."""
 
-    def __init__(self, automaton: Determiniser, classes: Classes) -> None:
+    def __init__(self, automaton: Automaton, classes: Classes) -> None:
         self._automaton = automaton
         self._classes = classes
         self._skip = np.full((8, 8), UNKNOWN, np.int64)
