@@ -17,7 +17,7 @@ import pyarrow as pa
 
 from cepheid.errors import CepheidError
 
-VERSION = 1
+VERSION = 2
 MARK = b"cepheid\0"
 _DIGEST = 16  # bytes
 Arrays = dict[str, np.ndarray[Any, np.dtype[np.generic]]]

@@ -71,8 +71,8 @@ def test_classes_met_late_enlarge_the_matrices(
     assert engine.counted == general(text, table) > 0
 
 
-@pytest.mark.parametrize("most_words", [1, 2, 32])
-@pytest.mark.parametrize("cut", [1, 100, 170])
+@pytest.mark.parametrize("most_words", [1, 2, 256])
+@pytest.mark.parametrize("cut", [1, 100, 140])
 @pytest.mark.parametrize("window", ["", "WITHIN 240 EVENTS", "WITHIN 700"])
 def test_numbers_beyond_a_word_are_counted_on_exactly(
     window: str, cut: int, most_words: int, monkeypatch: pytest.MonkeyPatch
@@ -86,7 +86,7 @@ def test_numbers_beyond_a_word_are_counted_on_exactly(
     engine.push(table.slice(0, cut))
     assert evaluator._is_dense
     engine.push(table.slice(cut))
-    assert evaluator._is_dense == (most_words == 32)
+    assert evaluator._is_dense == (most_words == 256)
     assert evaluator._dense is None or evaluator._dense.words > 1
     assert engine.counted == general(text, table) == expected(table, window)
 

@@ -65,41 +65,57 @@ def test_a_wider_number_is_the_same_number(data: st.DataObject, width: int, more
     assert is_zero(target, 0, width + more) == (value == 0)
 
 
-def up_to(bound: int) -> st.SearchStrategy[int]:
-    return st.integers(0, bound - 1) | st.integers(bound // 2, bound - 1)
-
-
 @given(st.integers(0, 2**256 - 1))
 def test_words_and_integers_are_told_apart_by_nothing(value: int) -> None:
     assert to_int(from_int(value, 8)) == value
 
 
-@settings(max_examples=400)
-@given(st.lists(st.tuples(up_to(dense.LIMIT), up_to(64 * dense.LIMIT)), max_size=20))
-def test_the_total_of_dense_counting_is_exact(factors: list[tuple[int, int]]) -> None:
-    """What lies before the pivot is below the limit; after it a step over a gap may have added up a few states'."""
-    total = np.zeros(8, np.int64)
-    for one, two in factors:
-        dense.add_word_product(total, one, two)
-    assert total_of(total) == sum(a * b for a, b in factors)
+def total_of(words: np.ndarray) -> int:
+    return sum(int(word) << dense.BITS * k for k, word in enumerate(words))
 
 
-def total_of(digits: np.ndarray) -> int:
-    return sum(int(digit) << dense.DIGIT * k for k, digit in enumerate(digits))
+def loose_words(count: int, bits: int) -> st.SearchStrategy[list[int]]:
+    """A number's words, each of up to so many bits; the highest may be 0."""
+    word = st.integers(0, (1 << bits) - 1) | st.sampled_from(
+        [0, dense.LIMIT - 1, dense.LIMIT, (1 << bits) - 1]
+    )
+    return st.lists(word, min_size=count, max_size=count)
 
 
-@given(st.integers(2, 8), st.data())
-def test_products_of_several_words_are_exact(words: int, data: st.DataObject) -> None:
-    """Numbers lie with the words of others between theirs; the highest word may be a little longer than the others."""
-    numbers = st.integers(0, (1 << dense.BITS * words + 5) - 1)
-    total, wanted = np.zeros(8 * words + 32, np.int64), 0
-    digits = np.empty(2 * (2 * words + 1), np.int64)
-    for one, two, in_front in data.draw(st.lists(st.tuples(numbers, numbers, st.booleans()), max_size=4)):
-        heap = np.full(2 * words, -1, np.int64)
-        for place, value in ((0, one), (1, two)):
-            for k in range(words):
-                bits = value >> dense.BITS * k
-                heap[2 * k + place] = bits & (dense.LIMIT - 1) if k < words - 1 else bits
-        dense.add_product(total, heap, 0, 1, in_front, 2, words, digits)
-        wanted += one * (two if in_front else 1)
+SETTLED, MOST = dense.BITS + 1, dense.BITS + dense.LOOSE
+
+
+@given(st.integers(1, 8), st.data())
+def test_products_of_loose_words_are_exact(words: int, data: st.DataObject) -> None:
+    """Numbers lie with the words of others between theirs."""
+    total, wanted = np.zeros(2 * words + 32, np.int64), 0
+    pairs = st.tuples(loose_words(words, SETTLED), loose_words(words, MOST))
+    for one, two in data.draw(st.lists(pairs, max_size=4)):
+        heap = np.array([one, two]).T.reshape(-1).copy()
+        lengths = [dense.length_of(heap, place, 2, words) for place in (0, 1)]
+        assert lengths == [len(np.trim_zeros(number, "b")) for number in (one, two)]
+        if min(lengths) > 0:
+            dense.add_product(total, heap, 0, lengths[0], 1, lengths[1], 2)
+            dense.add_number(total, heap, 0, lengths[0], 2)
+            wanted += total_of(one) * total_of(two) + total_of(one)
     assert total_of(total) == wanted
+    assert all(0 <= word < dense.LIMIT for word in total)
+
+
+@given(st.integers(2, 5), st.integers(1, 3), st.data())
+def test_settled_words_are_the_same_numbers(words: int, states: int, data: st.DataObject) -> None:
+    numbers = [data.draw(loose_words(words - 1, MOST)) for _ in range(states * states)]
+    matrix = np.zeros((states, words, states), np.int64)
+    for place, number in enumerate(numbers):
+        matrix[place // states, : words - 1, place % states] = number
+    tight = matrix[:, : words - 1].copy().reshape(-1)
+    flat = matrix.reshape(-1)
+    used = dense.settle(flat, 0, states, states, words, words - 1)
+    for place, number in enumerate(numbers):
+        settled = flat.reshape(states, words, states)[place // states, :, place % states]
+        assert total_of(settled) == total_of(np.array(number))
+        assert all(0 <= word < 1 << SETTLED for word in settled)
+        assert not settled[used:].any()
+    longer = any(number[-1] >= dense.LIMIT for number in numbers)
+    assert used == words - 1 + longer
+    assert dense.settle(tight, 0, states, states, words - 1, words - 1) == (-1 if longer else words - 1)

@@ -5,9 +5,10 @@ updates `row[target] = factor · row[target] + Σ row[source]` of a matrix with 
 be made in place. `BACK` is that matrix: row q, column p is the number of ways from state p at the pivot to state q now.
 `FRONT` holds for each event before the pivot the numbers of ways from the start state to each state at the pivot.
 
-A number is `words` words of 56 bits, lowest first; a row holds the lowest words of all its numbers, then the next. The
-highest word may hold a little more: what one event adds to it below `LIMIT` still fits. Once one is above it the loop
-gives up, to be called again with more words.
+A number is `words` *loose* words, lowest first, each worth 48 bits but free to hold up to 62, so that numbers are
+added word by word without a carry; after a few events all carries are made at once (`settle`). A row holds the lowest
+words of all its numbers, then the next; only the `used` first words can be other than 0. Once numbers need more words
+than there are, the loop gives up, to be called again with more. Where one word does, the loop is compiled for that.
 """
 
 from __future__ import annotations
@@ -36,12 +37,12 @@ from cepheid.kernels.lane import (
     ROW,
     WIDTH,
 )
+from cepheid.kernels.wide import drop_bits, multiply_add
 
-BITS = 56
+BITS = 48  # what a word is worth
+LOOSE = 14  # more bits it may hold
 LIMIT = 1 << BITS
-_WORD = LIMIT - 1
-DIGIT = 28  # bits of a digit of the total
-_MASK = (1 << DIGIT) - 1
+_MASK = LIMIT - 1
 
 DONE, GIVE_UP = 0, 1
 
@@ -58,7 +59,8 @@ class Program(NamedTuple):
 
 class Dense(NamedTuple):
     """`rows` are those of the states and, below them, some for copies. `forward` moves runs on, `backward` puts an
-    event in front of what is known; `accept` are per class the states whose runs an event completes."""
+    event in front of what is known; `accept` are per class the states whose runs an event completes. `growth` says by
+    class how many bits longer a number can become."""
 
     states: int
     rows: int
@@ -67,20 +69,12 @@ class Dense(NamedTuple):
     backward: Program
     accept_first: np.ndarray
     accept_state: np.ndarray
-
-
-def scratch_for(dense: Dense) -> tuple[np.ndarray | None, np.ndarray | None]:
-    """The last two arguments of `count_dense`."""
-    if dense.words == 1:
-        return None, None
-    return np.zeros(dense.states, np.int64), np.empty(2 * (2 * dense.words + 1), np.int64)
+    growth: np.ndarray
 
 
 @numba.njit(cache=True, forceinline=True)
-def update(program, klass, states, words, matrix, base, carry):
-    """Applies a class to a matrix at `base`; the bitwise OR of all highest words written. `carry` is all 0 between."""
-    if carry is not None:
-        return update_words(program, klass, states, words, matrix, base, carry)
+def update(program, klass, states, matrix, base):
+    """Applies a class to a matrix of numbers of one word at `base`; the bitwise OR of all that was written."""
     seen = 0
     for k in range(program.first[klass], program.first[klass + 1]):
         row = base + program.target[k] * states
@@ -103,29 +97,41 @@ def update(program, klass, states, words, matrix, base, carry):
 
 
 @numba.njit(cache=True, forceinline=True)
-def update_words(program, klass, states, words, matrix, base, carry):
-    seen = 0
-    size = words * states
+def update_loose(program, klass, size, used, matrix, base):
+    """The same for rows of `size` loose words, of which the first `used` matter."""
     for k in range(program.first[klass], program.first[klass + 1]):
         row = base + program.target[k] * size
         factor = program.factor[k]
         begin, end = program.begin[k], program.begin[k + 1]
-        for at in range(0, size - states, states):
-            for p in range(states):
-                value = factor * matrix[row + at + p] + carry[p]
-                for s in range(begin, end):
-                    value += matrix[base + program.source[s] * size + at + p]
-                matrix[row + at + p] = value & _WORD
-                carry[p] = value >> BITS
-        at = size - states
+        if factor != 1:
+            for i in range(used):
+                matrix[row + i] *= factor
+        for s in range(begin, end):
+            other = base + program.source[s] * size
+            for i in range(used):
+                matrix[row + i] += matrix[other + i]
+
+
+@numba.njit(cache=True)
+def settle(matrix, base, rows, states, words, used):
+    """Carries what words hold beyond their bits to the next: the number of words used now, -1 where more are needed."""
+    size = words * states
+    top = 0
+    for row in range(rows):
+        at = base + row * size + (used - 1) * states
         for p in range(states):
-            value = factor * matrix[row + at + p] + carry[p]
-            for s in range(begin, end):
-                value += matrix[base + program.source[s] * size + at + p]
-            matrix[row + at + p] = value
-            carry[p] = 0
-            seen |= value
-    return seen
+            top |= matrix[at + p]
+    if top > _MASK:
+        if used == words:
+            return -1
+        used += 1
+    for row in range(rows):
+        at = base + row * size
+        for i in range(at + used * states - 1, at + states - 1, -1):
+            matrix[i] = (matrix[i] & _MASK) + (matrix[i - states] >> BITS)
+        for i in range(at, at + states):
+            matrix[i] &= _MASK
+    return used
 
 
 @numba.njit(cache=True)
@@ -152,20 +158,21 @@ def forget(heap, meta, lanes, lane, rows, states, words):
 
 
 @numba.njit(cache=True)
-def count_dense(dense, batch, begin, options, heap, meta, lanes, total, carry, digits):
-    """Takes the events from `begin` on and adds the number of matches that end in them to `total`, digits of 28 bits.
+def count_dense(dense, batch, begin, options, heap, meta, lanes, total, wide):
+    """Takes the events from `begin` on and adds the number of matches that end in them to `total`, words of 48 bits.
 
-    `carry` (a number per state, all 0) and `digits` (two numbers' worth) are scratch for numbers of several words, and
-    None for numbers of one, which the loop is then compiled for. Gives (why it stopped, the event to go on from, heap).
+    `wide` is None for numbers of one word, which the loop is then compiled for. Gives (why it stopped, the event to go
+    on from, heap).
     """
     states = dense.states
     words = 1
-    if carry is not None:
+    if wide is not None:
         words = dense.words
     size = words * states
     by_position = options.by_position
     key = POSITION if by_position else ROW
     matrix = np.empty(dense.rows * size, np.int64)
+    used, spent = words, 1
     large = False
     i = begin
     count = len(batch.lane)
@@ -180,41 +187,62 @@ def count_dense(dense, batch, begin, options, heap, meta, lanes, total, carry, d
         low, pivot = lanes[lane, LOW], lanes[lane, PIVOT]
         front = lanes[lane, FRONT]
         last = lanes[lane, LAST]
+        used, spent = words, 1
         while i < count and batch.lane[i] == lane:
             if options.windowed:
                 edge = batch.edge[i]
                 while low < pivot and heap[events + low * EVENT_WORDS + key] < edge:
                     low += 1
                 if pivot < n_events and heap[events + pivot * EVENT_WORDS + key] < edge:
-                    while pivot < n_events and heap[events + pivot * EVENT_WORDS + key] < edge:
-                        pivot += 1
+                    begin_front = pivot
+                    while begin_front < n_events and heap[events + begin_front * EVENT_WORDS + key] < edge:
+                        begin_front += 1
                     heap, large = turn_dense(
-                        dense, pivot, n_events, options.gaps, heap, meta, lanes, lane, matrix, carry
+                        dense, begin_front, n_events, options.gaps, heap, meta, lanes, lane, matrix, wide
                     )
                     if large:
-                        lanes[lane, LOW] = low
-                        lanes[lane, N_EVENTS] = n_events
-                        lanes[lane, LAST] = last
-                        return GIVE_UP, i, heap
-                    n_events -= pivot
+                        break
+                    n_events -= begin_front
                     low, pivot = 0, n_events
                     front = lanes[lane, FRONT]
-                    lanes[lane, PIVOT] = pivot
-            if options.gaps and batch.position[i] != last + 1:
-                update(dense.forward, 0, states, words, heap, back, carry)
-                last = batch.position[i] - 1
+                    used, spent = 1, 1
             klass = batch.klass[i]
+            if wide is not None:
+                grown = dense.growth[klass]
+                if options.gaps:
+                    grown += dense.growth[0]
+                ends = dense.accept_first[klass + 1] > dense.accept_first[klass]
+                if spent + grown > LOOSE or (ends and spent > 1):
+                    longer = settle(heap, back, states, states, words, used)
+                    if longer < 0:
+                        large = True
+                        break
+                    used, spent = longer, 1
+                spent += grown
+            if options.gaps and batch.position[i] != last + 1:
+                if wide is None:
+                    update(dense.forward, 0, states, heap, back)
+                else:
+                    update_loose(dense.forward, 0, size, used * states, heap, back)
+                last = batch.position[i] - 1
             matched = False
             if options.report or options.consume:
-                matched = add_matches(
-                    dense, klass, options.report, heap, back, front + low * size, low < pivot, digits, total
-                )
+                at = front + low * size
+                if wide is None:
+                    matched = add_matches(dense, klass, options.report, heap, back, at, low < pivot, total)
+                else:
+                    matched = add_wide_matches(
+                        dense, klass, options.report, heap, back, used, at, low < pivot, total
+                    )
             if options.consume and matched:
                 identity(heap, back, dense.rows, states, words)
                 n_events, low, pivot = 0, 0, 0
-                lanes[lane, PIVOT] = 0
+                used, spent = 1, 1
             else:
-                large = update(dense.forward, klass, states, words, heap, back, carry) >= LIMIT
+                if wide is None:
+                    large = update(dense.forward, klass, states, heap, back) >= LIMIT
+                else:
+                    update_loose(dense.forward, klass, size, used * states, heap, back)
                 if options.windowed:
                     if n_events >= room:
                         heap, lanes[lane, EVENTS], lanes[lane, EVENTS_K] = resize(
@@ -236,6 +264,8 @@ def count_dense(dense, batch, begin, options, heap, meta, lanes, total, carry, d
             i += 1
             if large:
                 break
+        if wide is not None and not large and spent > 1:
+            large = settle(heap, back, states, states, words, used) < 0
         lanes[lane, N_EVENTS] = n_events
         lanes[lane, LOW] = low
         lanes[lane, PIVOT] = pivot
@@ -246,106 +276,90 @@ def count_dense(dense, batch, begin, options, heap, meta, lanes, total, carry, d
 
 
 @numba.njit(cache=True, forceinline=True)
-def add_matches(dense, klass, report, heap, back, front, in_front, digits, total):
+def add_matches(dense, klass, report, heap, back, front, in_front, total):
     """Adds the number of matches that an event of this class ends to `total`, if asked; whether there is any."""
-    states, words = dense.states, dense.words
+    states = dense.states
     matched = False
-    if digits is None:
-        for a in range(dense.accept_first[klass], dense.accept_first[klass + 1]):
-            row = back + dense.accept_state[a] * states
-            for p in range(states if in_front else 1):
-                before = heap[front + p] if in_front else 1
-                if before != 0 and heap[row + p] != 0:
-                    matched = True
-                    if report:
-                        add_word_product(total, before, heap[row + p])
-        return matched
     for a in range(dense.accept_first[klass], dense.accept_first[klass + 1]):
-        row = back + dense.accept_state[a] * words * states
+        row = back + dense.accept_state[a] * states
         for p in range(states if in_front else 1):
-            if is_some(heap, row + p, states, words) and (
-                not in_front or is_some(heap, front + p, states, words)
-            ):
+            before = heap[front + p] if in_front else 1
+            if before != 0 and heap[row + p] != 0:
                 matched = True
                 if report:
-                    add_product(total, heap, row + p, front + p, in_front, states, words, digits)
+                    high, low = multiply_add(np.uint64(0), np.uint64(total[0]), before, heap[row + p])
+                    total[0] = np.int64(low & np.uint64(_MASK))
+                    carry_on(total, 1, *drop_bits(high, low, BITS))
     return matched
 
 
 @numba.njit(cache=True, forceinline=True)
-def add_word_product(total, a, b):
-    """total += a · b, for numbers of one word: one below the limit, the other below 64 times as much."""
-    a_low, a_high = a & _MASK, a >> DIGIT
-    b_low, b_high = b & _MASK, b >> DIGIT
-    low = a_low * b_low
-    middle = a_low * b_high + a_high * b_low
-    word = total[0] + (low & _MASK)
-    total[0] = word & _MASK
-    word = total[1] + (low >> DIGIT) + (middle & _MASK) + (word >> DIGIT)
-    total[1] = word & _MASK
-    carry = (middle >> DIGIT) + a_high * b_high + (word >> DIGIT)
-    k = 2
-    while carry != 0:
-        word = total[k] + carry
-        total[k] = word & _MASK
-        carry = word >> DIGIT
+def carry_on(total, k, high, low):
+    """Adds what is left of a sum to the words of `total` from `k` on."""
+    while (high | low) != 0:
+        high, low = multiply_add(high, low, 1, total[k])
+        total[k] = np.int64(low & np.uint64(_MASK))
+        high, low = drop_bits(high, low, BITS)
         k += 1
 
 
 @numba.njit(cache=True, forceinline=True)
-def is_some(heap, at, states, words):
-    """Whether the number whose lowest word is at `at` is not 0."""
-    for k in range(words):
-        if heap[at + k * states] != 0:
-            return True
-    return False
+def add_wide_matches(dense, klass, report, heap, back, used, front, in_front, total):
+    """The same for longer numbers; those at `back` are settled, `used` words long."""
+    states, words = dense.states, dense.words
+    matched = False
+    for a in range(dense.accept_first[klass], dense.accept_first[klass + 1]):
+        row = back + dense.accept_state[a] * words * states
+        for p in range(states if in_front else 1):
+            length = length_of(heap, row + p, states, used)
+            length_before = length_of(heap, front + p, states, words) if in_front else 1
+            if length > 0 and length_before > 0:
+                matched = True
+                if report and in_front:
+                    add_product(total, heap, row + p, length, front + p, length_before, states)
+                elif report:
+                    add_number(total, heap, row + p, length, states)
+    return matched
 
 
 @numba.njit(cache=True, forceinline=True)
-def split(heap, at, states, words, out_digits, begin):
-    """The digits of a number, from `begin` on, of which the last is not 0: how many."""
-    for k in range(words):
-        word = heap[at + k * states]
-        out_digits[begin + 2 * k] = word & _MASK
-        out_digits[begin + 2 * k + 1] = (word >> DIGIT) & _MASK
-    n = 2 * words + 1
-    out_digits[begin + n - 1] = heap[at + (words - 1) * states] >> BITS
-    while n > 1 and out_digits[begin + n - 1] == 0:
-        n -= 1
-    return n
+def length_of(heap, at, states, words):
+    """The number of words, up to the highest that is not 0, of the number whose lowest is at `at`."""
+    while words > 0 and heap[at + (words - 1) * states] == 0:
+        words -= 1
+    return words
 
 
 @numba.njit(cache=True)
-def add_product(total, heap, ways, before, in_front, states, words, digits):
-    """total += the number at `ways` times that at `before`, or 1; total being long enough."""
-    half = len(digits) // 2
-    n_a = split(heap, ways, states, words, digits, 0)
-    n_b = 1
-    digits[half] = 1
-    if in_front:
-        n_b = split(heap, before, states, words, digits, half)
-    carry = 0
-    for k in range(n_a + n_b - 1):
-        # At most some hundred products of 56 bits: they fit.
-        word = total[k] + carry
-        for i in range(max(0, k - n_b + 1), min(k + 1, n_a)):
-            word += digits[i] * digits[half + k - i]
-        total[k] = word & _MASK
-        carry = word >> DIGIT
-    k = n_a + n_b - 1
-    while carry != 0:
-        word = total[k] + carry
-        total[k] = word & _MASK
-        carry = word >> DIGIT
-        k += 1
+def add_product(total, heap, one, n_one, other, n_other, states):
+    """total += the product of two numbers. One has words below 2⁴⁹, the other below 2⁶²: many products fit."""
+    high, low = np.uint64(0), np.uint64(0)
+    for k in range(n_one + n_other - 1):
+        high, low = multiply_add(high, low, 1, total[k])
+        for i in range(max(0, k - n_other + 1), min(k + 1, n_one)):
+            high, low = multiply_add(high, low, heap[one + i * states], heap[other + (k - i) * states])
+        total[k] = np.int64(low & np.uint64(_MASK))
+        high, low = drop_bits(high, low, BITS)
+    carry_on(total, n_one + n_other - 1, high, low)
 
 
 @numba.njit(cache=True)
-def turn_dense(dense, begin, end, gaps, heap, meta, lanes, lane, matrix, carry):
+def add_number(total, heap, one, n_one, states):
+    high, low = np.uint64(0), np.uint64(0)
+    for k in range(n_one):
+        high, low = multiply_add(high, low, 1, total[k])
+        high, low = multiply_add(high, low, 1, heap[one + k * states])
+        total[k] = np.int64(low & np.uint64(_MASK))
+        high, low = drop_bits(high, low, BITS)
+    carry_on(total, n_one, high, low)
+
+
+@numba.njit(cache=True)
+def turn_dense(dense, begin, end, gaps, heap, meta, lanes, lane, matrix, wide):
     """Makes the events from `begin` to `end` the front, the pivot now: (heap, whether it gave up, changing nothing)."""
     states = dense.states
     words = 1
-    if carry is not None:
+    if wide is not None:
         words = dense.words
     size = words * states
     count = end - begin
@@ -355,14 +369,31 @@ def turn_dense(dense, begin, end, gaps, heap, meta, lanes, lane, matrix, carry):
     front = lanes[lane, FRONT]
     events = lanes[lane, EVENTS]
     identity(matrix, 0, dense.rows, states, words)
+    used, spent = 1, 1
     for t in range(count - 1, -1, -1):
         at = events + (begin + t) * EVENT_WORDS
-        if update(dense.backward, heap[at + CLASS], states, words, matrix, 0, carry) >= LIMIT:
-            return heap, True
+        klass = heap[at + CLASS]
+        if wide is None:
+            if update(dense.backward, klass, states, matrix, 0) >= LIMIT:
+                return heap, True
+        else:
+            grown = dense.growth[klass]
+            if gaps:
+                grown += dense.growth[0]
+            if spent + grown > LOOSE:
+                used = settle(matrix, 0, states, states, words, used)
+                if used < 0:
+                    return heap, True
+                spent = 1
+            spent += grown
+            update_loose(dense.backward, klass, size, used * states, matrix, 0)
         for i in range(size):
             heap[front + t * size + i] = matrix[i]
         if gaps and t > 0 and heap[at + POSITION] != heap[at - EVENT_WORDS + POSITION] + 1:
-            update(dense.backward, 0, states, words, matrix, 0, carry)
+            if wide is None:
+                update(dense.backward, 0, states, matrix, 0)
+            else:
+                update_loose(dense.backward, 0, size, used * states, matrix, 0)
     for i in range(count * EVENT_WORDS):
         heap[events + i] = heap[events + begin * EVENT_WORDS + i]
     identity(heap, lanes[lane, BACK], dense.rows, states, words)

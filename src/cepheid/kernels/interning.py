@@ -9,7 +9,10 @@ from __future__ import annotations
 import numba
 import numpy as np
 
-from cepheid.kernels.hashing import SEED_HIGH, SEED_LOW, hash_bytes, step
+from cepheid.kernels.hashing import SEED_HIGH, SEED_LOW, hash_bytes, mix, step
+from cepheid.kernels.texts import hash_rest, same_bytes
+
+_AHEAD = 32  # rows
 
 
 @numba.njit(cache=True)
@@ -24,31 +27,42 @@ def hash_row(words, i):
 def intern_words(words, begin, slots, keys, count, out_numbers, out_first):
     """Numbers the rows of `words` from `begin`; new ones are added to `keys`: (where it stopped, count).
 
-    `out_first` gets the rows at which new ones were met, from its beginning.
+    `out_first` gets the rows at which new ones were met, from its beginning. Slots and keys of some rows ahead are
+    looked at before they are needed, so that waiting for them overlaps.
     """
     before = count
     mask = np.uint64(len(slots) - 1)
-    for i in range(begin, len(words)):
-        at = hash_row(words, i) & mask
-        while True:
-            number = slots[at] - 1
-            if number < 0:
-                if count >= len(keys) or 2 * (count + 1) > len(slots):
-                    return i, count
-                keys[count, :] = words[i, :]
-                slots[at] = count + 1
-                out_numbers[i] = count
-                out_first[count - before] = i
-                count += 1
-                break
-            same = True
-            for k in range(words.shape[1]):
-                same = same and keys[number, k] == words[i, k]
-            if same:
-                out_numbers[i] = number
-                break
-            at = (at + np.uint64(1)) & mask
-    return len(words), count
+    place = np.empty(_AHEAD, np.uint64)
+    seen = 0
+    for base in range(begin, len(words), _AHEAD):
+        end = min(base + _AHEAD, len(words))
+        for i in range(base, end):
+            at = hash_row(words, i) & mask
+            place[i - base] = at
+            seen ^= slots[at]
+        for i in range(base, end):
+            seen ^= keys[max(slots[place[i - base]] - 1, 0), 0]
+        for i in range(base, end):
+            at = place[i - base]
+            while True:
+                number = slots[at] - 1
+                if number < 0:
+                    if count >= len(keys) or 2 * (count + 1) > len(slots):
+                        return i, count, seen
+                    keys[count, :] = words[i, :]
+                    slots[at] = count + 1
+                    out_numbers[i] = count
+                    out_first[count - before] = i
+                    count += 1
+                    break
+                same = True
+                for k in range(words.shape[1]):
+                    same = same and keys[number, k] == words[i, k]
+                if same:
+                    out_numbers[i] = number
+                    break
+                at = (at + np.uint64(1)) & mask
+    return len(words), count, seen
 
 
 @numba.njit(cache=True)
@@ -67,7 +81,7 @@ def intern_texts(offsets, data, begin, slots, ends, store, count, out_numbers):
     mask = np.uint64(len(slots) - 1)
     for i in range(begin, len(offsets) - 1):
         length = offsets[i + 1] - offsets[i]
-        at = hash_bytes(data, offsets[i], offsets[i + 1], SEED_HIGH) & mask
+        at = slot_of(data, offsets[i], offsets[i + 1]) & mask
         while True:
             number = slots[at] - 1
             if number < 0:
@@ -80,12 +94,9 @@ def intern_texts(offsets, data, begin, slots, ends, store, count, out_numbers):
                 out_numbers[i] = count
                 count += 1
                 break
-            same = ends[number + 1] - ends[number] == length
-            k = 0
-            while same and k < length:
-                same = store[ends[number] + k] == data[offsets[i] + k]
-                k += 1
-            if same:
+            if ends[number + 1] - ends[number] == length and same_bytes(
+                store, ends[number], data, offsets[i], length
+            ):
                 out_numbers[i] = number
                 break
             at = (at + np.uint64(1)) & mask
@@ -93,10 +104,15 @@ def intern_texts(offsets, data, begin, slots, ends, store, count, out_numbers):
 
 
 @numba.njit(cache=True)
+def slot_of(data, begin, end):
+    return mix(hash_rest(data, begin, end, np.uint64(end - begin)))
+
+
+@numba.njit(cache=True)
 def rehash_texts(ends, store, count, slots):
     mask = np.uint64(len(slots) - 1)
     for number in range(count):
-        at = hash_bytes(store, ends[number], ends[number + 1], SEED_HIGH) & mask
+        at = slot_of(store, ends[number], ends[number + 1]) & mask
         while slots[at] != 0:
             at = (at + np.uint64(1)) & mask
         slots[at] = number + 1

@@ -46,16 +46,17 @@ def word_at(data, begin, length):
 
 
 @numba.njit(cache=True)
-def same_bytes(data, one, other, length):
+def same_bytes(data, begin, other, other_begin, length):
     for i in range(0, length, 8):
         n = min(8, length - i)
-        if word_at(data, one + i, n) != word_at(data, other + i, n):
+        if word_at(data, begin + i, n) != word_at(other, other_begin + i, n):
             return False
     return True
 
 
 @numba.njit(cache=True)
 def hash_rest(data, begin, end, key):
+    """A hash of these bytes and of a number, good enough for a table in memory."""
     for k in range(begin, end, 8):
         key = (key ^ word_at(data, k, min(end - k, 8)) ^ (key >> np.uint64(29))) * _FACTOR
     return key
@@ -94,7 +95,7 @@ def encode_texts(offsets, data, slots, words, out_codes, out_first):
                 first = out_first[code >> 4]
                 if length <= 8 or (
                     offsets[first + 1] - offsets[first] == length
-                    and same_bytes(data, begin + 8, offsets[first] + 8, length - 8)
+                    and same_bytes(data, begin + 8, data, offsets[first] + 8, length - 8)
                 ):
                     break
             at = (at + np.uint64(1)) & np.uint64(SLOTS - 1)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numba
 import numpy as np
 
-from cepheid.kernels.dense import BITS, LIMIT, is_some
+from cepheid.kernels.dense import BITS, LIMIT, length_of, settle
 from cepheid.kernels.heap import allocate, release, size_class
 from cepheid.kernels.lane import (
     BACK,
@@ -33,42 +33,28 @@ def regrow_lanes(heap, meta, lanes, states, words, new_states, new_words, new_ro
     for lane in range(len(lanes)):
         if lanes[lane, N_BACK] == 0:
             continue
-        for block, block_k, rows in ((BACK, BACK_K, states), (FRONT, FRONT_K, lanes[lane, PIVOT])):
+        ranges = ((BACK, BACK_K, 0, states), (FRONT, FRONT_K, lanes[lane, LOW], lanes[lane, PIVOT]))
+        for block, block_k, begin, end in ranges:
             old, old_k = lanes[lane, block], lanes[lane, block_k]
             if old == 0:
                 continue
-            total = max(rows, new_rows if block == BACK else 1)
+            total = max(end, new_rows if block == BACK else 1)
             k = size_class(total * new_words * new_states)
             heap, new = allocate(heap, meta, k)
             for i in range(total * new_words * new_states):
                 heap[new + i] = 0
-            for row in range(rows):
-                for p in range(states):
-                    regrow_number(
-                        heap,
-                        old + row * words * states + p,
-                        states,
-                        words,
-                        new + row * new_words * new_states + p,
-                        new_states,
-                        new_words,
-                    )
+            for row in range(begin, end):
+                for word in range(words):
+                    for p in range(states):
+                        at = old + (row * words + word) * states + p
+                        heap[new + (row * new_words + word) * new_states + p] = heap[at]
             release(heap, meta, old, old_k)
             lanes[lane, block], lanes[lane, block_k] = new, k
+        if new_words > words:
+            settle(heap, lanes[lane, BACK], new_states, new_states, new_words, words)
         lanes[lane, WIDTH] = new_states
         lanes[lane, N_BACK] = new_states
     return heap
-
-
-@numba.njit(cache=True)
-def regrow_number(heap, at, states, words, to, new_states, new_words):
-    """Where there are more words, the highest gives up what it holds beyond its bits."""
-    for k in range(words):
-        heap[to + k * new_states] = heap[at + k * states]
-    if new_words > words:
-        top = to + (words - 1) * new_states
-        heap[top + new_states] = heap[top] >> BITS
-        heap[top] = heap[top] & (LIMIT - 1)
 
 
 @numba.njit(cache=True)
@@ -108,7 +94,8 @@ def thin_back(words, heap, meta, lanes, lane, states, dense_words):
     entries = 0
     for state in range(states):
         number = old + state * dense_words * states
-        if is_some(heap, number, states, dense_words):
+        if length_of(heap, number, states, dense_words) > 0:
+            carry_all(heap, number, states, dense_words)
             at = new + 1 + entries * (1 + words)
             heap[at] = state
             for i in range(words):
@@ -122,8 +109,16 @@ def thin_back(words, heap, meta, lanes, lane, states, dense_words):
 
 
 @numba.njit(cache=True)
+def carry_all(heap, at, states, words):
+    """Leaves every word of a number but the highest with its own bits only."""
+    for k in range(words - 1):
+        heap[at + (k + 1) * states] += heap[at + k * states] >> BITS
+        heap[at + k * states] &= LIMIT - 1
+
+
+@numba.njit(cache=True)
 def bits_of(heap, at, states, words, begin):
-    """The 32 bits from number `begin` on of a number in words of 56 bits, the highest of them perhaps longer."""
+    """The 32 bits from number `begin` on of a number in words of 48 bits, the highest of them perhaps longer."""
     result = 0
     for i in range(NUMBER_BITS):
         word = min((begin + i) // BITS, words - 1)

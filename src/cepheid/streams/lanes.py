@@ -98,18 +98,17 @@ class Lanes:
         if not self.columns:
             return None
         words = np.zeros((len(table), len(self.columns) + 1), np.int64)
-        hashes = np.zeros((2, len(table), len(self.columns) + 1), np.int64)
         for k, name in enumerate(self.columns):
-            column = whole(table[name])
-            words[:, k], hashes[0, :, k], hashes[1, :, k], nulls = self._words(column, name, self._texts[k])
-            words[:, -1] |= nulls.astype(np.int64) << k
-        hashes[:, :, -1] = words[:, -1]
+            words[:, k], nulls = self._words(whole(table[name]), name, self._texts[k])
+            if nulls is not None:
+                words[nulls, k] = 0
+                words[:, -1] |= nulls.astype(np.int64) << k
         lanes, first = np.empty(len(table), np.int64), np.empty(len(table), np.int64)
         done = 0
         while done < len(words):
             before = self.count
-            done, self.count = intern_words(words, done, self._slots, self._keys, before, lanes, first)
-            self._note_hashes(hashes[:, first[: self.count - before]], before)
+            done, self.count, _ = intern_words(words, done, self._slots, self._keys, before, lanes, first)
+            self._note_hashes(words[first[: self.count - before]], before)
             if done < len(words):
                 self._grow()
         return lanes
@@ -131,46 +130,39 @@ class Lanes:
         """Two 64-bit hashes of each lane's key."""
         return self._hashes[0][lanes], self._hashes[1][lanes]
 
-    def _words(
-        self, column: pa.Array, name: str, texts: Texts
-    ) -> tuple[Ints, Ints, Ints, npt.NDArray[np.bool_]]:
-        """A column as whole numbers that are equal when the values are, two hashes of them, and where it is NULL."""
-        nulls = pc.is_null(column).to_numpy(zero_copy_only=False)
+    @staticmethod
+    def _words(column: pa.Array, name: str, texts: Texts) -> tuple[Ints, npt.NDArray[np.bool_] | None]:
+        """A column as whole numbers that are equal when the values are, and where it is NULL, if anywhere."""
+        nulls = pc.is_null(column).to_numpy(zero_copy_only=False) if column.null_count else None
         numbers = _as_integers(column, name)
         if numbers is not None:
-            numbers[nulls] = 0
-            return numbers, numbers, numbers, nulls
-        if pa.types.is_fixed_size_binary(column.type):
-            column = column.cast(pa.binary())
-        if not pa.types.is_dictionary(column.type):
-            column = column.dictionary_encode()
-        codes = pc.fill_null(column.indices.cast(pa.int64()), 0).to_numpy(zero_copy_only=False)
-        values = column.dictionary
-        values = values if _is_bytes(values.type) else values.cast(pa.string())
-        distinct = texts.numbers(pc.fill_null(values, b"" if pa.types.is_binary(values.type) else ""))
-        if len(distinct) == 0:
-            zeros = np.zeros(len(column), np.int64)
-            return zeros, zeros, zeros, np.ones(len(column), np.bool_)
-        missing = pc.is_null(values).to_numpy(zero_copy_only=False)
-        nulls = nulls | missing[codes]
-        numbers = np.where(nulls, 0, distinct[codes])
-        low, high = texts.hashes(numbers)
-        return numbers, np.where(nulls, 0, low), np.where(nulls, 0, high), nulls
+            return numbers, nulls
+        if pa.types.is_dictionary(column.type):
+            codes = pc.fill_null(column.indices.cast(pa.int64()), 0).to_numpy(zero_copy_only=False)
+            if len(column.dictionary) == 0:
+                return np.zeros(len(column), np.int64), nulls
+            distinct, missing = Lanes._words(column.dictionary, name, texts)
+            if missing is not None:
+                nulls = missing[codes] if nulls is None else nulls | missing[codes]
+            return distinct[codes], nulls
+        if not _is_bytes(column.type):
+            column = column.cast(pa.binary() if pa.types.is_fixed_size_binary(column.type) else pa.string())
+        filled = pc.fill_null(column, b"" if _is_binary(column.type) else "") if nulls is not None else column
+        return texts.numbers(filled), nulls
 
-    def _note_hashes(self, hashes: Ints, before: int) -> None:
-        """Hashes the keys of the lanes that are new since `before`, from the hashes of their columns."""
+    def _note_hashes(self, keys: Ints, before: int) -> None:
+        """Hashes the keys of the lanes that are new since `before`: by content, not by the numbers of texts."""
+        hashes = np.stack([keys, keys])
+        for k, texts in enumerate(self._texts):
+            if texts.count:
+                known = (keys[:, -1] >> k & 1) == 0
+                hashes[:, known, k] = texts.hashes(keys[known, k])
         unused = np.empty(self.count - before, np.int64)
         hash_words(hashes[0], self._hashes[0, before : self.count], unused)
         hash_words(hashes[1], unused, self._hashes[1, before : self.count])
 
     def _grow(self) -> None:
-        if self.count >= len(self._keys):
-            self._keys = np.concatenate([self._keys, np.zeros_like(self._keys)])
-            self._hashes = np.concatenate([self._hashes, np.zeros_like(self._hashes)], axis=1)
-            self._numbers = np.concatenate([self._numbers, np.zeros_like(self._numbers)], axis=1)
-        if 2 * (self.count + 1) > len(self._slots):
-            self._slots = np.zeros(2 * len(self._slots), np.int64)
-            rehash_words(self._keys, self.count, self._slots)
+        self._resize(np.arange(self.count), 4 * self.count)
 
     def keep(self, lanes: Ints) -> None:
         """Forgets all lanes but these (ascending), which get the numbers from 0 in this order."""
@@ -179,15 +171,23 @@ class Lanes:
             if texts.count:  # else the column holds numbers
                 self._texts[k] = texts.only(used)
                 self._keys[lanes, k] = places.reshape(-1)
-        capacity = 32
-        while capacity < len(lanes):
-            capacity *= 2
-        self._keys = _kept_rows(self._keys, lanes, capacity)
-        self._hashes = _kept_rows(self._hashes.T, lanes, capacity).T.copy()
-        self._numbers = _kept_rows(self._numbers.T, lanes, capacity).T.copy()
         self.count = len(lanes)
+        self._resize(lanes, min(4 * len(lanes), len(self._keys)))
+
+    def _resize(self, lanes: Ints, room: int) -> None:
+        """Room for so many lanes, with these at the beginning."""
+        capacity = 32
+        while capacity < room:
+            capacity *= 2
+        keys = np.zeros((capacity, self._keys.shape[1]), np.int64)
+        hashes = np.zeros((len(self._hashes), capacity), np.int64)
+        numbers = np.zeros((len(self._numbers), capacity), np.int64)
+        keys[: len(lanes)] = self._keys[lanes]
+        hashes[:, : len(lanes)] = self._hashes[:, lanes]
+        numbers[:, : len(lanes)] = self._numbers[:, lanes]
+        self._keys, self._hashes, self._numbers = keys, hashes, numbers
         self._slots = np.zeros(2 * capacity, np.int64)
-        rehash_words(self._keys, self.count, self._slots)
+        rehash_words(self._keys, len(lanes), self._slots)
 
     def recent(self, now: np.int64 | np.float64, amount: int | float) -> Ints:
         """The lanes whose last event is at most `amount` before the time `now`."""
@@ -207,18 +207,10 @@ class Lanes:
 
     def load(self, state: State) -> None:
         self.count = len(state["lanes.keys"])
-        capacity = 32
-        while capacity < self.count:
-            capacity *= 2
-        self._keys = np.zeros((capacity, len(self.columns) + 1), np.int64)
-        self._keys[: self.count] = state["lanes.keys"]
-        self._hashes = np.zeros((2, capacity), np.int64)
-        self._hashes[:, : self.count] = state["lanes.hashes"]
-        self._numbers = np.zeros((3, capacity), np.int64)
-        self._numbers[:, : self.count] = state["lanes.numbers"]
-        self._slots = np.zeros(2 * capacity, np.int64)
-        if self.columns:
-            rehash_words(self._keys, self.count, self._slots)
+        self._keys = np.array(state["lanes.keys"], np.int64)
+        self._hashes = np.array(state["lanes.hashes"], np.int64)
+        self._numbers = np.array(state["lanes.numbers"], np.int64)
+        self._resize(np.arange(self.count), self.count)
         for k, texts in enumerate(self._texts):
             texts.load(f"lanes.texts{k}", state)
 
@@ -233,12 +225,6 @@ def _binary(offsets: npt.NDArray[np.generic], data: npt.NDArray[np.generic]) -> 
     return pa.Array.from_buffers(pa.large_binary(), len(offsets) - 1, buffers)
 
 
-def _kept_rows(rows: Ints, kept: Ints, capacity: int) -> Ints:
-    result = np.zeros((capacity, rows.shape[1]), np.int64)
-    result[: len(kept)] = rows[kept]
-    return result
-
-
 def _is_bytes(dtype: pa.DataType) -> bool:
     return bool(
         pa.types.is_string(dtype)
@@ -246,6 +232,10 @@ def _is_bytes(dtype: pa.DataType) -> bool:
         or pa.types.is_binary(dtype)
         or pa.types.is_large_binary(dtype)
     )
+
+
+def _is_binary(dtype: pa.DataType) -> bool:
+    return bool(pa.types.is_binary(dtype) or pa.types.is_large_binary(dtype))
 
 
 def _as_integers(column: pa.Array, name: str) -> Ints | None:
@@ -274,4 +264,5 @@ def _as_integers(column: pa.Array, name: str) -> Ints | None:
 
 
 def _numbers(column: pa.Array) -> Ints:
-    return np.array(pc.fill_null(column, 0).to_numpy(zero_copy_only=False)).view(np.int64)
+    filled = pc.fill_null(column, 0) if column.null_count else column
+    return np.asarray(filled.to_numpy(zero_copy_only=False)).view(np.int64)

@@ -17,7 +17,7 @@ from cepheid.evaluators.compact.classes import Classes
 from cepheid.evaluators.compact.programs import dense_automaton
 from cepheid.evaluators.compact.transitions import Transitions
 from cepheid.evaluators.interface import Events, State
-from cepheid.kernels.dense import DIGIT, GIVE_UP, Dense, count_dense, scratch_for
+from cepheid.kernels.dense import BITS, GIVE_UP, Dense, count_dense
 from cepheid.kernels.heap import META
 from cepheid.kernels.lane import FIELDS
 from cepheid.kernels.living import cell_rows, free_all_but, window_rows
@@ -34,7 +34,7 @@ from cepheid.streams.times import Times, age_limit, ties_of, unsigned
 GUARD = 1 << 27  # events in the matches of one batch
 _MOST_STATES = 64  # of a dense automaton: its matrix must stay in the nearest cache
 _MOST_STATES_PER_LANE = 12  # … and be small enough to have one per key
-_MOST_WORDS = 32  # of a number: products of digits are summed in one word
+_MOST_WORDS = 256  # of a number, beyond which `slide` is as fast
 _UNLIMITED = np.iinfo(np.int64).max // 2
 
 
@@ -93,7 +93,7 @@ class CompactEvaluator:
 
     @property
     def counted(self) -> int:
-        return to_int(self._total) + sum(int(digit) << DIGIT * k for k, digit in enumerate(self._digits))
+        return to_int(self._total) + sum(int(digit) << BITS * k for k, digit in enumerate(self._digits))
 
     def live_rows(self) -> Ints:
         if self._counting:
@@ -140,7 +140,7 @@ class CompactEvaluator:
                 self._meta,
                 self._lanes,
                 self._digits,
-                *scratch_for(self._dense),
+                None if self._dense.words == 1 else 1,
             )
             if status == GIVE_UP:
                 self._lengthen(self._dense)
@@ -153,7 +153,7 @@ class CompactEvaluator:
             return
         self._dense = dense._replace(words=2 * dense.words)
         self._regrow(dense, self._dense)
-        longer = np.zeros(8 * self._dense.words + 32, np.int64)
+        longer = np.zeros(2 * self._dense.words + 32, np.int64)
         longer[: len(self._digits)] = self._digits
         self._digits = longer
 
@@ -256,8 +256,10 @@ class CompactEvaluator:
         return int(self._rows[0]) if not self._by_position and len(self._rows) else 0
 
     def _fit_lanes(self, count: int) -> None:
-        while len(self._lanes) < count:
-            self._lanes = np.concatenate([self._lanes, np.zeros_like(self._lanes)])
+        if len(self._lanes) < count:
+            lanes = np.zeros((max(count, 2 * len(self._lanes)), FIELDS), np.int64)
+            lanes[: len(self._lanes)] = self._lanes
+            self._lanes = lanes
 
     @staticmethod
     def _grouped(lanes: Ints, n_lanes: int) -> Ints:

@@ -14,7 +14,7 @@ import numpy as np
 
 from cepheid.automata.determinise import Moves
 from cepheid.automata.minimise import Automaton
-from cepheid.kernels.dense import Dense, Program
+from cepheid.kernels.dense import LOOSE, Dense, Program
 
 Update = tuple[int, int, list[int]]  # target, factor, sources
 
@@ -22,7 +22,8 @@ Update = tuple[int, int, list[int]]  # target, factor, sources
 def dense_automaton(
     automaton: Automaton, classes: list[frozenset[int]], most: int, words: int = 1
 ) -> Dense | None:
-    """The programs of all classes, or None where the automaton has more than `most` states. `words`: per number."""
+    """The programs of all classes, or None where the automaton has more than `most` states or lets numbers grow too
+    fast. `words`: per number."""
     moves: list[list[Moves]] = []
     state = 0
     while state < len(automaton):
@@ -38,6 +39,9 @@ def dense_automaton(
         [state for state, row in enumerate(moves) for mark in row[klass].marks if mark.accepts]
         for klass in range(len(classes))
     ]
+    growth = np.array([_growth(updates) for updates in zip(forward, backward, strict=True)], np.int64)
+    if growth[0] + max(growth) >= LOOSE:
+        return None
     return Dense(
         len(moves),
         rows,
@@ -46,7 +50,14 @@ def dense_automaton(
         _program(backward),
         _offsets(len(item) for item in accepts),
         _flat(accepts),
+        growth,
     )
+
+
+def _growth(directions: tuple[list[Update], ...]) -> int:
+    """The bits by which the updates of a class can make the longest number longer."""
+    most = max((factor + len(sources) for updates in directions for _, factor, sources in updates), default=1)
+    return (most - 1).bit_length()
 
 
 def _forward(moves: list[list[Moves]], klass: int) -> dict[int, Counter[int]]:
