@@ -222,7 +222,7 @@ VALUES = (
     ),
     Break(
         "kernels/emit.py",
-        "emit",
+        "emit_here",
         "range(length_back - 1, -1, -1)",
         "range(length_back)",
         "the events of a match are in stream order",
@@ -236,7 +236,9 @@ VALUES = (
         "a union of two sets is no event",
         (SPEC,),
     ),
-    Break("kernels/emit.py", "emit", "end > guard", "end < 0", "too many matches are an error", (ENGINE,)),
+    Break(
+        "kernels/emit.py", "emit", "or len(out_rows) >= guard", "", "too many matches are an error", (ENGINE,)
+    ),
     Break(
         LANE,
         "mark_cells",
@@ -326,7 +328,7 @@ COUNTS = (
     ),
     Break(
         EVALUATOR,
-        "_widen",
+        "_use_words",
         "from_int(to_int(self._total), max(",
         "from_int(to_int(self._total) & 0xFFFFFFFF, max(",
         "widening keeps the total",
@@ -337,7 +339,7 @@ COUNTS = (
 DENSE_COUNTS = (
     Break(
         "kernels/dense.py",
-        "count_dense",
+        "run_lane",
         "low * EVENT_WORDS + key] < edge",
         "low * EVENT_WORDS + key] <= edge",
         "dense counting keeps the first event of the window",
@@ -345,7 +347,7 @@ DENSE_COUNTS = (
     ),
     Break(
         "kernels/dense.py",
-        "count_dense",
+        "run_lane",
         "identity(heap, back, dense.rows, states, words)",
         "pass",
         "dense counting consumes",
@@ -353,7 +355,7 @@ DENSE_COUNTS = (
     ),
     Break(
         "kernels/dense.py",
-        "count_dense",
+        "run_lane",
         "batch.position[i] != last + 1",
         "batch.position[i] > last + 2",
         "dense counting steps over gaps",
@@ -409,7 +411,7 @@ DENSE_COUNTS = (
     ),
     Break(
         "kernels/dense.py",
-        "count_dense",
+        "run_lane",
         "if spent + grown > LOOSE or (ends and spent > 1):",
         "if spent + grown > LOOSE + 2:",
         "words are settled before they overflow",
@@ -454,6 +456,62 @@ DENSE_COUNTS = (
         "for row in range(begin, begin + 1)",
         "matrices that grow keep all their rows",
         (DENSE,),
+    ),
+    Break(
+        EVALUATOR,
+        "_thin",
+        "self._use_words(",
+        "self._words = (",
+        "a total has room for what is handed over",
+        (DENSE,),
+    ),
+    Break(
+        "kernels/dense.py",
+        "drop_expired",
+        "lanes[lane, LOW] = gone",
+        "lanes[lane, LOW] = 0",
+        "a lane that keeps only events forgets those that left the window",
+        (MOVING, DENSE, LONG),
+    ),
+    Break(
+        "kernels/dense.py",
+        "replay",
+        "if gaps and t > 0",
+        "if gaps and t < 0",
+        "a lane that keeps only events steps over gaps between them",
+        (MOVING, DENSE, LONG),
+    ),
+    Break(
+        "kernels/dense.py",
+        "keep_matrix",
+        "heap[lanes[lane, BACK] + i] = heap[scratch + i]",
+        "heap[lanes[lane, BACK] + i] = 0",
+        "a lane of many events keeps its matrix",
+        (MOVING, DENSE, LONG),
+    ),
+    Break(
+        "kernels/emit.py",
+        "emit_here",
+        "changed = length_front - 1 if in_front else 0",
+        "changed = 0",
+        "matches that differ in the last event of the front differ there",
+        (MOVING,),
+    ),
+    Break(
+        "kernels/emit.py",
+        "next_last",
+        "stack[base + room + n_waiting] = depth - 1",
+        "stack[base + room + n_waiting] = depth",
+        "what waits beside the last event takes its place",
+        (MOVING, SPEC),
+    ),
+    Break(
+        "streams/lanes.py",
+        "of_some",
+        "note_ties(lanes, ties_of(times), places, self._numbers[1])",
+        "pass",
+        "partitions that are still active are not forgotten",
+        ("tests/evaluators/test_forgetting.py", "tests/streams/test_lanes.py", "tests/test_memory.py"),
     ),
     Break(
         EVALUATOR,
@@ -717,11 +775,19 @@ AUTOMATA = (
     ),
     Break(
         "evaluators/compact/classes.py",
-        "_of_types",
-        "bits.get(type, every) for type",
+        "_by_type",
+        "bits.get(type, bits[None]) for type",
         "bits.get(type, 0) for type",
         "an event of another type satisfies what any type does",
         (SPEC, CLASSES, MOVING),
+    ),
+    Break(
+        "evaluators/compact/classes.py",
+        "_remembered",
+        "known is None or not known[0].equals(values)",
+        "known is None",
+        "other values have other classes",
+        (CLASSES, MOVING),
     ),
     Break(
         "kernels/texts.py",
@@ -908,7 +974,7 @@ STATE = (
     Break(
         STREAM_LANES,
         "load",
-        'self._numbers[:, : self.count] = state["lanes.numbers"]',
+        'self._numbers = np.array(state["lanes.numbers"], np.int64)',
         "pass",
         "a loaded engine goes on counting positions",
         (LANES,),

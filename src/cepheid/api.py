@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import pyarrow as pa
@@ -47,9 +47,11 @@ def match(
     limit: int | None = None,
     evaluator: str = "auto",
     slices: int | None = None,
+    columns: Sequence[str] | None = None,
 ) -> Any:
     """All matches of a query, one row each, as data of the kind that came in.
 
+    `columns` names those of the output that are wanted; the others are not made, which takes less time.
     On a Spark DataFrame the result is lazy, and `slices` asks for so many time slices where there is no PARTITION BY.
 
     >>> import cepheid
@@ -75,10 +77,12 @@ def match(
             limit=limit,
             evaluator=evaluator,
             slices=slices,
+            columns=columns,
         )
     _check_slices(slices)
     table, schema = _stream(data, parsed, time, type, order)
-    engine = Engine(plan_for(parsed, schema, evaluator), positions=positions, limit=limit)
+    plan = plan_for(parsed, schema, evaluator)
+    engine = Engine(plan, positions=positions, limit=limit, columns=columns)
     return from_arrow(_run(engine, table), kind)
 
 

@@ -8,11 +8,11 @@ however often the state is saved and loaded between them, the union of the table
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Sequence
+from functools import partial
 from numbers import Integral
 from typing import Any
 
-import numpy as np
 import pyarrow as pa
 
 from cepheid.algebra.nodes import WindowUnit
@@ -31,7 +31,8 @@ from cepheid.streams.plain import plain_table
 from cepheid.streams.times import Times, times_of
 
 MOST_ROWS = 1 << 16  # handed to the evaluator at once
-MOST_ROWS_COUNTED = 1 << 20  # … when counting in partitions
+MOST_ROWS_COUNTED = 1 << 18  # … when counting
+MOST_ROWS_KEYED = 1 << 20  # … when counting in partitions
 FEWEST_ROWS = 1 << 6
 MANY_MATCHES = 1 << 18  # what a piece of output should not hold much more of
 MOST_BYTES = (
@@ -52,11 +53,15 @@ class Engine:
         limit: int | None = None,
         counting: bool = False,
         lane_positions: bool = False,
+        columns: Sequence[str] | None = None,
     ) -> None:
         self.plan = plan
         limit = checked_limit(limit)
+        columns = checked_columns(columns)
+        positions = positions or (columns is not None and "positions" in columns)
         self._options = {
             "positions": positions,
+            "columns": columns,
             "limit": limit,
             "counting": counting,
             "lane_positions": lane_positions,
@@ -71,10 +76,12 @@ class Engine:
             plan.shown,
             None if not positions else POSITION if lane_positions else ROW,
             self._evaluator.labels,
+            columns,
         )
         self._layout, self.output_schema = layout, layout.arrow
         self._nothing = self.output_schema.empty_table()
-        self._lanes = Lanes(plan.query.partition_by)
+        self._keeps_rows = layout.reads_events and not counting
+        self._lanes = Lanes(plan.query.partition_by, hashed=not counting)
         self._history = History(plan.schema.arrow)
         self._size = _first_size(plan, counting)
         self._rows = 0
@@ -92,9 +99,8 @@ class Engine:
         found = [self._nothing]
         held = 0
         for piece in self.pieces(batch, report):
-            if len(piece):
-                found.append(piece)
-                held += piece.nbytes
+            found.append(piece)
+            held += piece.nbytes
             if held > MOST_BYTES:
                 raise CepheidError(
                     "too-many-matches",
@@ -114,11 +120,14 @@ class Engine:
         at = 0
         while at < len(table):
             end = at + self._size
-            found = self._push(table.slice(at, self._size), times[at:end], report)
+            piece, piece_times = table.slice(at, self._size), times[at:end]
+            found = self._advance(piece, piece_times, report)
+            for begin in range(0, len(found), MANY_MATCHES):
+                yield self._tabulated(found.part(begin, begin + MANY_MATCHES))
+            self._tidy(piece_times)
             at = end
             if not self._counting:
                 self._size = next_size(self._size, len(found))
-            yield found
         self._ended = None
 
     def finish(self) -> pa.Table:
@@ -172,37 +181,36 @@ class Engine:
         self._lanes.load(_part(arrays, "lanes:"))
         self._evaluator.load(_part(arrays, "evaluator:"))
 
-    def _push(self, table: pa.Table, times: Times, report: bool) -> pa.Table:
-        keyed, ranks = None, None
-        lanes = self._lanes.of(table)
-        if lanes is not None:
+    def _advance(self, table: pa.Table, times: Times, report: bool) -> Found:
+        keyed: tuple[Ints, Ints] | Callable[[Ints], Ints] | None = None
+        ranks = None
+        if self._keeps_rows or (self._lanes.columns and self._evaluator.positional):
+            lanes = self._lanes.of(table)
             positions, ranks = self._lanes.number(lanes, times)
-            keyed = lanes, positions
-        elif not self._counting:
-            _, ranks = self._lanes.number(np.zeros(len(table), np.int64), times)
+            keyed = (lanes, positions) if self._lanes.columns else None
+        elif self._lanes.columns:
+            keyed = partial(self._lanes.of_some, table, times)
         events = Events(table, self._rows, times, keyed, report)
         self._rows += len(table)
         found = self._evaluator.advance(events)
-        matches = self._nothing
-        if ranks is not None and not self._counting:
-            matches = self._kept_and_tabulated(events, found, ranks)
+        if self._keeps_rows and ranks is not None:
+            self._keep(events, ranks)
+        return found
+
+    def _tidy(self, times: Times) -> None:
+        """Forgets what no later match can contain, where that has become much."""
+        if len(self._history) > 2 * self._alive + _SPARE:
+            self._forget()
         if self._lanes.columns and self._lanes.count > 2 * self._active + _SPARE_LANES:
             self._forget_lanes(times)
-        return matches
 
-    def _kept_and_tabulated(self, events: Events, found: Found, ranks: Ints) -> pa.Table:
+    def _keep(self, events: Events, ranks: Ints) -> None:
+        """Keeps the rows that a match may contain, and what they are known by."""
         keep = self._evaluator.relevant - events.first
         rows, lanes, positions = events.at(keep)
         names = self._lanes.identities(lanes, events.times[keep], ranks[keep])
-        self._remember(events.table.take(pa.array(keep)), (rows, positions, *names))
-        matches = self._tabulated(found)
-        if len(self._history) > 2 * self._alive + _SPARE:
-            self._forget()
-        return matches
-
-    def _remember(self, table: pa.Table, hidden: tuple[Ints, ...]) -> None:
-        """Keeps rows that a match may contain."""
-        columns = [*table.columns, *(pa.array(numbers) for numbers in hidden)]
+        table = events.table.take(pa.array(keep))
+        columns = [*table.columns, *(pa.array(numbers) for numbers in (rows, positions, *names))]
         self._history.add(pa.table(columns, names=[*table.column_names, *HIDDEN]).combine_chunks())
 
     def _forget(self) -> None:
@@ -225,9 +233,7 @@ class Engine:
     def _tabulated(self, found: Found) -> pa.Table:
         if self._limit is not None:
             left = max(0, self._limit - self._reported)
-            if len(found) > left:
-                end = found.offsets[left]
-                found = Found(found.offsets[: left + 1], found.rows[:end], found.labels[:end])
+            found = found.part(0, left)
         self._reported += len(found)
         return tabulate(found, self._layout, self._history)
 
@@ -283,7 +289,7 @@ class Engine:
 def _first_size(plan: Plan, counting: bool) -> int:
     """How many rows to take first. A count holds no matches, and of many rows at a time each partition has several."""
     if counting:
-        return MOST_ROWS_COUNTED if plan.query.partition_by else MOST_ROWS
+        return MOST_ROWS_KEYED if plan.query.partition_by else MOST_ROWS_COUNTED
     return 1 << 12
 
 
@@ -315,6 +321,21 @@ def checked_limit(limit: int | None) -> int | None:
     if isinstance(limit, bool) or not isinstance(limit, Integral) or limit < 0:
         raise CepheidError("bad-argument", f"`limit` requires a whole number from 0; got `{limit!r}` instead")
     return int(limit)
+
+
+def checked_columns(columns: Sequence[str] | None) -> tuple[str, ...] | None:
+    """The names of output columns as a tuple.
+
+    >>> checked_columns(["start", "end"])
+    ('start', 'end')
+    """
+    if columns is None:
+        return None
+    names = () if isinstance(columns, str) else tuple(columns)
+    if not names or len(set(names)) < len(names) or not all(isinstance(name, str) for name in names):
+        message = f"`columns` requires a list of names of columns, each once; got `{columns!r}` instead"
+        raise CepheidError("bad-argument", message)
+    return names
 
 
 def evaluator_for(plan: Plan, counting: bool, limit: int | None) -> Evaluator:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -58,13 +59,14 @@ class ParsedQuery:
         positions: bool = False,
         limit: int | None = None,
         evaluator: str = "auto",
+        columns: Sequence[str] | None = None,
     ) -> Engine:
         """An engine in this process that takes batches of this schema, in stream order."""
         if not isinstance(arrow_schema, pa.Schema):
             message = f"`engine` requires a pyarrow Schema; got `{arrow_schema!r}` instead"
             raise CepheidError("bad-argument", message, hint="give the schema of the batches to push")
         schema = schema_of(plain_schema(arrow_schema), time=time, type=type, order=order, stream=self.stream)
-        return Engine(plan_for(self, schema, evaluator), positions=positions, limit=limit)
+        return Engine(plan_for(self, schema, evaluator), positions=positions, limit=limit, columns=columns)
 
 
 def parse_query(text: str, language: str | None = None) -> ParsedQuery:

@@ -434,8 +434,8 @@ def test_tables_without_rows_or_chunks(name: str) -> None:
 
 
 def written(columns: Columns, name: str) -> list[str | None]:
-    codes, types = columns.types(name)
-    return [types[code] for code in codes]
+    codes, values = columns.distinct_of(name)
+    return [None if item is None else str(item) for item in values.take(pa.array(codes)).to_pylist()]
 
 
 def test_the_type_of_an_event_is_compared_as_text() -> None:

@@ -108,6 +108,15 @@ def expected(table: pa.Table, window: str) -> int:
     return total
 
 
+def test_a_total_has_room_for_long_numbers_that_are_handed_over(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("cepheid.evaluators.compact.evaluator._MOST_WORDS", 16)
+    engine, evaluator = counting("SELECT * FROM s WHERE A+ ; B")
+    engine.push(stream("A" * 900 + "B"))
+    assert not evaluator._is_dense
+    assert engine.counted == 2**900 - 1
+    assert len(evaluator._total) > 2 * evaluator._words
+
+
 def test_a_saved_count_goes_on_dense_or_not() -> None:
     table = stream("AAAAAAAAAAB" * 60)
     text = "SELECT * FROM s WHERE A+ ; B WITHIN 200 EVENTS"

@@ -16,7 +16,7 @@ from typing import Any, Protocol
 from cepheid.automata.cea import Predicate
 from cepheid.automata.determinise import Determiniser, Move, Moves, States
 
-MOST_STEPS = 2048  # states × classes that are worked out beforehand
+MOST_STEPS = 512  # states × classes that are worked out beforehand
 
 
 class Automaton(Protocol):

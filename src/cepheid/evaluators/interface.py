@@ -6,7 +6,7 @@ can be saved as named arrays and restored, and it says which rows later matches 
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Protocol
 
@@ -25,14 +25,15 @@ class Events:
 
     `first` is the global row number of the first. `times` are in microseconds for timestamps and dates, else the
     numbers themselves. `keyed` are the number of each event's partition, from 0, and its position inside that; None
-    without PARTITION BY, where all are in lane 0 and positions are row numbers. Matches that end in these events
-    are reported only when `report` is true.
+    without PARTITION BY, where all are in lane 0 and positions are row numbers. For an evaluator that does without
+    positions it is instead what numbers the partitions of the events it asks for. Matches that end in these events are
+    reported only when `report` is true.
     """
 
     table: pa.Table
     first: int
     times: npt.NDArray[np.int64] | npt.NDArray[np.float64]
-    keyed: tuple[Ints, Ints] | None = None
+    keyed: tuple[Ints, Ints] | Callable[[Ints], Ints] | None = None
     report: bool = True
 
     def at(self, places: Ints) -> tuple[Ints, Ints, Ints]:
@@ -40,6 +41,8 @@ class Events:
         rows = places + self.first
         if self.keyed is None:
             return rows, np.zeros(len(rows), np.int64), rows
+        if callable(self.keyed):
+            return rows, self.keyed(places), rows
         lanes, positions = self.keyed
         return rows, lanes[places], positions[places]
 
@@ -49,12 +52,15 @@ class Events:
 
     @property
     def lanes(self) -> Ints:
-        return np.zeros(len(self.times), np.int64) if self.keyed is None else self.keyed[0]
+        return self.at(np.arange(len(self.times)))[1]
 
 
 class Evaluator(Protocol):
     labels: tuple[frozenset[str], ...]
     """What a label number means: the shown variables an event is bound to. Number 0 is the empty set."""
+
+    positional: bool
+    """Whether it needs the positions of events in their partitions."""
 
     relevant: Ints
     """The rows of the last events taken that a match may contain, ascending."""

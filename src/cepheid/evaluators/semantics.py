@@ -16,7 +16,7 @@ import pyarrow as pa
 
 from cepheid.algebra.nodes import WindowUnit
 from cepheid.evaluators.interface import Events, State
-from cepheid.matches.found import Found, Ints, nothing_found
+from cepheid.matches.found import LABEL, Found, Ints, nothing_found
 from cepheid.plan.choose import read_by_conditions
 from cepheid.plan.plan import Plan
 from cepheid.semantics.oracle import OracleMatch, lane_matches, renumbered, slides, window_start
@@ -61,6 +61,8 @@ class SemanticsEvaluator:
         )
         self._number_of_label = {item.name: number for number, item in enumerate(plan.shown, 1)}
 
+    positional = True
+
     def advance(self, events: Events) -> Found:
         self.relevant = events.rows
         known = 0 if self._kept is None else len(self._kept)
@@ -102,7 +104,7 @@ class SemanticsEvaluator:
     def _flat(self, found: list[OracleMatch], rows: Ints) -> Found:
         offsets = np.cumsum([0, *(len(match.positions) for match in found)], dtype=np.int64)
         places = np.array([place for match in found for place in match.positions], np.int64)
-        labels = np.array([label for match in found for label in self._labels_of(match)], np.int64)
+        labels = np.array([label for match in found for label in self._labels_of(match)], LABEL)
         return Found(offsets, rows[places], labels)
 
     def _labels_of(self, match: OracleMatch) -> list[int]:

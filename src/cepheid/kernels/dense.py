@@ -9,6 +9,9 @@ A number is `words` *loose* words, lowest first, each worth 48 bits but free to 
 added word by word without a carry; after a few events all carries are made at once (`settle`). A row holds the lowest
 words of all its numbers, then the next; only the `used` first words can be other than 0. Once numbers need more words
 than there are, the loop gives up, to be called again with more. Where one word does, the loop is compiled for that.
+
+A lane with few events in its window keeps nothing but those (`N_BACK` is 0): its matrix is made from them whenever the
+lane has new events. So a key costs little memory, of which there may be millions.
 """
 
 from __future__ import annotations
@@ -18,7 +21,7 @@ from typing import NamedTuple
 import numba
 import numpy as np
 
-from cepheid.kernels.heap import resize
+from cepheid.kernels.heap import allocate, release, resize, size_class
 from cepheid.kernels.lane import (
     BACK,
     BACK_K,
@@ -44,7 +47,10 @@ LOOSE = 14  # more bits it may hold
 LIMIT = 1 << BITS
 _MASK = LIMIT - 1
 
+FEW = 8  # events that are gone through again each time
+
 DONE, GIVE_UP = 0, 1
+END, ROOM, TURN, LARGE = 0, 1, 2, 3  # why a lane's events are not taken further
 
 
 class Program(NamedTuple):
@@ -172,107 +178,259 @@ def count_dense(dense, batch, begin, options, heap, meta, lanes, total, wide):
     by_position = options.by_position
     key = POSITION if by_position else ROW
     matrix = np.empty(dense.rows * size, np.int64)
+    scratch_k = size_class(dense.rows * size)
+    heap, scratch = allocate(heap, meta, scratch_k)
     used, spent = words, 1
     large = False
     i = begin
     count = len(batch.lane)
     while i < count:
         lane = batch.lane[i]
-        if lanes[lane, N_BACK] == 0:
+        small = lanes[lane, N_BACK] == 0 and options.windowed
+        back = scratch
+        if small:
+            drop_expired(heap, lanes, lane, key, batch.edge[i])
+            replay(dense, options.gaps, heap, lanes, lane, back, words)
+        elif lanes[lane, N_BACK] == 0:
             heap = forget(heap, meta, lanes, lane, dense.rows, states, words)
-        back = lanes[lane, BACK]
-        events = lanes[lane, EVENTS]
-        room = (1 << lanes[lane, EVENTS_K]) // EVENT_WORDS if events > 0 else 0
+        if not small:
+            back = lanes[lane, BACK]
         n_events = lanes[lane, N_EVENTS]
+        if options.windowed:
+            heap = reserve_event(heap, meta, lanes, lane, n_events)
+        events = lanes[lane, EVENTS]
+        room = (1 << lanes[lane, EVENTS_K]) // EVENT_WORDS
         low, pivot = lanes[lane, LOW], lanes[lane, PIVOT]
         front = lanes[lane, FRONT]
         last = lanes[lane, LAST]
         used, spent = words, 1
-        while i < count and batch.lane[i] == lane:
-            if options.windowed:
-                edge = batch.edge[i]
-                while low < pivot and heap[events + low * EVENT_WORDS + key] < edge:
-                    low += 1
-                if pivot < n_events and heap[events + pivot * EVENT_WORDS + key] < edge:
-                    begin_front = pivot
-                    while begin_front < n_events and heap[events + begin_front * EVENT_WORDS + key] < edge:
-                        begin_front += 1
-                    heap, large = turn_dense(
-                        dense, begin_front, n_events, options.gaps, heap, meta, lanes, lane, matrix, wide
-                    )
-                    if large:
-                        break
+        why = ROOM
+        while why != END and not large:
+            why, i, n_events, low, pivot, last, used, spent = run_lane(
+                dense,
+                batch,
+                i,
+                options,
+                heap,
+                back,
+                events,
+                room,
+                front,
+                n_events,
+                low,
+                pivot,
+                last,
+                used,
+                spent,
+                total,
+                wide,
+            )
+            large = why == LARGE
+            if why == TURN:
+                begin_front = pivot
+                while (
+                    begin_front < n_events and heap[events + begin_front * EVENT_WORDS + key] < batch.edge[i]
+                ):
+                    begin_front += 1
+                heap, large = turn_dense(
+                    dense, begin_front, n_events, options.gaps, heap, meta, lanes, lane, back, matrix, wide
+                )
+                if not large:
                     n_events -= begin_front
                     low, pivot = 0, n_events
                     front = lanes[lane, FRONT]
                     used, spent = 1, 1
-            klass = batch.klass[i]
-            if wide is not None:
-                grown = dense.growth[klass]
-                if options.gaps:
-                    grown += dense.growth[0]
-                ends = dense.accept_first[klass + 1] > dense.accept_first[klass]
-                if spent + grown > LOOSE or (ends and spent > 1):
-                    longer = settle(heap, back, states, states, words, used)
-                    if longer < 0:
-                        large = True
-                        break
-                    used, spent = longer, 1
-                spent += grown
-            if options.gaps and batch.position[i] != last + 1:
-                if wide is None:
-                    update(dense.forward, 0, states, heap, back)
-                else:
-                    update_loose(dense.forward, 0, size, used * states, heap, back)
-                last = batch.position[i] - 1
-            matched = False
-            if options.report or options.consume:
-                at = front + low * size
-                if wide is None:
-                    matched = add_matches(dense, klass, options.report, heap, back, at, low < pivot, total)
-                else:
-                    matched = add_wide_matches(
-                        dense, klass, options.report, heap, back, used, at, low < pivot, total
-                    )
-            if options.consume and matched:
-                identity(heap, back, dense.rows, states, words)
-                n_events, low, pivot = 0, 0, 0
-                used, spent = 1, 1
-            else:
-                if wide is None:
-                    large = update(dense.forward, klass, states, heap, back) >= LIMIT
-                else:
-                    update_loose(dense.forward, klass, size, used * states, heap, back)
-                if options.windowed:
-                    if n_events >= room:
-                        heap, lanes[lane, EVENTS], lanes[lane, EVENTS_K] = resize(
-                            heap,
-                            meta,
-                            lanes[lane, EVENTS],
-                            lanes[lane, EVENTS_K],
-                            n_events * EVENT_WORDS,
-                            (n_events + 1) * EVENT_WORDS,
-                        )
-                        events = lanes[lane, EVENTS]
-                        room = (1 << lanes[lane, EVENTS_K]) // EVENT_WORDS
-                    at = events + n_events * EVENT_WORDS
-                    heap[at + ROW] = batch.row[i]
-                    heap[at + POSITION] = batch.position[i]
-                    heap[at + CLASS] = klass
-                    n_events += 1
-            last = batch.position[i]
-            i += 1
-            if large:
-                break
+            elif why == ROOM:
+                heap = reserve_event(heap, meta, lanes, lane, n_events)
+                events = lanes[lane, EVENTS]
+                room = (1 << lanes[lane, EVENTS_K]) // EVENT_WORDS
         if wide is not None and not large and spent > 1:
             large = settle(heap, back, states, states, words, used) < 0
         lanes[lane, N_EVENTS] = n_events
         lanes[lane, LOW] = low
         lanes[lane, PIVOT] = pivot
         lanes[lane, LAST] = last
+        if options.windowed and wide is None and n_events - low <= FEW:
+            keep_events_only(heap, meta, lanes, lane)
+        elif small:
+            heap = keep_matrix(heap, meta, lanes, lane, scratch, dense.rows * size, states)
         if large:
-            return GIVE_UP, i, heap
-    return DONE, i, heap
+            break
+    release(heap, meta, scratch, scratch_k)
+    return GIVE_UP if large else DONE, i, heap
+
+
+@numba.njit(cache=True, forceinline=True)
+def run_lane(
+    dense,
+    batch,
+    i,
+    options,
+    heap,
+    back,
+    events,
+    room,
+    front,
+    n_events,
+    low,
+    pivot,
+    last,
+    used,
+    spent,
+    total,
+    wide,
+):
+    """Takes events from `i` on as long as they are of one lane and need no more memory.
+
+    Gives (why it stopped, the event it stopped at, and what it was given from `n_events` to `spent`, as they are now).
+    The heap stays where it is: exchanging an array inside the loop would make it much slower.
+    """
+    states = dense.states
+    words = 1
+    if wide is not None:
+        words = dense.words
+    size = words * states
+    key = POSITION if options.by_position else ROW
+    lane = batch.lane[i]
+    count = len(batch.lane)
+    why = END
+    while i < count and batch.lane[i] == lane:
+        if options.windowed:
+            if n_events >= room:
+                why = ROOM
+                break
+            edge = batch.edge[i]
+            while low < pivot and heap[events + low * EVENT_WORDS + key] < edge:
+                low += 1
+            if pivot < n_events and heap[events + pivot * EVENT_WORDS + key] < edge:
+                why = TURN
+                break
+        klass = batch.klass[i]
+        if wide is not None:
+            grown = dense.growth[klass]
+            if options.gaps:
+                grown += dense.growth[0]
+            ends = dense.accept_first[klass + 1] > dense.accept_first[klass]
+            if spent + grown > LOOSE or (ends and spent > 1):
+                longer = settle(heap, back, states, states, words, used)
+                if longer < 0:
+                    why = LARGE
+                    break
+                used, spent = longer, 1
+            spent += grown
+        if options.gaps and batch.position[i] != last + 1:
+            if wide is None:
+                update(dense.forward, 0, states, heap, back)
+            else:
+                update_loose(dense.forward, 0, size, used * states, heap, back)
+        matched = False
+        if options.report or options.consume:
+            at = front + low * size
+            if wide is None:
+                matched = add_matches(dense, klass, options.report, heap, back, at, low < pivot, total)
+            else:
+                matched = add_wide_matches(
+                    dense, klass, options.report, heap, back, used, at, low < pivot, total
+                )
+        large = False
+        if options.consume and matched:
+            identity(heap, back, dense.rows, states, words)
+            n_events, low, pivot = 0, 0, 0
+            used, spent = 1, 1
+        else:
+            if wide is None:
+                large = update(dense.forward, klass, states, heap, back) >= LIMIT
+            else:
+                update_loose(dense.forward, klass, size, used * states, heap, back)
+            if options.windowed:
+                at = events + n_events * EVENT_WORDS
+                heap[at + ROW] = batch.row[i]
+                heap[at + POSITION] = batch.position[i]
+                heap[at + CLASS] = klass
+                n_events += 1
+        last = batch.position[i]
+        i += 1
+        if large:
+            why = LARGE
+            break
+    return why, i, n_events, low, pivot, last, used, spent
+
+
+@numba.njit(cache=True, forceinline=True)
+def reserve_event(heap, meta, lanes, lane, n_events):
+    """Room for one event more."""
+    heap, lanes[lane, EVENTS], lanes[lane, EVENTS_K] = resize(
+        heap,
+        meta,
+        lanes[lane, EVENTS],
+        lanes[lane, EVENTS_K],
+        n_events * EVENT_WORDS,
+        (n_events + 1) * EVENT_WORDS,
+    )
+    return heap
+
+
+@numba.njit(cache=True, forceinline=True)
+def drop_expired(heap, lanes, lane, key, edge):
+    """Forgets the events before `edge` of a lane that keeps only events."""
+    events, n_events = lanes[lane, EVENTS], lanes[lane, N_EVENTS]
+    gone = 0
+    while gone < n_events and heap[events + gone * EVENT_WORDS + key] < edge:
+        gone += 1
+    lanes[lane, LOW] = gone
+    keep_live_events(heap, lanes, lane)
+
+
+@numba.njit(cache=True, forceinline=True)
+def keep_live_events(heap, lanes, lane):
+    """Moves the events that are in the window to the beginning."""
+    events, low = lanes[lane, EVENTS], lanes[lane, LOW]
+    count = lanes[lane, N_EVENTS] - low
+    if low > 0:
+        for i in range(count * EVENT_WORDS):
+            heap[events + i] = heap[events + low * EVENT_WORDS + i]
+    lanes[lane, N_EVENTS] = count
+    lanes[lane, LOW] = 0
+    lanes[lane, PIVOT] = 0
+
+
+@numba.njit(cache=True, forceinline=True)
+def replay(dense, gaps, heap, lanes, lane, back, words):
+    """Makes the matrix of a lane that keeps only events."""
+    states = dense.states
+    size = words * states
+    identity(heap, back, dense.rows, states, words)
+    events = lanes[lane, EVENTS]
+    for t in range(lanes[lane, N_EVENTS]):
+        at = events + t * EVENT_WORDS
+        if gaps and t > 0 and heap[at + POSITION] != heap[at - EVENT_WORDS + POSITION] + 1:
+            update_loose(dense.forward, 0, size, size, heap, back)
+        update_loose(dense.forward, heap[at + CLASS], size, size, heap, back)
+        if words > 1:
+            settle(heap, back, states, states, words, words)
+
+
+@numba.njit(cache=True, forceinline=True)
+def keep_events_only(heap, meta, lanes, lane):
+    keep_live_events(heap, lanes, lane)
+    for block in (FRONT, BACK):
+        if lanes[lane, block] > 0:
+            release(heap, meta, lanes[lane, block], lanes[lane, block + 1])
+            lanes[lane, block] = 0
+    lanes[lane, N_BACK] = 0
+
+
+@numba.njit(cache=True)
+def keep_matrix(heap, meta, lanes, lane, scratch, length, states):
+    """Gives the lane a matrix of its own."""
+    heap, lanes[lane, BACK], lanes[lane, BACK_K] = resize(
+        heap, meta, lanes[lane, BACK], lanes[lane, BACK_K], 0, length
+    )
+    for i in range(length):
+        heap[lanes[lane, BACK] + i] = heap[scratch + i]
+    lanes[lane, N_BACK] = states
+    lanes[lane, WIDTH] = states
+    return heap
 
 
 @numba.njit(cache=True, forceinline=True)
@@ -355,7 +513,7 @@ def add_number(total, heap, one, n_one, states):
 
 
 @numba.njit(cache=True)
-def turn_dense(dense, begin, end, gaps, heap, meta, lanes, lane, matrix, wide):
+def turn_dense(dense, begin, end, gaps, heap, meta, lanes, lane, back, matrix, wide):
     """Makes the events from `begin` to `end` the front, the pivot now: (heap, whether it gave up, changing nothing)."""
     states = dense.states
     words = 1
@@ -396,5 +554,5 @@ def turn_dense(dense, begin, end, gaps, heap, meta, lanes, lane, matrix, wide):
                 update_loose(dense.backward, 0, size, used * states, matrix, 0)
     for i in range(count * EVENT_WORDS):
         heap[events + i] = heap[events + begin * EVENT_WORDS + i]
-    identity(heap, lanes[lane, BACK], dense.rows, states, words)
+    identity(heap, back, dense.rows, states, words)
     return heap, False

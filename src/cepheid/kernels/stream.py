@@ -40,6 +40,15 @@ def pick(codes, class_of_code, out_places, out_classes):
 
 
 @numba.njit(cache=True)
+def first_unnumbered(codes, class_of_code, begin):
+    """The first place from `begin` on whose code has no class yet (-1), or the number of codes."""
+    for i in range(begin, len(codes)):
+        if class_of_code[codes[i]] < 0:
+            return i
+    return len(codes)
+
+
+@numba.njit(cache=True)
 def number_events(lanes, ties, positions, last_tie, last_rank, out_position, out_rank):
     """The position of each event in its lane, and its rank among the lane's events of the same time.
 
@@ -55,6 +64,13 @@ def number_events(lanes, ties, positions, last_tie, last_rank, out_position, out
             last_tie[lane] = ties[i]
         out_rank[i] = last_rank[lane]
         positions[lane] += 1
+
+
+@numba.njit(cache=True)
+def note_ties(lanes, ties, places, last_tie):
+    """Notes per lane the time of its last event; the events at `places` are in these lanes."""
+    for i in range(len(lanes)):
+        last_tie[lanes[i]] = ties[places[i]]
 
 
 @numba.njit(cache=True)
@@ -95,7 +111,7 @@ def take_lists(order, offsets, rows, labels):
     for m in range(len(order)):
         new_offsets[m + 1] = new_offsets[m] + offsets[order[m] + 1] - offsets[order[m]]
     new_rows = np.empty(new_offsets[-1], np.int64)
-    new_labels = np.empty(new_offsets[-1], np.int64)
+    new_labels = np.empty(new_offsets[-1], labels.dtype)
     for m in range(len(order)):
         begin, end = offsets[order[m]], offsets[order[m] + 1]
         new_rows[new_offsets[m] : new_offsets[m + 1]] = rows[begin:end]

@@ -65,7 +65,7 @@ def thin_lanes(table, begin, options, heap, meta, lanes, states, dense_words):
     """
     slot = np.full(table.skip.shape[0], -1, np.int64)
     for lane in range(begin, len(lanes)):
-        if lanes[lane, N_BACK] == 0:
+        if lanes[lane, N_BACK] == 0 and lanes[lane, N_EVENTS] == 0:
             continue
         if not options.windowed:
             heap = thin_back(options.words, heap, meta, lanes, lane, states, dense_words)

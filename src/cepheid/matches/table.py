@@ -1,19 +1,22 @@
 """Found matches → a table: one row per match (DESIGN, section 7).
 
 Columns: `match_id`, the partition columns, `start` and `end` (times), one column per shown variable (a struct for one
-event, a list of structs for many), `positions` on request. Everything is gathered column by column.
+event, a list of structs for many), `positions` on request. Everything is gathered column by column, and only what is
+asked for.
 """
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
+from functools import partial
 
 import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
 from cepheid.algebra.variables import Shown
+from cepheid.errors import CepheidError, did_you_mean
 from cepheid.kernels.hashing import hash_words, match_ids
 from cepheid.matches.found import Found, Ints
 from cepheid.matches.history import HIGH, LOW, ROW, History, integers
@@ -30,10 +33,29 @@ class Layout:
     shown: tuple[Shown, ...]
     positions: str | None  # the hidden column that positions are read from, or None
     labels: tuple[frozenset[str], ...]
+    columns: tuple[str, ...] | None = None  # which of the columns, None for all
 
     @property
     def arrow(self) -> pa.Schema:
         """The schema of the output."""
+        everything = self._everything
+        if self.columns is None:
+            return everything
+        for name in self.columns:
+            if name not in everything.names:
+                known = [field.name for field in everything]
+                listed = "the columns of the output are " + ", ".join(f"`{other}`" for other in known)
+                hint = did_you_mean(name, known, listed)
+                raise CepheidError("unknown-column", f"the output has no column `{name}`", hint=hint)
+        return pa.schema([everything.field(name) for name in self.columns])
+
+    @property
+    def reads_events(self) -> bool:
+        """Whether the rows of the matches' events are needed, and not only their numbers."""
+        return self.positions != ROW or self.columns is None or set(self.columns) != {"positions"}
+
+    @property
+    def _everything(self) -> pa.Schema:
         time = self.schema.arrow.field(self.schema.time).type
         event = event_type(self.schema)
         fields = [pa.field("match_id", pa.string(), nullable=False)]
@@ -56,19 +78,24 @@ def tabulate(found: Found, layout: Layout, history: History) -> pa.Table:
     schema = layout.arrow
     if len(found) == 0:
         return schema.empty_table()
-    events, index = history.find(found.rows)
-    first, last = index[found.offsets[:-1]], index[found.offsets[1:] - 1]
-    time = layout.schema.time
-    columns: list[Any] = [_ids(found, layout, events, index)]
-    columns += [_take(events[name], last) for name in layout.partition_by]
-    columns += [_take(events[time], first), _take(events[time], last)]
-    for variable in layout.shown:
-        columns.append(_variable(variable, found, layout, events, index))
-    if layout.positions is not None:
-        values = found.rows if layout.positions == ROW else integers(events, layout.positions)[index]
-        columns.append(_lists(found.offsets, pa.array(values)))
+    makers: dict[str, Callable[[], pa.Array]] = {}
+    if layout.reads_events:
+        events, index = history.find(found.rows)
+        first, last = index[found.offsets[:-1]], index[found.offsets[1:] - 1]
+        time = layout.schema.time
+        makers["match_id"] = lambda: _ids(found, layout, events, index)
+        makers |= {name: partial(_take, events[name], last) for name in layout.partition_by}
+        makers["start"] = lambda: _take(events[time], first)
+        makers["end"] = lambda: _take(events[time], last)
+        for variable in layout.shown:
+            makers[variable.name] = partial(_variable, variable, found, layout, events, index)
+    if layout.positions == ROW:
+        makers["positions"] = lambda: _lists(found.offsets, pa.array(found.rows.copy()))
+    elif layout.positions is not None:
+        numbers = integers(events, layout.positions)
+        makers["positions"] = lambda: _lists(found.offsets, pa.array(numbers[index]))
     return pa.Table.from_arrays(
-        [_fitting(column, field.type) for column, field in zip(columns, schema, strict=True)], schema=schema
+        [_fitting(makers[field.name](), field.type) for field in schema], schema=schema
     )
 
 

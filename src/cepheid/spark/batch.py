@@ -18,7 +18,7 @@ from __future__ import annotations
 
 import inspect
 import warnings
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 
 import pyarrow as pa
@@ -28,7 +28,7 @@ from pyspark.sql import functions as sql
 from pyspark.sql.pandas.types import from_arrow_schema, to_arrow_schema
 
 from cepheid.algebra.nodes import Query
-from cepheid.engine import Engine
+from cepheid.engine import Engine, checked_columns
 from cepheid.errors import CepheidError, CepheidWarning
 from cepheid.pipeline import ParsedQuery, plan_for
 from cepheid.plan.plan import Plan
@@ -54,6 +54,7 @@ def match_spark(
     limit: int | None = None,
     evaluator: str = "auto",
     slices: int | None = None,
+    columns: Sequence[str] | None = None,
 ) -> DataFrame:
     """The matches of a query in a DataFrame, as a DataFrame; nothing is matched before it is read.
 
@@ -65,11 +66,14 @@ def match_spark(
     rows = union_streams(data, type)
     schema = schema_of(arrow_schema(rows), time=time, type=type, order=order, stream=parsed.stream)
     plan = plan_for(parsed, schema, evaluator)
-    if not plan.shown:
+    names = checked_columns(columns)
+    positions = positions or (names is not None and "positions" in names)
+    made = output_schema(plan, positions, names)
+    if not any(variable.name in made.names for variable in plan.shown):
         plan = _pruned(parsed, plan)
     wanted = _smaller(limit, plan.query.limit)
-    task = MatchTask(plan, positions, wanted)
-    found = _run(_distributed(rows, plan, slices, positions=positions), task, output_schema(plan, positions))
+    task = MatchTask(plan, positions, wanted, names)
+    found = _run(_distributed(rows, plan, slices, positions=positions), task, made)
     return found if wanted is None else found.limit(wanted)
 
 
@@ -118,9 +122,10 @@ def arrow_schema(rows: DataFrame) -> pa.Schema:
     return pa.schema([pa.field(field.name, field.type) for field in found])
 
 
-def output_schema(plan: Plan, positions: bool) -> pa.Schema:
+def output_schema(plan: Plan, positions: bool, columns: tuple[str, ...] | None = None) -> pa.Schema:
     """The columns of the matches."""
-    return Engine(plan, positions=positions, lane_positions=bool(plan.query.partition_by)).output_schema
+    partitioned = bool(plan.query.partition_by)
+    return Engine(plan, positions=positions, lane_positions=partitioned, columns=columns).output_schema
 
 
 def _pruned(parsed: ParsedQuery, plan: Plan) -> Plan:

@@ -31,10 +31,17 @@ class MatchTask:
     plan: Plan
     positions: bool
     limit: int | None
+    columns: tuple[str, ...] | None = None
 
     def __call__(self, batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         partitioned = bool(self.plan.query.partition_by)
-        engine = Engine(self.plan, positions=self.positions, limit=self.limit, lane_positions=partitioned)
+        engine = Engine(
+            self.plan,
+            positions=self.positions,
+            limit=self.limit,
+            lane_positions=partitioned,
+            columns=self.columns,
+        )
         given = 0
         for rows, report in _runs(batches, self.plan):
             for found in engine.pieces(rows, report):

@@ -14,7 +14,7 @@ import pyarrow.compute as pc
 
 from cepheid.kernels.hashing import hash_events, hash_words
 from cepheid.kernels.interning import hash_texts, intern_texts, intern_words, rehash_texts, rehash_words
-from cepheid.kernels.stream import number_events
+from cepheid.kernels.stream import note_ties, number_events
 from cepheid.streams.plain import whole
 from cepheid.streams.times import Ints, Times, recent, ties_of, times_of
 
@@ -82,10 +82,11 @@ class Texts:
 
 
 class Lanes:
-    """The lanes of one engine."""
+    """The lanes of one engine. Without `hashed` there are no hashes of keys, as none are needed for a count."""
 
-    def __init__(self, columns: tuple[str, ...]) -> None:
+    def __init__(self, columns: tuple[str, ...], hashed: bool = True) -> None:
         self.columns = columns
+        self._hashed = hashed
         self.count = 0 if columns else 1
         self._texts = [Texts() for _ in columns]
         self._slots = np.zeros(64, np.int64)
@@ -93,10 +94,16 @@ class Lanes:
         self._hashes = np.zeros((2, 32), np.int64)
         self._numbers = np.zeros((3, 32), np.int64)  # events so far, last tie, last rank
 
-    def of(self, table: pa.Table) -> Ints | None:
-        """The lane of each row; None where there is but one."""
+    def of_some(self, table: pa.Table, times: Times, places: Ints) -> Ints:
+        """The lanes of the rows at these places, without numbering the events in them."""
+        lanes = self.of(table.select(self.columns).take(pa.array(places)))
+        note_ties(lanes, ties_of(times), places, self._numbers[1])
+        return lanes
+
+    def of(self, table: pa.Table) -> Ints:
+        """The lane of each row."""
         if not self.columns:
-            return None
+            return np.zeros(len(table), np.int64)
         words = np.zeros((len(table), len(self.columns) + 1), np.int64)
         for k, name in enumerate(self.columns):
             words[:, k], nulls = self._words(whole(table[name]), name, self._texts[k])
@@ -108,7 +115,8 @@ class Lanes:
         while done < len(words):
             before = self.count
             done, self.count, _ = intern_words(words, done, self._slots, self._keys, before, lanes, first)
-            self._note_hashes(words[first[: self.count - before]], before)
+            if self._hashed:
+                self._note_hashes(words[first[: self.count - before]], before)
             if done < len(words):
                 self._grow()
         return lanes

@@ -70,8 +70,8 @@ class Columns:
 
     >>> columns = Columns(pa.table({"type": ["T", "H", "T"], "value": [45, 20, None]}))
     >>> hot = Comparison(">", Attribute(None, "value"), Literal(40))
-    >>> columns.holds(hot), columns.types("type")
-    (array([ True, False, False]), (array([0, 1, 0], dtype=int32), ['T', 'H']))
+    >>> columns.holds(hot), columns.distinct_of("type")[0]
+    (array([ True, False, False]), array([0, 1, 0], dtype=int32))
     """
 
     def __init__(self, table: pa.Table) -> None:
@@ -86,11 +86,14 @@ class Columns:
         true = self._truth(condition).true
         return np.array(np.broadcast_to(true, self.table.num_rows))
 
-    def types(self, name: str) -> tuple[Codes, list[str | None]]:
-        """For each row the number of its value, and by number the values written as text."""
+    def distinct_of(self, name: str) -> tuple[Codes, pa.ChunkedArray]:
+        """For each row the number of its value, and the values by number."""
         encoded = self._encode(name)
-        written = encoded.distinct.table.column(0).to_pylist()
-        return encoded.codes, [None if item is None else str(item) for item in written]
+        return encoded.codes, encoded.distinct.table.column(0)
+
+    def holds_by_value(self, name: str, condition: Condition) -> Mask:
+        """The same as `holds` by value of the only column that the condition reads."""
+        return self._encode(name).distinct.holds(condition)
 
     def _truth(self, condition: Expression) -> Truth:
         try:
@@ -103,13 +106,13 @@ class Columns:
         return value
 
     def _value(self, expression: Expression) -> Value:
-        text = self._only_text_of(expression)
+        text = self.only_text_of(expression)
         if text is None:
             return self._over_rows(expression)
         encoded = self._encode(text)
         return spread(encoded.distinct._value(expression), encoded.codes)
 
-    def _only_text_of(self, expression: Expression) -> str | None:
+    def only_text_of(self, expression: Expression) -> str | None:
         """The text column that is all an expression reads, where looking its value up is the shorter way."""
         if self._all_distinct or isinstance(expression, (Literal, Attribute)):
             return None

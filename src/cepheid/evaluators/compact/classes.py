@@ -1,21 +1,27 @@
 """Predicates → one class number per event: which combination of predicates it satisfies.
 
-Conditions are evaluated over whole columns. Class 0 satisfies nothing and can change nothing; classes are numbered
-as they are met.
+Conditions are evaluated over whole columns. What reads one text column only, the type among them, is evaluated once per
+distinct value: a table by value says which predicates it leaves possible, and an event's *key*, a bit per predicate, is
+what all tables leave. Class 0 satisfies nothing and can change nothing; classes are numbered as they are met.
 """
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 import pyarrow as pa
 
 from cepheid.automata.cea import Predicate
 from cepheid.evaluators.columns import Columns
-from cepheid.kernels.stream import pick
+from cepheid.evaluators.columns.distinct import Codes
+from cepheid.kernels.stream import first_unnumbered, pick
 from cepheid.matches.found import Ints
 from cepheid.schema import Schema
+
+Keys = npt.NDArray[Any]
 
 _DIRECT = 16  # up to this many predicates a table maps the bits to the class
 _WORD = 62  # predicates that fit one key
@@ -30,12 +36,8 @@ class Classes:
         """By class number, the predicates its events satisfy."""
         self._direct = np.full(1 << min(len(predicates), _DIRECT), -1, np.int64)
         self._direct[0] = 0
-        self._by_type_alone = (
-            schema.type is not None
-            and len(predicates) <= _DIRECT
-            and all(predicate.condition is None for predicate in predicates)
-        )
         self._places, self._picked = np.empty(0, np.int64), np.empty(0, np.int64)
+        self._known: dict[tuple[str | None, int], tuple[pa.Array | pa.ChunkedArray, Keys]] = {}
 
     def restore(self, satisfied: list[frozenset[int]]) -> None:
         """Numbers classes as they were when saved."""
@@ -45,8 +47,8 @@ class Classes:
     def of(self, table: pa.Table) -> tuple[Ints, Ints]:
         """The places of the events that satisfy any predicate, and their classes, to be used before the next call."""
         columns = Columns(table)
-        if self._by_type_alone:
-            return self._of_types(columns, len(table))
+        if len(self._predicates) <= _DIRECT:
+            return self._picked_by(*self._one_code(columns, len(table)))
         begins = range(0, len(self._predicates), _WORD)
         keys = [self._keys(columns, len(table), begin) for begin in begins]
         some = keys[0] if len(keys) == 1 else np.logical_or.reduce([key != 0 for key in keys])
@@ -56,53 +58,111 @@ class Classes:
             classes = self._combine(classes, key[kept], begin)
         return kept, classes
 
-    def _of_types(self, columns: Columns, length: int) -> tuple[Ints, Ints]:
-        """The same where nothing but its type says what an event is."""
-        assert self._schema.type is not None
-        codes, types = columns.types(self._schema.type)
-        bits = self._bits_of_types(self._predicates)
-        every = bits[None]
-        keys = np.array([bits.get(type, every) for type in types], np.int64)
-        classes = self._combine(np.zeros(len(keys), np.int64), keys, 0)
-        if len(self._places) < length:
-            self._places, self._picked = np.empty(length, np.int64), np.empty(length, np.int64)
+    def _one_code(self, columns: Columns, length: int) -> tuple[Codes, Ints]:
+        """A code per event and the class of each code."""
+        tables, others = self._tables(columns, 0)
+        if len(tables) == 1 and not others:
+            codes, keys = tables[0]
+            return codes, self._combine(np.zeros(len(keys), np.int64), keys, 0)
+        keys = self._keys(columns, length, 0)
+        place = 0
+        while (place := first_unnumbered(keys, self._direct, place)) < len(keys):
+            self._direct[keys[place]] = self._number(0, int(keys[place]), 0)
+        return keys, self._direct
+
+    def _picked_by(self, codes: Codes, classes: Ints) -> tuple[Ints, Ints]:
+        if len(self._places) < len(codes):
+            self._places, self._picked = np.empty(len(codes), np.int64), np.empty(len(codes), np.int64)
         count = pick(codes, classes, self._places, self._picked)
         return self._places[:count], self._picked[:count]
 
-    def _keys(self, columns: Columns, length: int, begin: int) -> Ints:
+    def _keys(self, columns: Columns, length: int, begin: int) -> Keys:
         """The predicates from `begin` on, one bit each, in as few bytes as hold them."""
+        tables, others = self._tables(columns, begin)
         predicates = self._predicates[begin : begin + _WORD]
-        dtype = np.min_scalar_type((1 << len(predicates)) - 1)
-        keys = self._type_bits(columns, length, predicates).astype(dtype, copy=False)
-        for bit, predicate in enumerate(predicates):
-            if predicate.condition is not None and bool(np.any(keys & dtype.type(1 << bit))):
-                holds = columns.holds(predicate.condition).view(np.uint8)
-                everything = (1 << len(predicates)) - 1
+        everything = (1 << len(predicates)) - 1
+        dtype = np.min_scalar_type(everything)
+        keys = None
+        for codes, by_value in tables:
+            keys = by_value[codes] if keys is None else np.bitwise_and(keys, by_value[codes], out=keys)
+        if keys is None:
+            keys = np.full(length, self._bits_of_types(predicates)[None], dtype)
+        for bit in others:
+            condition = predicates[bit].condition
+            if condition is not None and bool(np.any(keys & dtype.type(1 << bit))):
+                holds = columns.holds(condition).view(np.uint8)
                 keys &= np.array([everything ^ (1 << bit), everything], dtype)[holds]
         return keys
 
-    def _type_bits(
-        self, columns: Columns, length: int, predicates: tuple[Predicate, ...]
-    ) -> np.ndarray[Any, np.dtype[Any]]:
-        """The bits of the predicates whose type is the event's, for each event."""
-        bits = self._bits_of_types(predicates)
-        if self._schema.type is None:
-            return np.full(length, bits.get(self._schema.stream, bits[None]))
-        codes, types = columns.types(self._schema.type)
-        dtype = np.min_scalar_type(max(bits.values()))
-        found: np.ndarray[Any, np.dtype[Any]] = np.array(
-            [bits.get(type, bits[None]) for type in types], dtype
-        )[codes]
-        return found
-
-    @staticmethod
-    def _bits_of_types(predicates: tuple[Predicate, ...]) -> dict[str | None, int]:
-        """By type the bits of the predicates that events of it can satisfy; None: any other type."""
-        every = sum(1 << bit for bit, predicate in enumerate(predicates) if predicate.type is None)
-        bits: dict[str | None, int] = {None: every}
+    def _tables(self, columns: Columns, begin: int) -> tuple[list[tuple[Codes, Keys]], list[int]]:
+        """Per text column that decides something alone, each event's code and the key of each code; and the bits of
+        the predicates that are decided otherwise."""
+        predicates = self._predicates[begin : begin + _WORD]
+        by_column: dict[str, list[int]] = {}
+        others = []
         for bit, predicate in enumerate(predicates):
-            if predicate.type is not None:
-                bits[predicate.type] = bits.get(predicate.type, every) | 1 << bit
+            name = None if predicate.condition is None else columns.only_text_of(predicate.condition)
+            if name is not None:
+                by_column.setdefault(name, []).append(bit)
+            elif predicate.condition is not None:
+                others.append(bit)
+        tables = [self._by_type(columns, predicates, begin)] if self._schema.type is not None else []
+        for name, bits in by_column.items():
+            tables.append(self._by_text(columns, name, predicates, bits, begin))
+        return tables, others
+
+    def _by_type(self, columns: Columns, predicates: tuple[Predicate, ...], begin: int) -> tuple[Codes, Keys]:
+        assert self._schema.type is not None
+        codes, values = columns.distinct_of(self._schema.type)
+        bits = self._bits_of_types(predicates)
+
+        def keys() -> Keys:
+            written = (None if item is None else str(item) for item in values.to_pylist())
+            return np.array(
+                [bits.get(type, bits[None]) for type in written],
+                np.min_scalar_type((1 << len(predicates)) - 1),
+            )
+
+        return codes, self._remembered((None, begin), values, keys)
+
+    def _by_text(
+        self, columns: Columns, name: str, predicates: tuple[Predicate, ...], bits: list[int], begin: int
+    ) -> tuple[Codes, Keys]:
+        codes, values = columns.distinct_of(name)
+
+        def keys() -> Keys:
+            everything = (1 << len(predicates)) - 1
+            if self._schema.type is None:
+                everything = self._bits_of_types(predicates)[None]
+            found = np.full(len(values), everything, np.min_scalar_type((1 << len(predicates)) - 1))
+            for bit in bits:
+                condition = predicates[bit].condition
+                assert condition is not None
+                found[~columns.holds_by_value(name, condition)] &= found.dtype.type(everything & ~(1 << bit))
+            return found
+
+        return codes, self._remembered((name, begin), values, keys)
+
+    def _remembered(
+        self, of: tuple[str | None, int], values: pa.Array | pa.ChunkedArray, keys: Callable[[], Keys]
+    ) -> Keys:
+        """Worked out again only when the distinct values are other ones than last time."""
+        known = self._known.get(of)
+        if known is None or not known[0].equals(values):
+            known = self._known[of] = values, keys()
+        return known[1]
+
+    def _bits_of_types(self, predicates: tuple[Predicate, ...]) -> dict[str | None, int]:
+        """By type the bits of the predicates that events of it can satisfy; None: any other type. Without a type
+        column all events are of the stream's type."""
+        types = [predicate.type for predicate in predicates]
+        if self._schema.type is None:
+            types = [None if type == self._schema.stream else type for type in types]
+        every = sum(1 << bit for bit, type in enumerate(types) if type is None)
+        bits: dict[str | None, int] = {None: every}
+        for bit, type in enumerate(types):
+            if type is not None:
+                bits[type] = bits.get(type, every) | 1 << bit
         return bits
 
     def _combine(self, classes: Ints, keys: Ints, begin: int) -> Ints:

@@ -27,7 +27,7 @@ from cepheid.kernels.stream import group_by_lane, take_lists, window_edges
 from cepheid.kernels.tables import DONE, MISSING, TOO_MANY, WIDEN, Batch, Options
 from cepheid.kernels.thin import regrow_lanes, thin_lanes
 from cepheid.kernels.widen import widen_lanes
-from cepheid.matches.found import Found, Ints, nothing_found
+from cepheid.matches.found import LABEL, Found, Ints, nothing_found
 from cepheid.plan.plan import Plan
 from cepheid.streams.times import Times, age_limit, ties_of, unsigned
 
@@ -35,6 +35,7 @@ GUARD = 1 << 27  # events in the matches of one batch
 _MOST_STATES = 64  # of a dense automaton: its matrix must stay in the nearest cache
 _MOST_STATES_PER_LANE = 12  # … and be small enough to have one per key
 _MOST_WORDS = 256  # of a number, beyond which `slide` is as fast
+_MOST_KEPT = 1 << 22  # events of matches that room is kept for: new memory is dear
 _UNLIMITED = np.iinfo(np.int64).max // 2
 
 
@@ -55,6 +56,7 @@ class CompactEvaluator:
             for state, skip in enumerate(cea.skips)
             if state in {mark.source for mark in cea.marks}
         )
+        self.positional = self._by_position or self._gaps
         self._consume = query.consume
         self._counting = counting
         self._limit = _UNLIMITED if limit is None else min(limit, _UNLIMITED)
@@ -67,6 +69,7 @@ class CompactEvaluator:
         self._heap = np.zeros(1024, np.int64)
         self._meta = np.zeros(META, np.int64)
         self._lanes = np.zeros((1, FIELDS), np.int64)
+        self._output = np.zeros(256, np.int64), np.zeros(1024, np.int64), np.zeros(1024, LABEL)
         self._rows = np.zeros(0, np.int64)
         self._times: Times = np.zeros(0, np.int64)
         self.relevant: Ints = np.zeros(0, np.int64)
@@ -185,7 +188,7 @@ class CompactEvaluator:
             for klass in range(len(self._classes.satisfied)):
                 self._transitions.fill(state, klass)
         dense, self._dense = self._dense, None
-        self._words = 2 * dense.words + 1  # of 32 bits, so that all numbers fit
+        self._use_words(2 * dense.words + 1)  # of 32 bits, so that all numbers fit
         status, lane = WIDEN, 0
         while status != DONE:
             status, lane, self._heap = thin_lanes(
@@ -204,7 +207,8 @@ class CompactEvaluator:
     def _run(self, batch: Batch, begin: int, report: bool) -> Found:
         if begin == len(batch.lane):
             return nothing_found()
-        offsets, rows, labels = (np.zeros(size, np.int64) for size in (256, 1024, 1024))
+        offsets, rows, labels = self._output
+        offsets[0] = 0
         status, at, made = MISSING, begin, 0
         while status != DONE:
             status, at, state, klass, self._heap, made, offsets, rows, labels = slide(
@@ -231,6 +235,8 @@ class CompactEvaluator:
                     f"the matches of one batch hold more than {GUARD:,} events (at row {batch.row[at]})",
                     hint="add LIMIT, a shorter WITHIN or a strategy such as MAX, push smaller batches, or use count",
                 )
+        if len(rows) <= _MOST_KEPT:
+            self._output = offsets, rows, labels
         return Found(offsets[: made + 1], rows[: offsets[made]], labels[: offsets[made]])
 
     def _edges(self, rows: Ints, positions: Ints, all_times: Times, kept: Ints) -> Ints:
@@ -272,6 +278,10 @@ class CompactEvaluator:
         """More words for the numbers of the first `lanes` lanes, and for what comes after."""
         words = self._words + 2 if self._words < 8 else 2 * self._words
         self._heap = widen_lanes(self._heap, self._meta, self._lanes[:lanes], self._words, words)
+        self._use_words(words)
+
+    def _use_words(self, words: int) -> None:
+        """From now on numbers of `slide` have so many words; their products must fit the total."""
         self._words = words
         self._total = from_int(to_int(self._total), max(len(self._total), 2 * words + 8))
 
