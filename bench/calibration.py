@@ -17,7 +17,7 @@ import numpy as np
 import numpy.typing as npt
 
 from bench.streams import drawn
-from bench.timing import measure
+from bench.timing import NOISE, measure
 
 STATES = 8
 COPIED = 1 << 24  # numbers: more than caches hold
@@ -36,6 +36,11 @@ class Calibration:
     def copies(self, seconds: float, input_bytes: int) -> float:
         """How long it took beside a copy of the input."""
         return seconds / (input_bytes / self.copy_bytes_per_s)
+
+    def differs(self, other: Calibration) -> bool:
+        """Whether the machine was not the same: multiples of one are then not to be trusted."""
+        steps, copies = self.step_ns / other.step_ns, self.copy_bytes_per_s / other.copy_bytes_per_s
+        return not all(1 / NOISE <= ratio <= NOISE for ratio in (steps, copies))
 
     def __str__(self) -> str:
         return (

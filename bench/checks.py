@@ -39,18 +39,23 @@ def prefix_check(formula: Formula, stream: Stream, within: int, query: str) -> C
     return Check(PREFIX_CHECKED)
 
 
-def strategy_checks(name: str, stream: Stream, queries: dict[str, str], within: int | None) -> Check:
+def strategy_checks(
+    name: str, stream: Stream, queries: dict[str, str], within: int | None
+) -> dict[str, Check]:
     """Compares Q1–Q6 under each strategy, on the first events; MAX of Q6 with the definition, on a few."""
     prefix = stream.prefix(PREFIX)
     expected = strategy_counts(name, prefix, within)
+    checks = {}
     for strategy, query in queries.items():
         if strategy in expected:
             found = cepheid.count(prefix.table(), query)
             require(found % PRIME, expected[strategy] % PRIME, f"`{query}`, modulo {PRIME:,}")
+            checks[strategy] = Check(PREFIX_CHECKED)
         else:
             few = prefix.prefix(FEW).table()
             require(cepheid.count(few, query), cepheid.count(few, query, evaluator="semantics"), f"`{query}`")
-    return Check(PREFIX_CHECKED)
+            checks[strategy] = Check(f"first {FEW} events, by the definition")
+    return checks
 
 
 def strategy_counts(name: str, stream: Stream, within: int | None) -> dict[str, int]:
@@ -60,11 +65,12 @@ def strategy_counts(name: str, stream: Stream, within: int | None) -> dict[str, 
     and one per end of Q4: all its As.
     """
     formula = Q[name]
-    counts = {"STRICT": strict(formula, stream).matches}
+    counts = {}
     if within is not None:
         counted = within_events(formula, stream, within)
         counts["ALL"], ends = counted.matches, counted.ends
     else:
+        counts["STRICT"] = strict(formula, stream).matches
         ends = ends_without_window(formula, stream)
         if name in ("Q1", "Q2", "Q3"):
             counts["ALL"] = without_window(formula, stream)

@@ -27,6 +27,10 @@ class Row:
     parameters: dict[str, Any] = field(default_factory=dict)
 
     @property
+    def noisy(self) -> bool:
+        return self.timing.noisy
+
+    @property
     def events_per_s(self) -> float:
         return self.events / self.timing.seconds
 
@@ -41,13 +45,14 @@ class Row:
 
 @dataclass(frozen=True)
 class Target:
-    """`reached` is to be at most `goal`, or at least."""
+    """`reached` is to be at most `goal`, or at least. `noisy`: others disturbed one of the rows it comes from."""
 
     work: str
     goal: float
     reached: float
     unit: str
     at_least: bool = False
+    noisy: bool = False
 
     @property
     def met(self) -> bool:

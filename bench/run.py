@@ -69,6 +69,8 @@ def main(arguments: list[str] | None = None) -> int:
             show(screen, reports[-1])
     after = _calibrated(given.quick, given.divide)
     screen.print(f"This machine, afterwards: {after}; {time.perf_counter() - began:.0f} s in all.")
+    if before.differs(after):
+        screen.print("Others disturbed this run: the machine was not the same before and after.")
     goals = [target for report in reports for target in report.targets]
     if goals:
         screen.print("\n[bold]targets[/bold]: what was to be reached, and was it?", targets_of(goals))
@@ -109,7 +111,7 @@ def written(
     content = {
         "quick": quick,
         "machine": machine(),
-        "calibration": {"before": vars(before), "after": vars(after)},
+        "calibration": {"before": vars(before), "after": vars(after), "differs": before.differs(after)},
         "experiments": {report.name: _experiment(report, before) for report in reports},
     }
     paths = [output / "bench.json"]
@@ -142,7 +144,7 @@ def _row(row: Row, calibration: Calibration) -> dict[str, Any]:
         "events_per_s": row.events_per_s,
         "all_wall_seconds": row.timing.wall_s,
         "all_cpu_seconds": row.timing.cpu_s,
-        "noisy": row.timing.noisy,
+        "noisy": row.noisy,
         "warm_up_seconds": row.timing.warm_up_s,
         "peak_mb": row.timing.peak_mb,
         "times_trivial_loop": calibration.loops(seconds, row.events),

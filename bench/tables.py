@@ -21,7 +21,7 @@ def measured(row: Row, calibration: Calibration) -> tuple[str, ...]:
     return (
         f"{row.events / 1e6:g} M" if row.events >= 1e6 else f"{row.events:,}",
         shortened(row.matches),
-        ("~" if row.timing.noisy else "") + millions(row.events_per_s),
+        ("~" if row.noisy else "") + millions(row.events_per_s),
         f"{row.ns_per_event:,.1f}",
         f"{calibration.loops(seconds, row.events):,.1f}",
         f"{calibration.copies(seconds, row.input_bytes):,.1f}",
@@ -46,6 +46,7 @@ def targets_of(targets: list[Target]) -> Table:
     for target in targets:
         bound = "≥" if target.at_least else "≤"
         verdict = Text("met", "green") if target.met else Text("missed", "red")
+        verdict.append(", noisy" if target.noisy else "")
         reached = f"{in_unit(target.reached, target.unit)}"
         table.add_row(target.work, f"{bound} {in_unit(target.goal, target.unit)}", reached, verdict)
     return table

@@ -43,7 +43,7 @@ def _line(row: Row, setting: Setting) -> tuple[str, ...]:
         f"{row.parameters['matches_per_end']:,.1f}",
         f"{paper['outputs']:,.0f}",
         f"{seconds:.3f}",
-        ("~" if row.timing.noisy else "") + millions(row.events_per_s),
+        ("~" if row.noisy else "") + millions(row.events_per_s),
         f"{setting.calibration.loops(seconds, row.events):,.1f}",
         *("–" if paper[system] is None else f"{paper[system]:,.2f}" for system in SYSTEMS),
         f"{row.timing.peak_mb:,.0f}",

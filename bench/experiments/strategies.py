@@ -6,7 +6,7 @@ matches would grow to thousands of digits, which the paper never counts, the que
 
 from __future__ import annotations
 
-from bench.checks import STRATEGIES, strategy_checks
+from bench.checks import STRATEGIES, Check, strategy_checks
 from bench.formulas import Q
 from bench.paper import STRATEGIES_TEXT
 from bench.results import Report, Row, Setting
@@ -40,7 +40,7 @@ def run(setting: Setting) -> Report:
 
 def _cell(row: Row) -> str:
     window = " w" if row.parameters["window"] else ""
-    return ("~" if row.timing.noisy else "") + millions(row.events_per_s) + window
+    return ("~" if row.noisy else "") + millions(row.events_per_s) + window
 
 
 def one(source: str, name: str, events: int, repeats: int) -> list[Row]:
@@ -51,16 +51,16 @@ def one(source: str, name: str, events: int, repeats: int) -> list[Row]:
         strategy: Q[name].query(strategy, "" if within is None else f"WITHIN {within} EVENTS")
         for strategy, within in windows.items()
     }
+    checks: dict[str, Check] = {}
     for within in set(windows.values()):
-        check = strategy_checks(
-            name, stream, {s: queries[s] for s in STRATEGIES if windows[s] == within}, within
-        )
+        alike = {strategy: queries[strategy] for strategy in STRATEGIES if windows[strategy] == within}
+        checks |= strategy_checks(name, stream, alike, within)
     return [
         counted(
             f"{source} {name} {strategy}",
             table,
             queries[strategy],
-            check,
+            checks[strategy],
             repeats,
             strategy=strategy,
             window=windows[strategy],

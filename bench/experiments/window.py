@@ -38,6 +38,7 @@ def run(setting: Setting) -> Report:
                 GOAL,
                 max(ratios),
                 "×",
+                noisy=any(row.noisy for row in rows),
             )
         ],
         [Curve("window", "A ; B ; C: events/s by window", "window, events", points)],

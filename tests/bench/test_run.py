@@ -70,7 +70,7 @@ def test_a_run_in_processes_of_its_own_writes_everything(tmp_path: Path) -> None
     assert run.main(arguments) == 0
     written = json.loads((tmp_path / "bench.json").read_text(encoding="utf-8"))
     assert set(written) == {"quick", "machine", "calibration", "experiments"}
-    assert set(written["calibration"]) == {"before", "after"}
+    assert set(written["calibration"]) == {"before", "after", "differs"}
     rows = written["experiments"]["relevance"]["rows"]
     assert [row["name"] for row in rows] == ["100 %", "10 %", "1 %", "0.1 %"]
     for row in rows:
@@ -114,6 +114,12 @@ def test_a_result_that_changes_between_runs_is_wrong() -> None:
     found = iter([7, 8])
     with pytest.raises(WrongCountError):
         measure(lambda: next(found), repeats=3)
+
+
+def test_a_machine_that_changed_during_the_run_is_noticed() -> None:
+    assert not CALIBRATION.differs(replace(CALIBRATION, step_ns=2.2))
+    assert CALIBRATION.differs(replace(CALIBRATION, step_ns=4.0))
+    assert CALIBRATION.differs(replace(CALIBRATION, copy_bytes_per_s=5e9))
 
 
 def test_a_target_is_a_lower_or_an_upper_bound() -> None:
