@@ -7,10 +7,10 @@ BIN := $(VENV)/bin
 READY := $(VENV)/.ready
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test mutants fuzz bench format clean
+.PHONY: help demo test mutants fuzz bench bench-quick format clean
 
 help: ## list the targets
-	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## /\1\t/' | expand -t 10
+	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## /\1\t/' | expand -t 14
 
 demo: $(READY) ## find fires and rain in a stream of farm sensors, on Spark
 	@$(BIN)/cepheid demo
@@ -27,8 +27,11 @@ mutants: $(READY) ## break the engine in some hundred places; every break must b
 fuzz: $(READY) ## random queries against the oracle for SECONDS=60
 	$(BIN)/python tests/fuzz.py $(SECONDS)
 
-bench: $(READY) ## Q1 to Q6 and stock sequences: events/s, matches/s, memory
-	$(BIN)/python bench/run.py
+bench: $(READY) ## every experiment: tables, out/bench.json, out/bench/*.svg; a few minutes
+	$(BIN)/python -m bench
+
+bench-quick: $(READY) ## the same on shorter streams and fewer points; under a minute
+	$(BIN)/python -m bench --quick
 
 format: $(READY) ## format, and fix what lint can fix
 	$(BIN)/ruff format .

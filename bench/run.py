@@ -1,265 +1,156 @@
-"""The first benchmark: Q1–Q6 of `cel-cea` (table 1) and sequences over a day of stock ticks.
+"""Runs the experiments, prints their tables, writes the JSON and the curves.
 
-Each case runs in a process of its own, so that peak memory is its own. Kernels are compiled before the clock
-starts. Shown: events/s of a count and of full enumeration (the engine in-process, one core), matches/s, peak
-memory; beside them the machine's calibration, so that figures from two machines can be compared. Results go
-to `out/bench.json` as well.
-
-    python bench/run.py [--events N] [--only NAME]
+python -m bench [--quick] [--only NAME …] [--output DIR]
 """
 
 from __future__ import annotations
 
 import argparse
 import json
-import multiprocessing
 import os
-import platform
-import resource
+import sys
 import time
 from collections.abc import Callable
-from dataclasses import asdict, dataclass
+from contextlib import nullcontext
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-import pyarrow as pa
-import pyarrow.compute as pc
-import pyarrow.parquet as pq
 from rich.console import Console
-from rich.table import Table
 
-import cepheid
+from bench.calibration import Calibration, calibrate, machine
+from bench.curves import svg_of
+from bench.experiments import (
+    consumption,
+    length,
+    relevance,
+    stocks,
+    strategies,
+    stream,
+    stress,
+    targets,
+    window,
+)
+from bench.results import Report, Row, Setting, Target
+from bench.tables import LEGEND, table_of, targets_of
+from bench.timing import WrongCountError, isolated, new_process
 
 ROOT = Path(__file__).resolve().parent.parent
-STOCKS = ROOT.parent / "shared" / "data" / "stocks.parquet"
-TYPES = ("A", "B", "C", "D", "E")
-WARM_UP = 2_000
-REPEATS = 3
+EXPERIMENTS: dict[str, Callable[[Setting], Report]] = {
+    "targets": targets.run,
+    "window": window.run,
+    "length": length.run,
+    "stream": stream.run,
+    "relevance": relevance.run,
+    "stress": stress.run,
+    "consumption": consumption.run,
+    "strategies": strategies.run,
+    "stocks": stocks.run,
+}
 
 
-@dataclass(frozen=True)
-class Case:
-    """`most_matches`: enumeration is skipped, and only the count timed, where there are more. `expected`: how
-    many there are, where that is known."""
-
-    name: str
-    source: str
-    query: str
-    time: str
-    most_matches: int = 5_000_000
-    expected: int | None = None
-
-
-@dataclass(frozen=True)
-class Measured:
-    name: str
-    query: str
-    events: int
-    matches: int
-    count_seconds: float
-    match_seconds: float | None
-    peak_mb: float
-
-
-def uniform_cases() -> list[Case]:
-    """Table 1 with WITHIN 20 over times 0, 1, 2, …, and with consumption, as in table 2."""
-    formulas = {
-        "Q1": "A AS x ; B AS y ; C AS z",
-        "Q2": "A AS x ; B AS y ; C AS z ; D AS w",
-        "Q3": "((A AS x OR B AS y) OR C AS z) ; D AS w",
-        "Q4": "(A AS x)+ ; (B AS y)",
-        "Q5": "(A AS x)+ ; (B AS y)+ ; C AS z",
-        "Q6": "((A AS x)+ ; (B AS y))+ ; C AS z",
-    }
-    windowed = [
-        Case(name, "uniform", f"SELECT * FROM s WHERE {formula} WITHIN 20", "ts")
-        for name, formula in formulas.items()
-    ]
-    consumed = [
-        Case(f"{name} consume", "uniform", f"SELECT * FROM s WHERE {formula} CONSUME", "ts")
-        for name, formula in formulas.items()
-    ]
-    return windowed + consumed
-
-
-def stock_cases() -> list[Case]:
-    """The sequences in the data's README without their comparison of two prices, which the compact evaluator
-    does not take yet. On that day it is always true (`check_prices`), so the counts there are the right ones
-    here."""
-    formulas = {
-        "sequence": f"{_trade('SELL', 'INTC', 'x')} ; {_trade('BUY', 'RIMM', 'y')} ; {_trade('BUY', 'QQQ', 'z')}",
-        "iteration": f"{_trade('SELL', 'INTC', 'x')} ; {_trade('BUY', 'RIMM', 'y')}+ ; {_trade('BUY', 'QQQ', 'z')}",
-        "four": f"{_trade('SELL', 'MSFT', 'x')} ; {_trade('BUY', 'ORCL', 'y')} ; {_trade('BUY', 'CSCO', 'z')} ; "
-        f"{_trade('SELL', 'AMAT', 'w')}",
-    }
-    expected = {
-        "sequence": {500: 821, 5000: 99_037},
-        "iteration": {500: 1_369, 5000: 2_238_660_353_981},
-        "four": {500: 80, 5000: 76_691},
-    }
-    return [
-        Case(
-            f"stocks {name} {within}",
-            "stocks",
-            f"SELECT * FROM s WHERE {formula} WITHIN {within}",
-            "stock_time",
-            expected=expected[name][within],
-        )
-        for name, formula in formulas.items()
-        for within in (500, 5000)
-    ]
-
-
-def _trade(type: str, name: str, var: str) -> str:
-    return f"({type} AS {var} FILTER {var}.name = '{name}')"
-
-
-def check_prices(stocks: pa.Table) -> None:
-    """QQQ was dearer than INTC all day, and AMAT cheaper than MSFT."""
-
-    def prices(type: str, name: str) -> dict[str, float]:
-        chosen = stocks.filter((pc.field("type") == type) & (pc.field("name") == name))["price"]
-        return {key: float(value) for key, value in pc.min_max(chosen).as_py().items()}
-
-    assert prices("BUY", "QQQ")["min"] > prices("SELL", "INTC")["max"]
-    assert prices("SELL", "AMAT")["max"] < prices("SELL", "MSFT")["min"]
-
-
-def events_of(source: str, events: int) -> pa.Table:
-    if source == "stocks":
-        stocks = pq.read_table(STOCKS)
-        check_prices(stocks)
-        return stocks
-    random = np.random.default_rng(1)
-    types = pa.DictionaryArray.from_arrays(
-        random.integers(0, len(TYPES), events).astype(np.int8), list(TYPES)
-    )
-    return pa.table({"ts": np.arange(events), "type": types.cast(pa.string()), "id": np.arange(events)})
-
-
-def measure(case: Case, events: int) -> Measured:
-    """Runs in a process of its own."""
-    table = events_of(case.source, events)
-    query = cepheid.query(case.query)
-    for function in (cepheid.count, cepheid.match):
-        function(table.slice(0, WARM_UP), query, time=case.time)
-    matches, count_seconds = timed(lambda: cepheid.count(table, query, time=case.time))
-    assert case.expected in (None, matches), (case.name, case.expected, matches)
-    match_seconds = None
-    if matches <= case.most_matches:
-        found, match_seconds = timed(lambda: enumerate_all(table, query, case.time))
-        assert found == matches, (found, matches)
-    return Measured(case.name, case.query, table.num_rows, matches, count_seconds, match_seconds, peak_mb())
-
-
-def peak_mb() -> float:
-    """The most memory this process held. What `getrusage` says includes its parent's, from before the exec,
-    so Linux's own record is taken where there is one."""
-    status = Path("/proc/self/status")
-    if status.exists():
-        line = next(line for line in status.read_text().splitlines() if line.startswith("VmHWM:"))
-        return int(line.split()[1]) / 1024
-    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / (1 << 20)  # macOS counts bytes
-
-
-def enumerate_all(table: pa.Table, query: Any, time: str, rows: int = 1 << 14) -> int:
-    """All matches, made batch by batch and let go, as a sink would take them."""
-    engine = query.engine(table.schema, time=time)
-    found = sum(engine.push(table.slice(begin, rows)).num_rows for begin in range(0, table.num_rows, rows))
-    return int(found + engine.finish().num_rows)
-
-
-def timed(run: Callable[[], int], repeats: int = REPEATS) -> tuple[int, float]:
-    """The result and the least time of a few runs: other programs can only make a run slower."""
-    seconds = []
-    for _ in range(repeats):
-        begin = time.perf_counter()
-        result = run()
-        seconds.append(time.perf_counter() - begin)
-    return result, min(seconds)
-
-
-def calibrate() -> dict[str, float | str]:
-    """What the machine can do: bytes copied and steps of a trivial compiled loop per second."""
-    import numba
-
-    @numba.njit
-    def steps(values: Any) -> Any:
-        total = np.int64(0)
-        for value in values:
-            total = (total ^ value) + (total >> 3)
-        return total
-
-    values = np.arange(20_000_000)
-    target = np.empty_like(values)
-    steps(values[:10])
-    copy = timed(lambda: int(np.copyto(target, values) is None))[1]
-    loop = timed(lambda: int(steps(values)))[1]
-    return {
-        "copy_gb_per_s": 2 * values.nbytes / copy / 1e9,
-        "loop_million_steps_per_s": len(values) / loop / 1e6,
-        "cores": float(os.cpu_count() or 0),
-        "machine": platform.machine(),
-        "python": platform.python_version(),
-    }
-
-
-def table_of(measured: list[Measured], calibration: dict[str, float | str]) -> Table:
-    table = Table(
-        title="In-process, one core",
-        caption=f"memory copy {calibration['copy_gb_per_s']:.1f} GB/s; compiled loop "
-        f"{calibration['loop_million_steps_per_s']:.0f} M steps/s",
-    )
-    for name in ("case", "events", "matches", "count: events/s", "match: events/s", "matches/s", "peak MB"):
-        table.add_column(name, justify="left" if name == "case" else "right")
-    for m in measured:
-        matching = ["–", "–"]
-        if m.match_seconds is not None:
-            matching = [f"{m.events / m.match_seconds:,.0f}", f"{m.matches / m.match_seconds:,.0f}"]
-        count = f"{m.events / m.count_seconds:,.0f}"
-        table.add_row(m.name, f"{m.events:,}", shortened(m.matches), count, *matching, f"{m.peak_mb:,.0f}")
-    return table
-
-
-def shortened(number: int) -> str:
-    return (
-        f"{number:,}"
-        if number < 10**15
-        else f"≈ {number:.3e}"
-        if number < 10**300
-        else f"{len(str(number))} digits"
-    )
-
-
-def main() -> None:
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
-    parser.add_argument("--events", type=int, default=1_000_000, help="length of the uniform stream")
-    parser.add_argument("--only", default="", help="cases whose name contains this")
-    parser.add_argument("--output", type=Path, default=ROOT / "out" / "bench.json")
-    given = parser.parse_args()
+def main(arguments: list[str] | None = None) -> int:
+    given = _parser().parse_args(arguments)
     screen = Console(width=120)
-    cases = uniform_cases()
-    if STOCKS.exists():
-        cases += stock_cases()
-    else:
-        screen.print(f"stock sequences skipped: there is no {os.path.relpath(STOCKS, ROOT)}")
-    spawn = multiprocessing.get_context("spawn")
-    with spawn.Pool(1) as pool:
-        calibration = pool.apply(calibrate)
-    measured = []
-    for case in (case for case in cases if given.only in case.name):
-        with screen.status(f"{case.name} …"), spawn.Pool(1) as pool:
-            measured.append(pool.apply(measure, (case, given.events)))
-    screen.print(table_of(measured, calibration))
-    given.output.parent.mkdir(parents=True, exist_ok=True)
-    given.output.write_text(
-        json.dumps({"calibration": calibration, "cases": [asdict(m) for m in measured]}, indent=2)
+    began = time.perf_counter()
+    before = _calibrated(given.quick, given.divide)
+    screen.print(f"This machine, one core: {before}.\n{LEGEND}.")
+    if given.quick:
+        screen.print("Quick: one process for all, so that peak MB includes what earlier experiments left.")
+    reports = []
+    with new_process() if given.quick else nullcontext() as process:
+        setting = Setting(given.quick, before, given.divide, process)
+        for name in given.only or EXPERIMENTS:
+            try:
+                with screen.status(f"{name} …"):
+                    reports.append(EXPERIMENTS[name](setting))
+            except WrongCountError as error:
+                print(f"experiment `{name}`: wrong count, nothing is timed. {error}", file=sys.stderr)
+                return 1
+            show(screen, reports[-1])
+    after = _calibrated(given.quick, given.divide)
+    screen.print(f"This machine, afterwards: {after}; {time.perf_counter() - began:.0f} s in all.")
+    if before.differs(after):
+        screen.print("Others disturbed this run: the machine was not the same before and after.")
+    goals = [target for report in reports for target in report.targets]
+    if goals:
+        screen.print("\n[bold]targets[/bold]: what was to be reached, and was it?", targets_of(goals))
+    for path in written(given.output, reports, before, after, quick=given.quick):
+        screen.print(os.path.relpath(path))
+    return 0
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(
+        prog="python -m bench", description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
-    screen.print(f"the same as JSON: {os.path.relpath(given.output)}")
+    parser.add_argument("--quick", action="store_true", help="shorter streams, fewer points: under a minute")
+    parser.add_argument(
+        "--only", nargs="+", choices=EXPERIMENTS, metavar="NAME", help=f"of {', '.join(EXPERIMENTS)}"
+    )
+    parser.add_argument(
+        "--output", type=Path, default=ROOT / "out", help="folder for bench.json and bench/*.svg"
+    )
+    parser.add_argument("--divide", type=int, default=1, help="make every stream this many times shorter")
+    return parser
 
 
-if __name__ == "__main__":
-    main()
+def show(screen: Console, report: Report) -> None:
+    screen.print(f"\n[bold]{report.name}[/bold]: {report.title}", table_of(report), report.look, sep="\n")
+
+
+def _calibrated(quick: bool, divide: int) -> Calibration:
+    return isolated(calibrate, (1_000_000 if quick else 4_000_000) // divide, 5)
+
+
+def written(
+    output: Path, reports: list[Report], before: Calibration, after: Calibration, *, quick: bool
+) -> list[Path]:
+    """Everything as JSON, and the curves."""
+    folder = output / "bench"
+    folder.mkdir(parents=True, exist_ok=True)
+    content = {
+        "quick": quick,
+        "machine": machine(),
+        "calibration": {"before": vars(before), "after": vars(after), "differs": before.differs(after)},
+        "experiments": {report.name: _experiment(report, before) for report in reports},
+    }
+    paths = [output / "bench.json"]
+    paths[0].write_text(json.dumps(content, indent=1, ensure_ascii=False), encoding="utf-8")
+    for curve in (curve for report in reports for curve in report.curves):
+        paths.append(folder / f"{curve.name}.svg")
+        paths[-1].write_text(svg_of(curve), encoding="utf-8")
+    return paths
+
+
+def _experiment(report: Report, calibration: Calibration) -> dict[str, Any]:
+    return {
+        "title": report.title,
+        "look": report.look,
+        "rows": [_row(row, calibration) for row in report.rows],
+        "targets": [_target(target) for target in report.targets],
+        "paper": report.paper,
+    }
+
+
+def _row(row: Row, calibration: Calibration) -> dict[str, Any]:
+    seconds = row.timing.seconds
+    return {
+        "name": row.name,
+        "parameters": row.parameters,
+        "events": row.events,
+        "matches": row.matches if row.matches < 1 << 53 else str(row.matches),  # JSON readers use doubles
+        "checked": row.checked,
+        "seconds": seconds,
+        "events_per_s": row.events_per_s,
+        "all_wall_seconds": row.timing.wall_s,
+        "all_cpu_seconds": row.timing.cpu_s,
+        "noisy": row.noisy,
+        "warm_up_seconds": row.timing.warm_up_s,
+        "peak_mb": row.timing.peak_mb,
+        "times_trivial_loop": calibration.loops(seconds, row.events),
+        "times_copy_of_input": calibration.copies(seconds, row.input_bytes),
+    }
+
+
+def _target(target: Target) -> dict[str, Any]:
+    return {**vars(target), "met": target.met}

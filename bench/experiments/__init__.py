@@ -1,0 +1,1 @@
+"""One file per experiment; each has `run(setting) -> Report`."""

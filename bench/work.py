@@ -1,0 +1,76 @@
+"""The work that is timed: a count, and an enumeration."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import pyarrow as pa
+
+import cepheid
+from bench.checks import Check
+from bench.results import Row
+from bench.timing import measure
+from cepheid.engine import Engine
+from cepheid.pipeline import ParsedQuery
+
+PIECE = 1 << 16  # rows pushed at a time
+
+
+def counted(
+    name: str, table: pa.Table, query: str, check: Check, repeats: int, time: str = "ts", **parameters: Any
+) -> Row:
+    """A count, parsing and planning included, of a table in memory."""
+    type = "type" if "type" in table.column_names else None
+    parsed = cepheid.query(query)
+    matches, timing = measure(
+        lambda: cepheid.count(table, parsed, time=time, type=type), repeats, check.expected
+    )
+    parameters = {"query": query, **parameters}
+    return Row(name, table.num_rows, matches, table.nbytes, check.how, timing, parameters)
+
+
+@dataclass(frozen=True)
+class Form:
+    """A form that matches are given in: `run` makes all of them, lets them go, and says how many there were."""
+
+    name: str
+    run: Callable[[pa.Table, ParsedQuery, str], int]
+
+
+def whole_rows(table: pa.Table, query: ParsedQuery, time: str = "ts") -> int:
+    """Ids, times and every event with its attributes."""
+    return _enumerated(query.engine(table.schema, time=time), table)
+
+
+FORMS = (Form("whole events", whole_rows),)
+
+
+def _enumerated(engine: Engine, table: pa.Table) -> int:
+    """All matches, made piece by piece and let go, as a sink would take them."""
+    found = 0
+    for begin in range(0, table.num_rows, PIECE):
+        for piece in engine.pieces(table.slice(begin, PIECE)):
+            found += piece.num_rows
+    return int(found + engine.finish().num_rows)
+
+
+def enumerated(
+    name: str,
+    table: pa.Table,
+    query: str,
+    check: Check,
+    repeats: int,
+    form: Form = FORMS[0],
+    time: str = "ts",
+) -> Row:
+    parsed = cepheid.query(query)
+    matches, timing = measure(lambda: form.run(table, parsed, time), repeats, check.expected)
+    parameters = {"query": query, "form": form.name}
+    return Row(name, table.num_rows, matches, table.nbytes, check.how, timing, parameters)
+
+
+def counter(query: str, schema: pa.Schema) -> Engine:
+    """An engine that counts what is pushed."""
+    return Engine(cepheid.query(query).engine(schema).plan, counting=True)
