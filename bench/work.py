@@ -44,7 +44,12 @@ def whole_rows(table: pa.Table, query: ParsedQuery, time: str = "ts") -> int:
     return _enumerated(query.engine(table.schema, time=time), table)
 
 
-FORMS = (Form("whole events", whole_rows),)
+def positions(table: pa.Table, query: ParsedQuery, time: str = "ts") -> int:
+    """Where in the stream its events are, and nothing else."""
+    return _enumerated(query.engine(table.schema, time=time, columns=["positions"]), table)
+
+
+FORMS = (Form("whole events", whole_rows), Form("positions", positions))
 
 
 def _enumerated(engine: Engine, table: pa.Table) -> int:

@@ -48,8 +48,7 @@ def run(setting: Setting) -> Report:
         ),
         lines,
         [row for stressed in found for row in (stressed.update, stressed.enumeration)],
-        f"Look at update ms and state KB: linear in the events, whatever the number of matches. One event's matches "
-        f"come as one table, hence the peak. {STRESS_TEXT}",
+        f"Look at update ms and state KB: linear in the events, whatever the number of matches. {STRESS_TEXT}",
         paper={"figure 4": STRESS_TEXT},
     )
 
@@ -80,7 +79,7 @@ def stressing(name: str, events: int) -> Stream:
 
 def one(name: str, events: int, repeats: int) -> Stressed:
     """The warm-up has the same size: the first to fill so much memory takes nearly twice as long. After it many matches
-    are made once only, since that takes seconds and gigabytes."""
+    are made once only, since that takes seconds."""
     stream = stressing(name, events)
     expected = without_window(Q[name], stream)
     warm_up = once(name, stream)

@@ -20,7 +20,7 @@ CLAUSE = f"WITHIN {WITHIN} EVENTS"
 COMPARED = ("ALL", "NXT", "LAST", "MAX")
 KEYS = 1_000_000
 KEY_WITHIN = 1_000_000  # units of time, of which each event takes one
-FEW_EVENTS = 30  # a window in which three matches end per event
+FEW_EVENTS, MORE_EVENTS = 30, 100  # windows in which 3 and 38 matches end per event
 
 Measured = tuple[list[Row], list[Target]]
 
@@ -75,16 +75,21 @@ def nested_row(events: int, repeats: int) -> Row:
 
 
 def enumeration(setting: Setting) -> Measured:
-    events = setting.events(1_000_000, 200_000)
-    rows = setting.each(enumeration_row, [(form, events, setting.repeats) for form in range(len(FORMS))])
+    events = setting.events(200_000, 50_000)
+    cases = [
+        (form, within, events, setting.repeats)
+        for within in (FEW_EVENTS, MORE_EVENTS)
+        for form in range(len(FORMS))
+    ]
+    rows = setting.each(enumeration_row, cases)
     return rows, [Target(row.name, 15e6, row.matches_per_s, "matches/s", True, row.noisy) for row in rows]
 
 
-def enumeration_row(form: int, events: int, repeats: int) -> Row:
+def enumeration_row(form: int, within: int, events: int, repeats: int) -> Row:
     stream = drawn(events)
-    check = Check("whole stream, by sums", sequence_of_three(stream, FEW_EVENTS))
-    query = Q["Q1"].query(clauses=f"WITHIN {FEW_EVENTS} EVENTS")
-    name = f"matches of 3, as {FORMS[form].name}"
+    check = Check("whole stream, by sums", sequence_of_three(stream, within))
+    query = Q["Q1"].query(clauses=f"WITHIN {within} EVENTS")
+    name = f"matches, window {within}, {FORMS[form].name}"
     return enumerated(name, stream.table(), query, check, repeats, FORMS[form])
 
 
@@ -108,7 +113,7 @@ def conditions(setting: Setting) -> Measured:
     groups = setting.each(texts, [(events, kind, setting.repeats) for kind in (False, True)])
     targets = [
         Target(
-            f"10 tests on strings beside the floor: {row.name}",
+            f"10 tests on strings beside the floor, {row.name}",
             1.0,
             row.timing / group[0].timing,
             "×",
@@ -116,6 +121,7 @@ def conditions(setting: Setting) -> Measured:
         )
         for group in groups
         for row in group[1:]
+        if row.parameters["conditions"] == "alone"
     ]
     return [row for group in groups for row in group], targets
 
