@@ -70,7 +70,6 @@ class Engine:
             plan.query.partition_by,
             plan.shown,
             None if not positions else POSITION if lane_positions else ROW,
-            self._evaluator.labels,
         )
         self._lanes = Lanes(plan.query.partition_by)
         self._history = History(plan.schema.arrow)
@@ -235,7 +234,7 @@ class Engine:
                 end = found.offsets[left]
                 found = Found(found.offsets[: left + 1], found.rows[:end], found.labels[:end])
         self._reported += len(found)
-        return tabulate(found, self._layout, self._history)
+        return tabulate(found, self._evaluator.labels, self._layout, self._history)
 
     def _checked(self, batch: pa.RecordBatch | pa.Table) -> pa.Table:
         """The batch as a table with exactly the columns of the schema."""

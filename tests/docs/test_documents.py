@@ -19,6 +19,7 @@ FOUND_IN_TEXT = (
     "unknown-variable",
     "unbound-variable",
     "kleene-variable",
+    "uncovered-event",
     "bad-argument",
     "not-yet",
 )

@@ -62,19 +62,19 @@ error[syntax]: this quote is never closed
  3 | WHERE T AS x FILTER x.a = 'abc
    |                           ^ close it with '; inside, write '' for the sign itself""",
     "SELECT * FROM s WHERE (A ; B": """\
-error[syntax]: the query ends too early; expected `)` or FILTER
+error[syntax]: the query ends too early; expected `)`, FILTER or PART-BY
   --> query:1:29
    |
  1 | SELECT * FROM s WHERE (A ; B
    |                             ^ the ( at 1:23 is never closed""",
     "SELECT * FROM s WHERE A AS x)": """\
-error[syntax]: expected a clause such as WITHIN, FILTER or the end of the query, found `)`
+error[syntax]: expected a clause such as WITHIN, FILTER, PART-BY or the end of the query, found `)`
   --> query:1:29
    |
  1 | SELECT * FROM s WHERE A AS x)
    |                             ^ there is no ( for it""",
     "SELECT * FROM s WHERE A AS x FILTER x.a > 1 ; B": """\
-error[syntax]: expected an operator, a clause such as WITHIN, FILTER or the end of the query, found `;`
+error[syntax]: expected an operator, a clause such as WITHIN, FILTER, PART-BY or the end of the query, found `;`
   --> query:1:45
    |
  1 | SELECT * FROM s WHERE A AS x FILTER x.a > 1 ; B

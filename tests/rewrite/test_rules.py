@@ -41,6 +41,7 @@ from cepheid.errors import CepheidError, Source, Span
 from cepheid.rewrite.rules import rewrite
 from cepheid.rewrite.unary import is_unary
 from cepheid.rewrite.unsatisfiable import UnsatisfiableError
+from cepheid.semantics.oracle import evaluate
 from cepheid.semantics.stream import Event
 from figure import PHI1, PHI2, PHI4, PHI6, STREAM, plus, when
 from running import by_oracle
@@ -223,6 +224,21 @@ def test_every_step_keeps_the_matches_of_random_patterns(case: generators.Case) 
         return
     for step in steps:
         assert by_oracle(step.after.pattern, case.events, names) == expected, step.rule
+
+
+@settings(max_examples=500, deadline=None)
+@given(generators.cases(generators.SETS))
+def test_every_step_keeps_the_matches_with_sets_and_part_by(case: generators.Case) -> None:
+    # The names are chosen by the query as it was written, as the planner does.
+    query = replace(case.query, select=tuple(item.name for item in shown(case.query)))
+    expected = evaluate(query, case.events)
+    try:
+        steps = rewrite(query).steps
+    except UnsatisfiableError:
+        assert expected == []
+        return
+    for step in steps:
+        assert evaluate(step.after, case.events) == expected, step.rule
 
 
 @settings(max_examples=500, deadline=None)

@@ -27,7 +27,7 @@ def draw_query(query: Query) -> str:
     rewriting = rewrite(query)
     automaton = automaton_of(query, rewriting.query)
     if automaton is None:
-        raise CepheidError("not-yet", f"there is no automaton yet for {reason(rewriting.query)}")
+        raise CepheidError("not-yet", f"there is no automaton yet: {reason(rewriting.query)}")
     return automaton_dot(automaton)
 
 
