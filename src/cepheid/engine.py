@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator
+from dataclasses import replace
 from numbers import Integral
 from typing import Any
 
@@ -72,6 +73,9 @@ class Engine:
             None if not positions else POSITION if lane_positions else ROW,
         )
         self._lanes = Lanes(plan.query.partition_by)
+        # What the evaluator runs by: finer where the rewriting made a partition of a PART-BY. Output and ids are not.
+        split = plan.rewritten.partition_by != plan.query.partition_by
+        self._split = Lanes(plan.rewritten.partition_by) if split else self._lanes
         self._history = History(plan.schema.arrow)
         self._size = _first_size(plan, counting)
         self._rows = 0
@@ -135,7 +139,8 @@ class Engine:
     @property
     def memory(self) -> int:
         """Bytes of state held between two batches."""
-        return self._evaluator.memory + self._history.memory + self._lanes.memory
+        lanes = {id(lanes): lanes.memory for lanes in (self._lanes, self._split)}
+        return self._evaluator.memory + self._history.memory + sum(lanes.values())
 
     def save(self) -> bytes:
         """The whole state, to go on from with `cepheid.load`."""
@@ -159,6 +164,8 @@ class Engine:
         if self._last is not None:
             tables["last"] = self._last
         arrays = {f"lanes:{name}": array for name, array in self._lanes.save().items()}
+        if self._split is not self._lanes:
+            arrays |= {f"split:{name}": array for name, array in self._split.save().items()}
         arrays |= {f"evaluator:{name}": array for name, array in self._evaluator.save().items()}
         return pack(header, tables, arrays)
 
@@ -170,6 +177,8 @@ class Engine:
         self._alive = len(tables["history"])
         self._last = tables.get("last")
         self._lanes.load(_part(arrays, "lanes:"))
+        if self._split is not self._lanes:
+            self._split.load(_part(arrays, "split:"))
         self._evaluator.load(_part(arrays, "evaluator:"))
 
     def _push(self, table: pa.Table, times: Times, report: bool) -> pa.Table:
@@ -179,11 +188,18 @@ class Engine:
         plain = self._counting and not self._lanes.columns
         positions, ranks = (rows, rows) if plain else self._lanes.number(lanes, times)
         self._rows += len(table)
-        found = self._evaluator.advance(Events(table, rows, times, lanes, positions, report))
+        events = Events(table, rows, times, lanes, positions, report)
+        found = self._evaluator.advance(events if self._split is self._lanes else self._finer(events))
         matches = self._kept_and_tabulated(table, found, rows, lanes, positions, times, ranks)
-        if self._lanes.columns and self._lanes.count > 2 * self._active + _SPARE_LANES:
+        if self._split.columns and self._split.count > 2 * self._active + _SPARE_LANES:
             self._forget_lanes(times)
         return matches
+
+    def _finer(self, events: Events) -> Events:
+        """The same events in the lanes that the evaluator runs by."""
+        lanes = self._split.of(events.table)
+        positions, _ = self._split.number(lanes, events.times)
+        return replace(events, lanes=lanes, positions=positions)
 
     def _kept_and_tabulated(
         self,
@@ -219,11 +235,13 @@ class Engine:
         """Forgets the lanes that have been silent for longer than the window, where nothing counts on them."""
         window = self.plan.query.window
         if window is None or window.unit is WindowUnit.EVENTS or self._options["lane_positions"]:
-            self._active = self._lanes.count
+            self._active = self._split.count
             return
-        active = self._lanes.recent(times[-1], window.amount)
+        active = self._split.recent(times[-1], window.amount)
         self._forget()
-        self._lanes.keep(active)
+        if self._split is not self._lanes and self._lanes.columns:
+            self._lanes.keep(self._lanes.recent(times[-1], window.amount))
+        self._split.keep(active)
         self._evaluator.keep_lanes(active)
         self._active = len(active)
 
@@ -288,7 +306,7 @@ class Engine:
 def _first_size(plan: Plan, counting: bool) -> int:
     """How many rows to take first. A count holds no matches, and of many rows at a time each partition has several."""
     if counting:
-        return MOST_ROWS_COUNTED if plan.query.partition_by else MOST_ROWS
+        return MOST_ROWS_COUNTED if plan.rewritten.partition_by else MOST_ROWS
     return 1 << 12
 
 

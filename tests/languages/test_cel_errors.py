@@ -270,7 +270,8 @@ def test_the_language_may_be_named_in_any_case() -> None:
 WORDS = re.split(
     " ",
     "SELECT FROM WHERE AS FILTER OR AND NOT IN LIKE IS NULL BETWEEN NXT LAST( PARTITION BY WITHIN LIMIT "
-    "CONSUME EVENTS ALL PART-BY PART x y T x.a 1 2.5 -- 'a' ' \" ` \"q\" ; : , . ( ) { } + * ? = <> < [ ] & | ! -> ∧ ∨ ¬ é \n "
+    "CONSUME EVENTS ALL PART-BY PART "
+    "x y T x.a 1 2.5 -- 'a' ' \" ` \"q\" ; : , . ( ) { } + * ? = <> < [ ] & | ! -> ∧ ∨ ¬ é \n "
     "DATE round(",
 )
 

@@ -81,9 +81,9 @@ def test_hierarchical_queries_are_all_with_part_by(name: str) -> None:
         choices = Seeded(seed)
         stream = [
             Event("RSTU"[choices.below(4)], time, {"a": choices.below(2), "b": choices.below(2)})
-            for time in range(8)
+            for time in range(11)
         ]
         expected = answers(query, stream)
         assert {match.positions for match in evaluate(Query(pattern), stream)} == expected
         matched += bool(expected)
-    assert matched > 8
+    assert matched > 5

@@ -59,9 +59,9 @@ def _check_part_by(node: PartBy, whole: Pattern) -> None:
         assert var is not None
         span = node.places[index] if index < len(node.places) else node.span
         _check_key(node.body, whole, var, span)
-    uncovered = list(_uncovered(node.body, frozenset(var for var, _ in node.keys if var is not None)))
-    if uncovered:
-        raise _not_covered(node, whole, uncovered)
+    left_out = list(uncovered(node.body, frozenset(var for var, _ in node.keys if var is not None)))
+    if left_out:
+        raise _not_covered(node, whole, left_out)
 
 
 def _check_plain(node: PartBy) -> None:
@@ -110,25 +110,29 @@ def _repetition_of(pattern: Pattern, var: str) -> Repeat | None:
     return None
 
 
-def _uncovered(pattern: Pattern, names: frozenset[str]) -> Iterator[Atom]:
-    """The atoms that none of the names binds."""
+def uncovered(pattern: Pattern, names: frozenset[str]) -> Iterator[Atom]:
+    """The atoms that none of the names binds.
+
+    >>> [atom.type for atom in uncovered(Repeat(Bind(Atom("T"), "X"), 1, None), frozenset("Y"))]
+    ['T']
+    """
     if isinstance(pattern, Bind) and pattern.var in names:
         return
     if isinstance(pattern, Atom) and pattern.var not in names:
         yield pattern
     for child in children(pattern):
-        yield from _uncovered(child, names)
+        yield from uncovered(child, names)
 
 
-def _not_covered(node: PartBy, whole: Pattern, uncovered: list[Atom]) -> CepheidError:
-    first = uncovered[0]
+def _not_covered(node: PartBy, whole: Pattern, left_out: list[Atom]) -> CepheidError:
+    first = left_out[0]
     keys = ", ".join(print_key(key) for key in node.keys)
     if first.var is not None and _repetition_of(node.body, first.var) is None:
         hint = f"list an attribute of `{first.var}` too: PART-BY [{keys}, {print_name(first.var)}.…]"
     else:
         name = _fresh(whole)
         hint = f"name a set, {print_pattern(Bind(first, name))}, and list it too: PART-BY [{keys}, {name}.…]"
-    listed = ", ".join(dict.fromkeys(f"`{print_pattern(atom)}`" for atom in uncovered))
+    listed = ", ".join(dict.fromkeys(f"`{print_pattern(atom)}`" for atom in left_out))
     message = f"PART-BY compares all events of its formula, but [{keys}] leaves out {listed}"
     return CepheidError("uncovered-event", message, span=first.span or node.span, hint=hint)
 
