@@ -315,7 +315,9 @@ def pattern(choices: Choices, limits: Limits = ANYTHING) -> Pattern:
 def _shape(choices: Choices, limits: Limits, atoms: int, taken: frozenset[str]) -> Pattern:
     """A pattern of that many atoms; the names in `taken` are bound before it in the same scope."""
     if limits.sets and chance(choices, 30):
-        return Bind(_shape(choices, limits, atoms, taken), pick(choices, SET_NAMES))
+        gathers_many = chance(choices, 40)
+        body = _repeat if gathers_many else _shape
+        return Bind(body(choices, limits, atoms, taken), pick(choices, SET_NAMES))
     if chance(choices, 25):
         return _repeat(choices, limits, atoms, taken)
     if atoms == 1:
@@ -367,7 +369,7 @@ def _correlated(
 ) -> Pattern:
     """Conditions on the sets that the shape gathers, and PART-BY, in any order."""
     gathered = sorted(sets(shape))
-    while gathered and chance(choices, 15):
+    while gathered and chance(choices, 25):
         result = Filter(result, _condition_on_sets(choices, limits, gathered, known))
     while chance(choices, 8 if isinstance(shape, Atom | Bind) else 25):
         result = PartBy(result, _keys(choices, shape))

@@ -148,7 +148,7 @@ class Engine:
         header = {
             "text": self.plan.text,
             "language": self.plan.language,
-            "evaluator": self.plan.evaluator,
+            "evaluator": self.plan.asked,
             "names": {
                 "time": schema.time,
                 "type": schema.type,

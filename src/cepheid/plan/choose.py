@@ -51,6 +51,7 @@ def choose(query: Query, rewritten: Query, schema: Schema, evaluator: str = "aut
         shown=variables,
         reads=_reads(query, schema),
         automaton=automaton_of(query, rewritten),
+        asked=evaluator,
     )
 
 
