@@ -10,8 +10,9 @@ run it on. Hypothesis answers through `cases()` and shrinks what it answered; a 
     for seed, case in generators.seeded_cases(first_seed): ...   # until the time is over; print the seed
 
 Invariant: every pattern is well-formed (`cel-cea`, section 5.1): a filter mentions only variables bound
-around it or by what it filters, with the variables of an iteration belonging to that iteration. Number 0 is
-always the simplest answer, so that shrinking goes the right way.
+around it or by what it filters, with the variables of an iteration belonging to that iteration; a set, only
+where what is filtered gathers it; and the keys of a PART-BY cover what it compares. Number 0 is always the
+simplest answer, so that shrinking goes the right way.
 """
 
 from __future__ import annotations
@@ -41,9 +42,12 @@ from cepheid.algebra.conditions import (
     RLike,
 )
 from cepheid.algebra.nodes import (
+    All,
     Atom,
+    Bind,
     Filter,
     Or,
+    PartBy,
     Pattern,
     Query,
     Repeat,
@@ -52,10 +56,11 @@ from cepheid.algebra.nodes import (
     StrictSeq,
     Window,
     WindowUnit,
+    children,
     rebuild,
     walk,
 )
-from cepheid.algebra.variables import bound, defined, defined_once, is_iteration
+from cepheid.algebra.variables import bound, defined, defined_once, is_iteration, sets, with_sets
 from cepheid.schema import Schema, schema_of
 from cepheid.semantics.oracle import OracleMatch, evaluate
 from cepheid.semantics.stream import Event, events_of
@@ -65,6 +70,7 @@ Draw = Callable[[st.SearchStrategy[int]], int]
 
 TYPES = ("A", "B", "C", "D", "E")
 NAMES = ("x", "y", "z", "w", "u")
+SET_NAMES = ("X", "X", "Y", "Z")
 TEXTS = ("a", "b", "é", "日本", "", "A%_")
 REALS = (0.0, 1.0, 2.5, -1.0, float("nan"))
 
@@ -99,7 +105,9 @@ class Drawn:
 class Limits:
     """What a case may contain. `nary`: conditions over two variables. `unsafe`: a variable may be bound
     twice in a sequence (such parts match nothing). `events` and `atoms` bound the sizes; `strategies` and
-    `windows` are what is drawn from (a window None: none); of 100 sequences `strict` are strict ones."""
+    `windows` are what is drawn from (a window None: none); of 100 sequences `strict` are strict ones.
+    `sets`: IN, PART-BY, ALL and conditions on sets; `names` false: no variable but sets, as in the paper on
+    PART-BY."""
 
     nary: bool = True
     unsafe: bool = True
@@ -108,10 +116,13 @@ class Limits:
     strategies: tuple[Strategy, ...] = (Strategy.ALL, *Strategy)
     windows: tuple[WindowUnit | None, ...] = (None, None, *WindowUnit)
     strict: int = 20
+    sets: bool = False
+    names: bool = True
 
 
 ANYTHING = Limits()
 UNARY = Limits(nary=False)
+SETS = Limits(events=10, atoms=4, sets=True)
 
 
 @dataclass(frozen=True, slots=True)
@@ -298,11 +309,15 @@ def pattern(choices: Choices, limits: Limits = ANYTHING) -> Pattern:
     """A well-formed pattern: first its shape, then filters where their variables are at hand."""
     atoms = 1 + min(choices.below(limits.atoms), choices.below(limits.atoms))
     shape = _shape(choices, limits, atoms, frozenset())
-    return _filtered(choices, limits, shape, frozenset())
+    return with_sets(_filtered(choices, limits, shape, frozenset()))
 
 
 def _shape(choices: Choices, limits: Limits, atoms: int, taken: frozenset[str]) -> Pattern:
     """A pattern of that many atoms; the names in `taken` are bound before it in the same scope."""
+    if limits.sets and chance(choices, 30):
+        gathers_many = chance(choices, 40)
+        body = _repeat if gathers_many else _shape
+        return Bind(body(choices, limits, atoms, taken), pick(choices, SET_NAMES))
     if chance(choices, 25):
         return _repeat(choices, limits, atoms, taken)
     if atoms == 1:
@@ -311,13 +326,15 @@ def _shape(choices: Choices, limits: Limits, atoms: int, taken: frozenset[str]) 
     left = _shape(choices, limits, atoms - split, taken)
     if chance(choices, 25):
         return Or(left, _shape(choices, limits, split, taken))
+    if limits.sets and chance(choices, 35):
+        return All(left, _shape(choices, limits, split, taken))
     right = _shape(choices, limits, split, taken | defined_once(left))
     return StrictSeq(left, right) if chance(choices, limits.strict) else Seq(left, right)
 
 
 def _atom(choices: Choices, limits: Limits, taken: frozenset[str]) -> Atom:
     type = _type(choices)
-    if chance(choices, 15):
+    if not limits.names or chance(choices, 15):
         return Atom(type)
     untaken = [name for name in NAMES if name not in taken]
     if not untaken or (limits.unsafe and chance(choices, 10)):
@@ -344,7 +361,59 @@ def _filtered(choices: Choices, limits: Limits, shape: Pattern, around: frozense
     while known and chance(choices, percent):
         result = Filter(result, _condition(choices, limits, sorted(known), bound(shape)))
         percent = 10
+    return _correlated(choices, limits, shape, result, sorted(known)) if limits.sets else result
+
+
+def _correlated(
+    choices: Choices, limits: Limits, shape: Pattern, result: Pattern, known: Sequence[str]
+) -> Pattern:
+    """Conditions on the sets that the shape gathers, and PART-BY, in any order."""
+    gathered = sorted(sets(shape))
+    while gathered and chance(choices, 25):
+        result = Filter(result, _condition_on_sets(choices, limits, gathered, known))
+    while chance(choices, 8 if isinstance(shape, Atom | Bind) else 25):
+        result = PartBy(result, _keys(choices, shape))
     return result
+
+
+def _condition_on_sets(
+    choices: Choices, limits: Limits, gathered: Sequence[str], known: Sequence[str]
+) -> Condition:
+    first = pick(choices, gathered)
+    others = [name for name in (*gathered, *known) if name != first]
+    if not others or chance(choices, 60):
+        return unary_condition(choices, first)
+    second = pick(choices, others)
+    if limits.nary and chance(choices, 50):
+        return nary_condition(choices, first, second)
+    return _combined(choices, lambda: unary_condition(choices, pick(choices, (first, second))))
+
+
+def _keys(choices: Choices, shape: Pattern) -> tuple[tuple[str | None, str], ...]:
+    """One attribute of all events, or one of each variable of a cover; mostly `id`, which is often equal."""
+    repeated = {
+        node.var
+        for repeat in walk(shape)
+        if isinstance(repeat, Repeat) and is_iteration(repeat)
+        for node in walk(repeat)
+        if isinstance(node, Atom)
+    }
+    names = sorted(sets(shape) | (defined(shape) - repeated))
+    if not covers(shape, frozenset(names)) or chance(choices, 40):
+        return ((None, pick(choices, ("id", "id", "s", "n", "v"))),)
+    for name in list(names):
+        fewer = [other for other in names if other != name]
+        if covers(shape, frozenset(fewer)) and chance(choices, 50):
+            names = fewer
+    attributes = pick(choices, (("id",), ("id", "id", "n", "v"), ("s",)))
+    return tuple((name, pick(choices, attributes)) for name in names)
+
+
+def covers(shape: Pattern, names: frozenset[str]) -> bool:
+    """Whether the names form a variable cover (`partition-by-chain-cea`, section 3)."""
+    if isinstance(shape, Atom | Bind) and shape.var in names:
+        return True
+    return not isinstance(shape, Atom) and all(covers(child, names) for child in children(shape))
 
 
 def _condition(choices: Choices, limits: Limits, known: Sequence[str], own: frozenset[str]) -> Condition:
@@ -373,7 +442,7 @@ def is_safe(pattern: Pattern) -> bool:
 
 
 def _query(choices: Choices, limits: Limits, pattern: Pattern) -> Query:
-    names = sorted(defined(pattern))
+    names = sorted(defined(pattern) | sets(pattern))
     select: tuple[str, ...] | None = None
     if names and chance(choices, 50):
         select = tuple(dict.fromkeys(pick(choices, names) for _ in range(1 + choices.below(2))))

@@ -75,13 +75,15 @@ class Engine:
             plan.query.partition_by,
             plan.shown,
             None if not positions else POSITION if lane_positions else ROW,
-            self._evaluator.labels,
             columns,
         )
         self._layout, self.output_schema = layout, layout.arrow
         self._nothing = self.output_schema.empty_table()
         self._keeps_rows = layout.reads_events and not counting
         self._lanes = Lanes(plan.query.partition_by, hashed=not counting)
+        # What the evaluator runs by: finer where the rewriting made a partition of a PART-BY. Output and ids are not.
+        split = plan.rewritten.partition_by != plan.query.partition_by
+        self._split = Lanes(plan.rewritten.partition_by, hashed=False) if split else self._lanes
         self._history = History(plan.schema.arrow)
         self._size = _first_size(plan, counting)
         self._rows = 0
@@ -144,7 +146,8 @@ class Engine:
     @property
     def memory(self) -> int:
         """Bytes of state held between two batches."""
-        return self._evaluator.memory + self._history.memory + self._lanes.memory
+        lanes = {id(lanes): lanes.memory for lanes in (self._lanes, self._split)}
+        return self._evaluator.memory + self._history.memory + sum(lanes.values())
 
     def save(self) -> bytes:
         """The whole state, to go on from with `cepheid.load`."""
@@ -152,7 +155,7 @@ class Engine:
         header = {
             "text": self.plan.text,
             "language": self.plan.language,
-            "evaluator": self.plan.evaluator,
+            "evaluator": self.plan.asked,
             "names": {
                 "time": schema.time,
                 "type": schema.type,
@@ -168,6 +171,8 @@ class Engine:
         if self._last is not None:
             tables["last"] = self._last
         arrays = {f"lanes:{name}": array for name, array in self._lanes.save().items()}
+        if self._split is not self._lanes:
+            arrays |= {f"split:{name}": array for name, array in self._split.save().items()}
         arrays |= {f"evaluator:{name}": array for name, array in self._evaluator.save().items()}
         return pack(header, tables, arrays)
 
@@ -179,29 +184,42 @@ class Engine:
         self._alive = len(tables["history"])
         self._last = tables.get("last")
         self._lanes.load(_part(arrays, "lanes:"))
+        if self._split is not self._lanes:
+            self._split.load(_part(arrays, "split:"))
         self._evaluator.load(_part(arrays, "evaluator:"))
 
     def _advance(self, table: pa.Table, times: Times, report: bool) -> Found:
-        keyed: tuple[Ints, Ints] | Callable[[Ints], Ints] | None = None
-        ranks = None
-        if self._keeps_rows or (self._lanes.columns and self._evaluator.positional):
+        own, ranks = None, None
+        if self._keeps_rows:
             lanes = self._lanes.of(table)
             positions, ranks = self._lanes.number(lanes, times)
-            keyed = (lanes, positions) if self._lanes.columns else None
-        elif self._lanes.columns:
-            keyed = partial(self._lanes.of_some, table, times)
-        events = Events(table, self._rows, times, keyed, report)
-        self._rows += len(table)
+            own = (lanes, positions)
+        keyed = own if self._split is self._lanes else None
+        events = Events(table, self._rows, times, self._keyed(table, times, keyed), report)
         found = self._evaluator.advance(events)
-        if self._keeps_rows and ranks is not None:
-            self._keep(events, ranks)
+        if ranks is not None:
+            self._keep(Events(table, self._rows, times, own), ranks)
+        self._rows += len(table)
         return found
+
+    def _keyed(
+        self, table: pa.Table, times: Times, known: tuple[Ints, Ints] | None
+    ) -> tuple[Ints, Ints] | Callable[[Ints], Ints] | None:
+        """The lanes that the evaluator runs by, with positions in them only where it needs those."""
+        if not self._split.columns:
+            return None
+        if known is not None:
+            return known
+        if not self._evaluator.positional:
+            return partial(self._split.of_some, table, times)
+        lanes = self._split.of(table)
+        return lanes, self._split.number(lanes, times)[0]
 
     def _tidy(self, times: Times) -> None:
         """Forgets what no later match can contain, where that has become much."""
         if len(self._history) > 2 * self._alive + _SPARE:
             self._forget()
-        if self._lanes.columns and self._lanes.count > 2 * self._active + _SPARE_LANES:
+        if self._split.columns and self._split.count > 2 * self._active + _SPARE_LANES:
             self._forget_lanes(times)
 
     def _keep(self, events: Events, ranks: Ints) -> None:
@@ -222,11 +240,13 @@ class Engine:
         """Forgets the lanes that have been silent for longer than the window, where nothing counts on them."""
         window = self.plan.query.window
         if window is None or window.unit is WindowUnit.EVENTS or self._options["lane_positions"]:
-            self._active = self._lanes.count
+            self._active = self._split.count
             return
-        active = self._lanes.recent(times[-1], window.amount)
+        active = self._split.recent(times[-1], window.amount)
         self._forget()
-        self._lanes.keep(active)
+        if self._split is not self._lanes and self._lanes.columns:
+            self._lanes.keep(self._lanes.recent(times[-1], window.amount))
+        self._split.keep(active)
         self._evaluator.keep_lanes(active)
         self._active = len(active)
 
@@ -235,7 +255,7 @@ class Engine:
             left = max(0, self._limit - self._reported)
             found = found.part(0, left)
         self._reported += len(found)
-        return tabulate(found, self._layout, self._history)
+        return tabulate(found, self._evaluator.labels, self._layout, self._history)
 
     def _checked(self, batch: pa.RecordBatch | pa.Table) -> pa.Table:
         """The batch as a table with exactly the columns of the schema."""
@@ -289,7 +309,7 @@ class Engine:
 def _first_size(plan: Plan, counting: bool) -> int:
     """How many rows to take first. A count holds no matches, and of many rows at a time each partition has several."""
     if counting:
-        return MOST_ROWS_KEYED if plan.query.partition_by else MOST_ROWS_COUNTED
+        return MOST_ROWS_KEYED if plan.rewritten.partition_by else MOST_ROWS_COUNTED
     return 1 << 12
 
 

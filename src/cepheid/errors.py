@@ -17,6 +17,7 @@ CODES: dict[str, str] = {
     "unknown-variable": "a variable is used that no atom binds",
     "unbound-variable": "a variable is used where it is not bound (well-formedness)",
     "kleene-variable": "a variable bound inside a repetition is used outside it",
+    "uncovered-event": "PART-BY lists no attribute of some event of its formula",
     "unsatisfiable": "the formula can match nothing, on any stream",
     "type-mismatch": "an operator is applied to values of the wrong type",
     "unknown-function": "a condition calls a function that does not exist",

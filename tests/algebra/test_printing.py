@@ -46,6 +46,7 @@ from cepheid.algebra.nodes import (
     Within,
 )
 from cepheid.algebra.printing import KEYWORDS, print_condition, print_pattern, print_query, print_tree
+from cepheid.algebra.variables import with_sets
 from cepheid.languages import lower, parse
 
 NAMES = st.one_of(
@@ -95,12 +96,16 @@ def _repeat(body: Pattern, bounds: tuple[int, int | None]) -> Pattern:
 
 
 STRATEGIES = st.sampled_from([Strategy.STRICT, Strategy.NXT, Strategy.LAST, Strategy.MAX])
+KEYS = st.lists(st.tuples(st.none() | NAMES, NAMES), min_size=1, max_size=3).map(tuple)
 PATTERNS: st.SearchStrategy[Pattern] = st.recursive(
     st.builds(Atom, NAMES, st.none() | NAMES),
     lambda smaller: st.one_of(
         st.builds(Seq, smaller, smaller),
         st.builds(StrictSeq, smaller, smaller),
         st.builds(Or, smaller, smaller),
+        st.builds(All, smaller, smaller),
+        st.builds(Bind, smaller, NAMES),
+        st.builds(PartBy, smaller, KEYS),
         st.builds(_repeat, smaller, BOUNDS),
         st.builds(Filter, smaller, CONDITIONS),
         st.builds(Select, STRATEGIES, smaller),
@@ -121,7 +126,7 @@ def _without_outer_strategy(query: Query) -> bool:
 
 QUERIES = st.builds(
     Query,
-    PATTERNS,
+    PATTERNS.map(with_sets),
     select=st.none() | SEVERAL_NAMES,
     streams=SEVERAL_NAMES,
     partition_by=st.just(()) | SEVERAL_NAMES,
@@ -152,6 +157,9 @@ A, B, C = Atom("A", "x"), Atom("B"), Atom("C")
 ONE = Comparison("=", Attribute("x", "a"), Literal(1))
 
 
+PARTS = "A AS x PART-BY [a] FILTER x.a = 1 PART-BY [x.b]"
+
+
 @pytest.mark.parametrize(
     ("pattern", "text"),
     [
@@ -173,6 +181,18 @@ ONE = Comparison("=", Attribute("x", "a"), Literal(1))
         (PartBy(B, (("x", "a"), (None, "b"))), "B PART-BY [x.a, b]"),
         (Within(B, Window(5_000_000, WindowUnit.MICROSECONDS)), "B WITHIN 5 seconds"),
         (Bind(B, "X"), "B IN X"),
+        (Bind(Repeat(A, 1, None), "X"), "(A AS x)+ IN X"),
+        (Repeat(Bind(A, "X"), 1, None), "(A AS x IN X)+"),
+        (Bind(Bind(B, "X"), "Y"), "B IN X IN Y"),
+        (Seq(Bind(A, "X"), Bind(Seq(B, C), "Y")), "A AS x IN X ; (B ; C) IN Y"),
+        (Seq(A, Bind(PartBy(Repeat(B, 1, None), ((None, "b"),)), "Y")), "A AS x ; (B+ PART-BY [b]) IN Y"),
+        (PartBy(Filter(PartBy(A, ((None, "a"),)), ONE), (("x", "b"),)), PARTS),
+        (All(All(A, B), C), "A AS x ALL B ALL C"),
+        (All(A, All(B, C)), "A AS x ALL (B ALL C)"),
+        (Or(All(A, B), Seq(B, C)), "A AS x ALL B OR B ; C"),
+        (Seq(All(A, B), C), "(A AS x ALL B) ; C"),
+        (Bind(All(A, B), "all"), '(A AS x ALL B) IN "all"'),
+        (PartBy(B, ((None, "in"), ("two words", "in"))), 'B PART-BY ["in", "two words".in]'),
     ],
 )
 def test_patterns_read_as_expected(pattern: Pattern, text: str) -> None:

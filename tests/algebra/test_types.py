@@ -257,3 +257,32 @@ def test_columns_have_kinds(dtype: pa.DataType, kind: Kind) -> None:
 def test_aliases_lead_to_functions() -> None:
     assert set(ALIASES.values()) <= set(FUNCTIONS)
     assert not set(ALIASES) & set(FUNCTIONS)
+
+
+def part_by(keys: str) -> None:
+    check_types(lower(parse(f"SELECT * FROM s WHERE T AS x ; T AS y PART-BY [{keys}]")), SCHEMA)
+
+
+@pytest.mark.parametrize(
+    "keys", ["name", "x.name, y.type", "x.price, y.volume", "x.cost, y.price", "x.utc, y.ts", "day", "open"]
+)
+def test_part_by_compares_what_a_condition_could(keys: str) -> None:
+    part_by(keys)
+
+
+@pytest.mark.parametrize(
+    ("keys", "code", "said", "place"),
+    [
+        ("x.nme, y.type", "unknown-attribute", "events have no attribute `nme`", "nme"),
+        ("x.price, y.name", "type-mismatch", "`x.price` is a number and `y.name` is a string", "y.name"),
+        ("x.ts, y.day", "type-mismatch", "`x.ts` is a timestamp and `y.day` is a date", "y.day"),
+        ("tags", "type-mismatch", "`tags` has type list<", "tags"),
+    ],
+)
+def test_part_by_keys_of_other_types_are_refused(keys: str, code: str, said: str, place: str) -> None:
+    with pytest.raises(CepheidError) as caught:
+        part_by(keys)
+    assert caught.value.code == code
+    assert said in caught.value.message
+    assert caught.value.span is not None
+    assert caught.value.span.text == place

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from agreement import differences, expected, numbered, plan_of, run
 from cepheid.algebra.nodes import Strategy, WindowUnit
-from generators import UNARY, Case, Limits, cases
+from generators import SETS, UNARY, Case, Limits, cases
 
 CUTS = st.lists(st.integers(0, 12), max_size=3)
 many = settings(max_examples=120, suppress_health_check=[HealthCheck.too_slow], print_blob=True)
@@ -75,6 +75,14 @@ def test_the_semantics_evaluator_is_the_oracle_in_batches(case: Case, cuts: list
 
 
 @some
+@given(case=cases(SETS), cuts=CUTS)
+def test_sets_and_part_by_are_the_oracle_in_batches(case: Case, cuts: list[int]) -> None:
+    difference = differences(case, within(case, cuts), evaluator="auto", saved=True)
+    note(repr(case))
+    assert difference is None, difference
+
+
+@some
 @given(case=cases(UNARY), seconds=st.integers(-(10**9), 10**9))
 def test_shifting_time_changes_no_match(case: Case, seconds: int) -> None:
     plan = plan_of(case, "compact")
@@ -98,3 +106,6 @@ def test_random_cases_are_not_trivial() -> None:
     sizes = [len(expected(seeded(seed, UNARY))) for seed in range(300)]
     assert sum(size > 0 for size in sizes) > 150
     assert sum(size > 3 for size in sizes) > 60
+    sizes = [len(expected(seeded(seed, SETS))) for seed in range(300)]
+    assert sum(size > 0 for size in sizes) > 100
+    assert sum(size > 3 for size in sizes) > 30

@@ -62,19 +62,19 @@ error[syntax]: this quote is never closed
  3 | WHERE T AS x FILTER x.a = 'abc
    |                           ^ close it with '; inside, write '' for the sign itself""",
     "SELECT * FROM s WHERE (A ; B": """\
-error[syntax]: the query ends too early; expected `)` or FILTER
+error[syntax]: the query ends too early; expected `)`, FILTER or PART-BY
   --> query:1:29
    |
  1 | SELECT * FROM s WHERE (A ; B
    |                             ^ the ( at 1:23 is never closed""",
     "SELECT * FROM s WHERE A AS x)": """\
-error[syntax]: expected a clause such as WITHIN, FILTER or the end of the query, found `)`
+error[syntax]: expected a clause such as WITHIN, FILTER, PART-BY or the end of the query, found `)`
   --> query:1:29
    |
  1 | SELECT * FROM s WHERE A AS x)
    |                             ^ there is no ( for it""",
     "SELECT * FROM s WHERE A AS x FILTER x.a > 1 ; B": """\
-error[syntax]: expected an operator, a clause such as WITHIN, FILTER or the end of the query, found `;`
+error[syntax]: expected an operator, a clause such as WITHIN, FILTER, PART-BY or the end of the query, found `;`
   --> query:1:45
    |
  1 | SELECT * FROM s WHERE A AS x FILTER x.a > 1 ; B
@@ -146,6 +146,26 @@ def test_typical_mistakes_render_exactly(text: str) -> None:
         ("A AS x FILTER x.t > TIMESTAMP 'soon'", "write it as TIMESTAMP '2024-01-31 12:30:00'"),
         ("A AS x FILTER x.t > DATE '31.1.2024'", "write it as DATE '2024-01-31'"),
         ("A /* no */ ; B", "comments begin with --"),
+        ("A PARTBY [a]", "write PART-BY [x.a, y.b]"),
+        ("A AS x PART BY [x.a]", "write PART-BY [x.a, y.b]"),
+        ("A AS x FILTER x.a = 1 PART_BY [x.a]", "write PART-BY [x.a, y.b]"),
+        ("A PRT-BY [a]", "did you mean PART-BY?"),
+        ("A PARTITION BY [a]", "inside a formula write PART-BY [x.a, y.b]"),
+        ("(A ; B PARTITION BY a) ; C", "inside a formula write PART-BY [x.a, y.b]"),
+        ("A PARTITION-BY [a]", "inside a formula write PART-BY [x.a, y.b]"),
+        ("A PART-BY a", "list what must be equal in brackets: PART-BY [x.a, y.b]"),
+        ("A PART-BY (x.a)", "list what must be equal in brackets: PART-BY [x.a, y.b]"),
+        ("A PART-BY []", "list what must be equal in brackets: PART-BY [x.a, y.b]"),
+        ("A PART-BY [a", "the [ at 1:33 is never closed"),
+        ("(A PART-BY [a] WITHIN 5 s", "the ( at 1:23 is never closed"),
+        ("A PART-BY [a] ; B", "PART-BY takes all to its left"),
+        ("A+ PART-BY [a] IN Y ; B", "PART-BY takes all to its left"),
+        ("(A PART-BY [a]+) ; B", "PART-BY takes all to its left"),
+        ("A AS x FILTER x.a = 1 ALL B", "FILTER takes all to its left"),
+        ("A AS x FILTER x.a = 1 IN X", "to name a set, use parentheses: (T FILTER …) IN X"),
+        ("A AS x FILTER x.a IN X", "to name a set, use parentheses: (T FILTER …) IN X"),
+        ("A AND B", "write A ALL B for both in any order"),
+        ("A+ AS X", "or the set of all: T+ IN X"),
     ],
 )
 def test_the_likely_fix_is_named(text: str, hint: str) -> None:
@@ -167,6 +187,13 @@ def test_the_likely_fix_is_named(text: str, hint: str) -> None:
         ("A AS x FILTER x.a IS 5", "expected NOT, NULL or TRUE"),
         ("A PARTITION sensor", "expected BY"),
         ("A WITHIN minutes", "a whole number or a number"),
+        ("A IN", "expected a name for the set"),
+        ("A PART-BY", "expected `[`"),
+        ("A PART-BY [", "expected an attribute such as `x.id`"),
+        ("A PART-BY [x.", "expected an attribute name"),
+        ("A PART-BY [x", "expected `,`, `.` or `]`"),
+        ("A ALL", "expected a pattern such as `T AS x`"),
+        ("A PART-BY [a] x", "a clause such as WITHIN, FILTER, PART-BY or the end of the query"),
     ],
 )
 def test_what_was_expected_is_named(text: str, expected: str) -> None:
@@ -176,6 +203,12 @@ def test_what_was_expected_is_named(text: str, expected: str) -> None:
 @pytest.mark.parametrize("end", range(90))
 def test_a_query_cut_anywhere_is_a_query_or_a_syntax_error(end: int) -> None:
     text = "SELECT x FROM s WHERE (A AS x ; B{1,2} FILTER x.a = 'b' AND x.b IN (1, 2.5)) WITHIN 1 s LIMIT 5"
+    assert _code_of(text[:end]) in (None, "syntax")
+
+
+@pytest.mark.parametrize("end", range(80))
+def test_a_query_with_sets_cut_anywhere_is_a_query_or_a_syntax_error(end: int) -> None:
+    text = "SELECT X FROM s WHERE ((A ALL B+) IN X PART-BY [X.a]) ; C IN Y PART-BY [X.a, Y.b] LIMIT 5"
     assert _code_of(text[:end]) in (None, "syntax")
 
 
@@ -206,8 +239,9 @@ def test_deeply_nested_conditions_are_refused() -> None:
         "A AS x FILTER x.a IN (" * 1 + "coalesce(" * 130 + "x.a" + ")" * 131,
         "(" * 70 + "A" + " OR B)+" * 70,
         "A" + " ; A" * 140,
+        "(" * 60 + "A" + " ALL B) IN X" * 60 + " PART-BY [X.t]" * 20,
     ],
-    ids=["and-or", "not", "calls", "repetitions", "sequence"],
+    ids=["and-or", "not", "calls", "repetitions", "sequence", "sets"],
 )
 def test_what_is_nested_within_the_limit_goes_through_every_pass(text: str) -> None:
     query = lower(parse(PREFIX + text))
@@ -236,7 +270,8 @@ def test_the_language_may_be_named_in_any_case() -> None:
 WORDS = re.split(
     " ",
     "SELECT FROM WHERE AS FILTER OR AND NOT IN LIKE IS NULL BETWEEN NXT LAST( PARTITION BY WITHIN LIMIT "
-    "CONSUME EVENTS x y T x.a 1 2.5 -- 'a' ' \" ` \"q\" ; : , . ( ) { } + * ? = <> < [ ] & | ! -> ∧ ∨ ¬ é \n "
+    "CONSUME EVENTS ALL PART-BY PART "
+    "x y T x.a 1 2.5 -- 'a' ' \" ` \"q\" ; : , . ( ) { } + * ? = <> < [ ] & | ! -> ∧ ∨ ¬ é \n "
     "DATE round(",
 )
 

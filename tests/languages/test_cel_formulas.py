@@ -8,13 +8,17 @@ from cepheid.algebra.conditions import (
     Comparison,
     Conjunction,
     Disjunction,
+    Index,
     Literal,
     Negation,
 )
 from cepheid.algebra.nodes import (
+    All,
     Atom,
+    Bind,
     Filter,
     Or,
+    PartBy,
     Pattern,
     Query,
     Repeat,
@@ -265,3 +269,49 @@ def test_arithmetic_binds_as_usual() -> None:
 
 def test_thousands_of_parentheses_are_only_parentheses() -> None:
     assert formula("(" * 5000 + "A" + ")" * 5000) == A
+
+
+def test_the_sets_of_a_formula_are_marked_where_conditions_read_them() -> None:
+    body = Seq(Bind(Atom("T"), "X"), Atom("R", "y"))
+    condition = Conjunction(
+        (Comparison("=", Attribute("X", "a", Index.EACH), Literal(1)), compare("y", "a", "=", 2))
+    )
+    assert formula("T IN X ; R AS y FILTER X.a = 1 AND y.a = 2") == Filter(body, condition)
+
+
+def test_phi_2_of_the_paper_on_part_by() -> None:
+    """Example 4, with the parentheses that the precedence of PART-BY asks for."""
+    same_user = PartBy(Repeat(Atom("R"), 1, None), ((None, "user_id"),))
+    body = Seq(Seq(Bind(Atom("T"), "X"), Bind(same_user, "Y")), Bind(Atom("R"), "Z"))
+    keys = (("X", "id"), ("Y", "tweet-id"), ("Z", "tweet-id"))
+    text = '(T IN X ; ((R+) PART-BY [user_id]) IN Y ; R IN Z) PART-BY [X.id, Y."tweet-id", Z."tweet-id"]'
+    assert formula(text) == PartBy(body, keys)
+
+
+@pytest.mark.parametrize(
+    ("short", "long"),
+    [
+        ("A IN X+", "(A IN X)+"),
+        ("A+ IN X", "(A+) IN X"),
+        ("A AS x IN X IN Y", "((A AS x) IN X) IN Y"),
+        ("A IN X ; B IN Y", "(A IN X) ; (B IN Y)"),
+        ("A ; B ALL C : A", "(A ; B) ALL (C : A)"),
+        ("A ALL B ALL C", "(A ALL B) ALL C"),
+        ("A OR B ALL C", "A OR (B ALL C)"),
+        ("A PART-BY [a] FILTER 1 = 1 PART-BY [b]", "((A PART-BY [a]) FILTER 1 = 1) PART-BY [b]"),
+        ("A OR B PART-BY [a]", "(A OR B) PART-BY [a]"),
+    ],
+)
+def test_sets_all_and_part_by_bind_as_the_manual_says(short: str, long: str) -> None:
+    assert formula(short) == formula(long)
+
+
+def test_words_of_the_language_can_be_names_of_sets_and_keys() -> None:
+    assert formula("a in all all all part-by [in]") == PartBy(
+        All(Bind(Atom("a"), "all"), Atom("all")), ((None, "in"),)
+    )
+
+
+def test_all_before_a_parenthesis_is_the_operator_or_the_strategy() -> None:
+    assert formula("A ALL (B ; C)") == All(A, Seq(B, C))
+    assert formula("ALL (B ; C) ALL ALL(A)") == All(Seq(B, C), A)

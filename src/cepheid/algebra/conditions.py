@@ -20,8 +20,10 @@ type_of_value = None | bool | int | float | str | Decimal | dt.date | dt.datetim
 
 
 class Index(Enum):
-    """Which event of a Kleene variable an attribute is read from (SASE+)."""
+    """Which event of a variable that holds several an attribute is read from: each of a set variable (CEL's
+    `IN`), else one of a Kleene variable (SASE+)."""
 
+    EACH = "*"  # X.a of a set X: the condition must hold for every event of X
     FIRST = "1"  # a[1]
     PREVIOUS = "i-1"  # a[i-1]
     CURRENT = "i"  # a[i]
@@ -243,6 +245,17 @@ def attributes(expression: Expression) -> Iterator[Attribute]:
         yield expression
     for child in children(expression):
         yield from attributes(child)
+
+
+def sets_read(expression: Expression) -> frozenset[str]:
+    """The set variables a condition mentions; it holds when it is true for every choice of one event of each.
+
+    >>> sets_read(Comparison("=", Attribute("X", "id", Index.EACH), Attribute("y", "id")))
+    frozenset({'X'})
+    """
+    return frozenset(
+        item.var for item in attributes(expression) if item.index is Index.EACH and item.var is not None
+    )
 
 
 def variables(expression: Expression) -> frozenset[str]:

@@ -121,11 +121,12 @@ class Filter:
 @dataclass(frozen=True, slots=True)
 class PartBy:
     """`body PART-BY [X.a, Y.b]`: the listed attributes are equal over all events of the listed variables; a var
-    None stands for every event of the body."""
+    None stands for every event of the body. `places` says where each key stood in the text."""
 
     body: Pattern
     keys: tuple[tuple[str | None, str], ...]
     span: Span | None = field(default=None, compare=False, repr=False)
+    places: tuple[Span, ...] = field(default=(), compare=False, repr=False)
 
 
 @dataclass(frozen=True, slots=True)
@@ -149,6 +150,7 @@ class Bind:
 
     body: Pattern
     var: str
+    span: Span | None = field(default=None, compare=False, repr=False)
 
 
 Pattern = (
@@ -219,14 +221,14 @@ def rebuild(pattern: Pattern, change: Callable[[Pattern], Pattern]) -> Pattern:
             return Not(change(body), span)
         case Filter(body, condition, span):
             return Filter(change(body), condition, span)
-        case PartBy(body, keys, span):
-            return PartBy(change(body), keys, span)
+        case PartBy(body, keys, span, places):
+            return PartBy(change(body), keys, span, places)
         case Within(body, window):
             return Within(change(body), window)
         case Select(strategy, body, span):
             return Select(strategy, change(body), span)
-        case Bind(body, var):
-            return Bind(change(body), var)
+        case Bind(body, var, span):
+            return Bind(change(body), var, span)
         case _:
             assert_never(pattern)
 

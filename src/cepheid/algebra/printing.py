@@ -22,6 +22,7 @@ from cepheid.algebra.conditions import (
     Conjunction,
     Disjunction,
     In,
+    Index,
     IsNull,
     IsTrue,
     Like,
@@ -72,7 +73,7 @@ UNITS = (
 )
 
 # How tightly a node binds, loosest first; a place asks for at least one of these.
-FILTERED, CHOICE, SEQUENCE, REPEATED, UNIT = range(5)
+FILTERED, CHOICE, TOGETHER, SEQUENCE, REPEATED, UNIT, ENCLOSED = range(7)
 ANY_OF, ALL_OF, NOT, PREDICATE, SUM, PRODUCT, SIGNED, VALUE = range(8)
 
 
@@ -161,11 +162,19 @@ def _bare(pattern: Pattern) -> tuple[str, int]:
         case StrictSeq(left, right):
             return f"{_pattern(left, SEQUENCE)} : {_pattern(right, REPEATED)}", SEQUENCE
         case Or(left, right):
-            return f"{_pattern(left, CHOICE)} OR {_pattern(right, SEQUENCE)}", CHOICE
+            return f"{_pattern(left, CHOICE)} OR {_pattern(right, TOGETHER)}", CHOICE
+        case All(left, right):
+            # Sequences would do without parentheses; they keep a reader from asking.
+            first = _pattern(left, TOGETHER if isinstance(left, All) else REPEATED)
+            return f"{first} ALL {_pattern(right, REPEATED)}", TOGETHER
         case Repeat(body, lo, hi):
-            named = isinstance(body, Atom) and body.var is not None
+            named = isinstance(body, Bind) or (isinstance(body, Atom) and body.var is not None)
             # `T AS x+` would do; the parentheses keep a reader from asking whether the name covers the sign.
-            return (f"({_atom(body)})" if named else _pattern(body, REPEATED)) + _sign(lo, hi), REPEATED
+            return _pattern(body, ENCLOSED if named else REPEATED) + _sign(lo, hi), REPEATED
+        case Bind(body, var):
+            return f"{_pattern(body, REPEATED)} IN {print_name(var)}", REPEATED
+        case PartBy(body, keys):
+            return f"{_pattern(body, FILTERED)} {print_part_by(keys)}", FILTERED
         case Filter(body, condition):
             return f"{_pattern(body, FILTERED)} FILTER {print_condition(condition)}", FILTERED
         case Select(strategy, body):
@@ -174,21 +183,27 @@ def _bare(pattern: Pattern) -> tuple[str, int]:
             return _beyond_cel(pattern), FILTERED
 
 
-def _beyond_cel(pattern: All | Intersect | Not | PartBy | Within | Bind) -> str:
+def print_key(key: tuple[str | None, str]) -> str:
+    """What PART-BY compares.
+
+    >>> print_key(("X", "id")), print_key((None, "id"))
+    ('X.id', 'id')
+    """
+    return _attribute(Attribute(*key))
+
+
+def print_part_by(keys: tuple[tuple[str | None, str], ...]) -> str:
+    return f"PART-BY [{', '.join(map(print_key, keys))}]"
+
+
+def _beyond_cel(pattern: Intersect | Not | Within) -> str:
     match pattern:
-        case All(left, right):
-            return f"{_pattern(left, UNIT)} ALL {_pattern(right, UNIT)}"
         case Intersect(left, right):
             return f"{_pattern(left, UNIT)} AND {_pattern(right, UNIT)}"
         case Not(body):
             return f"NOT {_pattern(body, UNIT)}"
-        case PartBy(body, keys):
-            listed = ", ".join(_attribute(Attribute(var, name)) for var, name in keys)
-            return f"{_pattern(body, UNIT)} PART-BY [{listed}]"
         case Within(body, window):
             return f"{_pattern(body, UNIT)} WITHIN {print_window(window)}"
-        case Bind(body, var):
-            return f"{_pattern(body, UNIT)} IN {print_name(var)}"
         case _:
             assert_never(pattern)
 
@@ -254,7 +269,7 @@ def _head(pattern: Pattern) -> str:
         case Filter(_, condition):
             return f"FILTER {print_condition(condition)}"
         case PartBy(_, keys):
-            return f"PART-BY [{', '.join(_attribute(Attribute(var, name)) for var, name in keys)}]"
+            return print_part_by(keys)
         case Within(_, window):
             return f"WITHIN {print_window(window)}"
         case Select(strategy):
@@ -341,7 +356,7 @@ def _attribute(attribute: Attribute) -> str:
     name = print_name(attribute.name, keyword_safe=attribute.var is not None)
     if attribute.var is None:
         return name
-    index = "" if attribute.index is None else f"[{attribute.index.value}]"
+    index = "" if attribute.index in (None, Index.EACH) else f"[{attribute.index.value}]"
     return f"{print_name(attribute.var)}{index}.{name}"
 
 

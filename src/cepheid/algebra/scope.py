@@ -5,6 +5,8 @@ is well-formed when for every `ρ FILTER P(x, …)` some formula around ρ, or �
 the paper in one place: an iteration that defines x hides the x around it, since each round binds its own
 (the semantics of +), so the search for x ends there.
 
+What set variables and PART-BY ask for is in `covers`.
+
 Kept as well: what a query selects exists and can name a column, repetitions and windows have sensible bounds.
 """
 
@@ -12,9 +14,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from cepheid.algebra.conditions import Attribute, attributes
+from cepheid.algebra.conditions import Attribute, Index, attributes
+from cepheid.algebra.covers import check_set_use, check_sets
 from cepheid.algebra.nodes import (
     Atom,
+    Bind,
     Filter,
     Or,
     Pattern,
@@ -28,7 +32,7 @@ from cepheid.algebra.nodes import (
     walk,
 )
 from cepheid.algebra.printing import print_name, print_pattern, print_window
-from cepheid.algebra.variables import bound, defined, defined_once, is_iteration, label_of
+from cepheid.algebra.variables import bound, defined, defined_once, is_iteration, label_of, sets, shown
 from cepheid.errors import CepheidError, Span, did_you_mean
 
 OUTPUT_COLUMNS = ("match_id", "start", "end", "positions")
@@ -51,8 +55,12 @@ def check_scope(query: Query) -> None:
             _check_repeat(node)
         if isinstance(node, Select):
             _refuse_nested_strategy(node)
+    check_sets(query.pattern)
     for path, used in _uses(query.pattern, ()):
-        if not _binds(path, used.var):
+        if used.index is Index.EACH:
+            assert isinstance(path[-1], Filter)
+            check_set_use(path[-1], query.pattern, used, _variable_span(used))
+        elif not _binds(path, used.var):
             raise _out_of_scope(query.pattern, path, used)
     _check_select(query, places)
     _check_distinct(query.streams, places.streams, "FROM")
@@ -111,12 +119,12 @@ def _unknown(pattern: Pattern, var: str, span: Span | None) -> CepheidError:
         name = print_name(var)
         hint: str | None = f"`{var}` is an event type: write {name} AS {var[:1].lower()} and use the variable"
     else:
-        hint = did_you_mean(var, sorted(defined(pattern)), _binding_hint(pattern, var))
+        known = sorted(defined(pattern) | sets(pattern))
+        hint = did_you_mean(var, known, _binding_hint(known, var))
     return CepheidError("unknown-variable", message, span=span, hint=hint)
 
 
-def _binding_hint(pattern: Pattern, var: str) -> str:
-    known = sorted(defined(pattern))
+def _binding_hint(known: Sequence[str], var: str) -> str:
     if known:
         return "the formula binds " + ", ".join(f"`{name}`" for name in known)
     return f"name an event first, as in T AS {print_name(var)}"
@@ -182,14 +190,8 @@ def _refuse_nested_strategy(node: Select) -> None:
 
 
 def _check_select(query: Query, places: Places) -> None:
-    labels = tuple(
-        dict.fromkeys(
-            label
-            for node in walk(query.pattern)
-            if isinstance(node, Atom) and node.marked and (label := label_of(node)) is not None
-        )
-    )
-    selected = labels if query.select is None else query.select
+    labels = tuple(dict.fromkeys(_labels(query.pattern)))
+    selected = tuple(item.name for item in shown(query))
     _check_distinct(selected, places.select, "SELECT")
     for index, name in enumerate(selected):
         span = _at(places.select, index) or _binding_span(query.pattern, name)
@@ -204,8 +206,17 @@ def _check_select(query: Query, places: Places) -> None:
                 "bad-argument",
                 f"the output already has a column `{name}`",
                 span=span,
-                hint="give the variable another name with AS",
+                hint=f"give the variable another name with {'IN' if name in sets(query.pattern) else 'AS'}",
             )
+
+
+def _labels(pattern: Pattern) -> Iterator[str]:
+    """The names that events are shown under."""
+    for node in walk(pattern):
+        if isinstance(node, Bind):
+            yield node.var
+        elif isinstance(node, Atom) and node.marked and (label := label_of(node)) is not None:
+            yield label
 
 
 def _check_partition_by(names: Sequence[str], spans: Sequence[Span]) -> None:
@@ -232,8 +243,12 @@ def _at(spans: Sequence[Span], index: int) -> Span | None:
 
 
 def _binding_span(pattern: Pattern, label: str) -> Span | None:
-    atoms = (node for node in walk(pattern) if isinstance(node, Atom))
-    return next((atom.span for atom in atoms if label_of(atom) == label), None)
+    for node in walk(pattern):
+        if (isinstance(node, Atom) and label_of(node) == label) or (
+            isinstance(node, Bind) and node.var == label
+        ):
+            return node.span
+    return None
 
 
 def _check_window(window: Window | None, span: Span | None) -> None:

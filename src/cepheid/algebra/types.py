@@ -37,8 +37,8 @@ from cepheid.algebra.conditions import (
 )
 from cepheid.algebra.functions import ALIASES, FUNCTIONS, Function, Kinds
 from cepheid.algebra.kinds import Kind, kind_of
-from cepheid.algebra.nodes import Atom, Filter, Pattern, Places, Query, Window, WindowUnit, rebuild
-from cepheid.algebra.printing import print_condition, print_window
+from cepheid.algebra.nodes import Atom, Filter, PartBy, Pattern, Places, Query, Window, WindowUnit, rebuild
+from cepheid.algebra.printing import print_condition, print_key, print_window
 from cepheid.errors import CepheidError, Span, did_you_mean
 from cepheid.schema import Schema, is_comparable
 
@@ -85,8 +85,31 @@ def _pattern(pattern: Pattern, schema: Schema) -> Pattern:
             return replace(pattern, condition=_condition(condition, schema))
         case Filter(body, condition, span):
             return Filter(_pattern(body, schema), _condition(condition, schema), span)
+        case PartBy(body):
+            _check_keys(pattern, schema)
+            return replace(pattern, body=_pattern(body, schema))
         case _:
             return rebuild(pattern, lambda child: _pattern(child, schema))
+
+
+def _check_keys(node: PartBy, schema: Schema) -> None:
+    """What PART-BY compares is of one kind: columns of the same type, or such as a condition may compare."""
+    model: tuple[str, Kind, pa.DataType] | None = None
+    for index, (var, name) in enumerate(node.keys):
+        span = node.places[index] if index < len(node.places) else node.span
+        kind = _column_kind(Attribute(var, name, span=span), schema)
+        dtype = schema.arrow.field(name).type
+        if not is_comparable(dtype):
+            message = f"PART-BY takes values that can be compared; `{name}` has type {dtype}"
+            hint = "compare a string, a number, a boolean or a time"
+            raise CepheidError("type-mismatch", message, span=span, hint=hint)
+        shown = print_key((var, name))
+        if model is None or model[1] is Kind.NULL:
+            model = shown, kind, dtype
+        elif kind is not Kind.NULL and (kind is not model[1] or (kind is Kind.OTHER and dtype != model[2])):
+            message = f"`{model[0]}` is {model[1].value} and `{shown}` is {kind.value}: they are never equal"
+            hint = "PART-BY compares attributes of one type; cast one of the columns"
+            raise CepheidError("type-mismatch", message, span=span, hint=hint)
 
 
 def _condition(condition: Condition, schema: Schema) -> Condition:

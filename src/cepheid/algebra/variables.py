@@ -1,14 +1,18 @@
 """Which variables a pattern defines, binds and shows (`cel-cea`, sections 3 and 5.1).
 
 `defined` is vdef, `defined_once` is vdef₊ and `bound` is bound in the paper. Optional parts (`?`) are a choice
-with the empty match, so what they define is not bound; other repetitions open a scope of their own.
+with the empty match, so what they define is not bound; other repetitions open a scope of their own. Set
+variables (`partition-by-chain-cea`, section 2) are `sets`: they gather events on the way out of a formula,
+iterations included, so no scope ends them.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import assert_never
 
+from cepheid.algebra.conditions import Attribute, Condition, Index
+from cepheid.algebra.conditions import rebuild as rebuild_condition
 from cepheid.algebra.nodes import (
     All,
     Atom,
@@ -26,6 +30,7 @@ from cepheid.algebra.nodes import (
     StrictSeq,
     Within,
     children,
+    rebuild,
     walk,
 )
 
@@ -33,6 +38,39 @@ from cepheid.algebra.nodes import (
 def defined(pattern: Pattern) -> frozenset[str]:
     """vdef: every variable some atom of the pattern names."""
     return frozenset(node.var for node in walk(pattern) if isinstance(node, Atom) and node.var is not None)
+
+
+def sets(pattern: Pattern) -> frozenset[str]:
+    """The set variables that some `IN` of the pattern names.
+
+    >>> sorted(sets(Seq(Bind(Atom("T", "x"), "X"), Repeat(Bind(Atom("H"), "Y"), 1, None))))
+    ['X', 'Y']
+    """
+    return frozenset(node.var for node in walk(pattern) if isinstance(node, Bind))
+
+
+def with_sets(pattern: Pattern) -> Pattern:
+    """The pattern with every attribute of a set variable in its conditions marked as one.
+
+    >>> hot = Attribute("X", "hot")
+    >>> with_sets(Filter(Bind(Atom("T"), "X"), hot)).condition.index
+    <Index.EACH: '*'>
+    """
+    names = sets(pattern)
+    return _with_sets(pattern, names) if names else pattern
+
+
+def _with_sets(pattern: Pattern, names: frozenset[str]) -> Pattern:
+    pattern = rebuild(pattern, lambda child: _with_sets(child, names))
+    if not isinstance(pattern, Filter):
+        return pattern
+    return replace(pattern, condition=_reading_sets(pattern.condition, names))
+
+
+def _reading_sets(condition: Condition, names: frozenset[str]) -> Condition:
+    if isinstance(condition, Attribute):
+        return replace(condition, index=Index.EACH) if condition.var in names else condition
+    return rebuild_condition(condition, lambda child: _reading_sets(child, names))
 
 
 def is_iteration(pattern: Pattern) -> bool:
@@ -91,14 +129,31 @@ def label_of(atom: Atom) -> str | None:
 
 
 def shown(query: Query) -> tuple[Shown, ...]:
-    """The variables of the output in order of first appearance; unnamed atoms are shown under their type.
+    """The variables of the output in order of first appearance; unnamed atoms are shown under their type, but
+    for `*` not where all those of the type are inside sets: the sets show them.
 
     >>> shown(Query(Seq(Atom("A", "x"), Repeat(Atom("B"), 1, None))))
     (Shown(name='x', many=False), Shown(name='B', many=True))
+    >>> shown(Query(Bind(Repeat(Atom("B"), 1, None), "X")))
+    (Shown(name='X', many=True),)
     """
     counts = _at_most(query.pattern)
-    names = query.select if query.select is not None else tuple(counts)
+    names = query.select if query.select is not None else _listed(query.pattern, counts)
     return tuple(Shown(name, counts.get(name, 0) > 1) for name in names)
+
+
+def _listed(pattern: Pattern, counts: dict[str, int]) -> tuple[str, ...]:
+    outside = _labels_outside_sets(pattern) | defined(pattern) | sets(pattern)
+    return tuple(name for name in counts if name in outside)
+
+
+def _labels_outside_sets(pattern: Pattern) -> frozenset[str]:
+    if isinstance(pattern, Bind):
+        return frozenset()
+    if isinstance(pattern, Atom):
+        label = label_of(pattern)
+        return frozenset() if label is None else frozenset([label])
+    return frozenset[str]().union(*(_labels_outside_sets(child) for child in children(pattern)))
 
 
 def _at_most(pattern: Pattern) -> dict[str, int]:

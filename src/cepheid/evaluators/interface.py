@@ -56,14 +56,17 @@ class Events:
 
 
 class Evaluator(Protocol):
-    labels: tuple[frozenset[str], ...]
-    """What a label number means: the shown variables an event is bound to. Number 0 is the empty set."""
-
     positional: bool
     """Whether it needs the positions of events in their partitions."""
 
     relevant: Ints
     """The rows of the last events taken that a match may contain, ascending."""
+
+    @property
+    def labels(self) -> tuple[frozenset[str], ...]:
+        """What a label number means: the shown variables an event is bound to. Number 0 is the empty set. There may
+        be more after each `advance`; a number keeps its meaning."""
+        ...
 
     def advance(self, events: Events) -> Found:
         """Takes the next events and gives the matches that end in them, by end, in stream order."""

@@ -8,6 +8,7 @@ one, everything.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -55,11 +56,12 @@ class SemanticsEvaluator:
         self._kept: Kept | None = None
         self.relevant: Ints = np.zeros(0, np.int64)
         self._counted = 0
-        self.labels: tuple[frozenset[str], ...] = (
-            frozenset(),
-            *(frozenset([item.name]) for item in plan.shown),
-        )
-        self._number_of_label = {item.name: number for number, item in enumerate(plan.shown, 1)}
+        self._number_of_label: dict[frozenset[str], int] = {frozenset(): 0}
+
+    @property
+    def labels(self) -> tuple[frozenset[str], ...]:
+        """The sets of names that events have had so far."""
+        return tuple(self._number_of_label)
 
     positional = True
 
@@ -107,10 +109,13 @@ class SemanticsEvaluator:
         labels = np.array([label for match in found for label in self._labels_of(match)], LABEL)
         return Found(offsets, rows[places], labels)
 
-    def _labels_of(self, match: OracleMatch) -> list[int]:
-        """One number per event, 0 for an event whose variable is not selected."""
-        name_at = {position: name for name, position in match.binding}
-        return [self._number_of_label.get(name_at.get(position, ""), 0) for position in match.positions]
+    def _labels_of(self, match: OracleMatch) -> Iterator[int]:
+        """One number per event, 0 for an event that no selected variable is bound to."""
+        names_at: dict[int, set[str]] = {position: set() for position in match.positions}
+        for name, position in match.binding:
+            names_at[position].add(name)
+        for names in map(frozenset, names_at.values()):
+            yield self._number_of_label.setdefault(names, len(self._number_of_label))
 
     def finish(self) -> Found:
         """Nothing waits: a match is known when its last event is."""

@@ -23,6 +23,8 @@ from cepheid.matches.history import HIGH, LOW, ROW, History, integers
 from cepheid.schema import Schema
 from cepheid.streams.plain import whole
 
+Labels = tuple[frozenset[str], ...]
+
 
 @dataclass(frozen=True, slots=True)
 class Layout:
@@ -32,7 +34,6 @@ class Layout:
     partition_by: tuple[str, ...]
     shown: tuple[Shown, ...]
     positions: str | None  # the hidden column that positions are read from, or None
-    labels: tuple[frozenset[str], ...]
     columns: tuple[str, ...] | None = None  # which of the columns, None for all
 
     @property
@@ -73,8 +74,8 @@ def event_type(schema: Schema) -> pa.StructType:
     return pa.struct([pa.field(field.name, field.type) for field in schema.arrow])
 
 
-def tabulate(found: Found, layout: Layout, history: History) -> pa.Table:
-    """The matches as a table."""
+def tabulate(found: Found, labels: Labels, layout: Layout, history: History) -> pa.Table:
+    """The matches as a table; `labels` says what the numbers of their labels mean."""
     schema = layout.arrow
     if len(found) == 0:
         return schema.empty_table()
@@ -83,12 +84,12 @@ def tabulate(found: Found, layout: Layout, history: History) -> pa.Table:
         events, index = history.find(found.rows)
         first, last = index[found.offsets[:-1]], index[found.offsets[1:] - 1]
         time = layout.schema.time
-        makers["match_id"] = lambda: _ids(found, layout, events, index)
+        makers["match_id"] = lambda: _ids(found, labels, events, index)
         makers |= {name: partial(_take, events[name], last) for name in layout.partition_by}
         makers["start"] = lambda: _take(events[time], first)
         makers["end"] = lambda: _take(events[time], last)
         for variable in layout.shown:
-            makers[variable.name] = partial(_variable, variable, found, layout, events, index)
+            makers[variable.name] = partial(_variable, variable, found, labels, layout, events, index)
     if layout.positions == ROW:
         makers["positions"] = lambda: _lists(found.offsets, pa.array(found.rows.copy()))
     elif layout.positions is not None:
@@ -99,8 +100,10 @@ def tabulate(found: Found, layout: Layout, history: History) -> pa.Table:
     )
 
 
-def _variable(variable: Shown, found: Found, layout: Layout, events: pa.Table, index: Ints) -> pa.Array:
-    has = np.array([variable.name in label for label in layout.labels], np.bool_)[found.labels]
+def _variable(
+    variable: Shown, found: Found, labels: Labels, layout: Layout, events: pa.Table, index: Ints
+) -> pa.Array:
+    has = np.array([variable.name in label for label in labels], np.bool_)[found.labels]
     where = np.flatnonzero(has)
     if not variable.many and len(where) == len(found):
         return _events(layout.schema, events, index[where], None)
@@ -135,7 +138,7 @@ def _fitting(column: pa.Array, dtype: pa.DataType) -> pa.Array:
     return column if column.type == dtype else column.cast(dtype)
 
 
-def _ids(found: Found, layout: Layout, events: pa.Table, index: Ints) -> pa.Array:
+def _ids(found: Found, labels: Labels, events: pa.Table, index: Ints) -> pa.Array:
     digits = np.empty(16 * len(found), np.uint16)
     match_ids(
         found.offsets,
@@ -143,7 +146,7 @@ def _ids(found: Found, layout: Layout, events: pa.Table, index: Ints) -> pa.Arra
         integers(events, LOW),
         integers(events, HIGH),
         found.labels,
-        *label_hashes(layout.labels),
+        *label_hashes(labels),
         digits,
     )
     offsets = 32 * np.arange(len(found) + 1, dtype=np.int64)
@@ -153,7 +156,7 @@ def _ids(found: Found, layout: Layout, events: pa.Table, index: Ints) -> pa.Arra
     return ids.cast(pa.string())
 
 
-def label_hashes(labels: tuple[frozenset[str], ...]) -> tuple[Ints, Ints]:
+def label_hashes(labels: Labels) -> tuple[Ints, Ints]:
     """Hashes of the variables' names, so that an id depends on the binding but not on how labels are numbered."""
     low, high = np.zeros(len(labels), np.int64), np.zeros(len(labels), np.int64)
     for number, names in enumerate(labels):

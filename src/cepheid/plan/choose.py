@@ -8,9 +8,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from cepheid.algebra.conditions import attributes
-from cepheid.algebra.nodes import Atom, Filter, Query, walk
-from cepheid.algebra.printing import print_condition
+from cepheid.algebra.conditions import attributes, sets_read
+from cepheid.algebra.nodes import All, Atom, Bind, Filter, PartBy, Query, walk
+from cepheid.algebra.printing import print_condition, print_part_by
 from cepheid.algebra.variables import shown
 from cepheid.automata.cea import CEA
 from cepheid.automata.construct import construct
@@ -36,7 +36,7 @@ def choose(query: Query, rewritten: Query, schema: Schema, evaluator: str = "aut
     if evaluator == "compact" and not unary:
         raise CepheidError(
             "unsupported-evaluator",
-            f"the compact evaluator takes unary conditions only, not yet {reason(rewritten)}",
+            f"the compact evaluator takes sequences with unary conditions only, and {reason(rewritten)}",
             hint="leave the evaluator to `auto`",
         )
     chosen = evaluator if evaluator != "auto" else "compact" if unary else "semantics"
@@ -51,6 +51,7 @@ def choose(query: Query, rewritten: Query, schema: Schema, evaluator: str = "aut
         shown=variables,
         reads=_reads(query, schema),
         automaton=automaton_of(query, rewritten),
+        asked=evaluator,
     )
 
 
@@ -67,15 +68,23 @@ def _why(chosen: str, asked: str, rewritten: Query, unary: bool) -> Iterator[str
     elif unary:
         yield "every condition is unary, so the pattern is a finite automaton: constant time per event"
     else:
-        yield f"{reason(rewritten)} compares events; only the definition itself runs that for now, and it is slow"
+        yield f"{reason(rewritten)}; only the definition itself runs that for now, and it is slow"
 
 
 def reason(query: Query) -> str:
     """What makes a query more than a finite automaton can run."""
-    for node in walk(query.pattern):
-        if isinstance(node, Filter):
-            return f"FILTER {print_condition(node.condition)}"
-    return "an operator that has no automaton yet"
+    found = list(walk(query.pattern))
+    for node in found:
+        if isinstance(node, Filter) and not sets_read(node.condition):
+            return f"FILTER {print_condition(node.condition)} compares events"
+        if isinstance(node, PartBy):
+            return f"{print_part_by(node.keys)} compares events"
+    for node in found:
+        if isinstance(node, All):
+            return "ALL takes its parts in any order"
+        if isinstance(node, Bind):
+            return f"IN {node.var} gathers events in a set"
+    return "an operator has no automaton yet"
 
 
 def _reads(query: Query, schema: Schema) -> tuple[str, ...]:
@@ -85,11 +94,12 @@ def _reads(query: Query, schema: Schema) -> tuple[str, ...]:
 
 
 def read_by_conditions(query: Query) -> set[str]:
-    """The attributes that some condition reads.
+    """The attributes that some condition or PART-BY reads.
 
     >>> from cepheid.algebra.conditions import Attribute, IsNull
     >>> read_by_conditions(Query(Filter(Atom("T", "x"), IsNull(Attribute("x", "value")))))
     {'value'}
     """
     conditions = (node.condition for node in walk(query.pattern) if isinstance(node, Filter | Atom))
-    return {read.name for condition in conditions if condition for read in attributes(condition)}
+    keys = {name for node in walk(query.pattern) if isinstance(node, PartBy) for _, name in node.keys}
+    return keys | {read.name for condition in conditions if condition for read in attributes(condition)}

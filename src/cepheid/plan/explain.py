@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from cepheid.algebra.nodes import Query
-from cepheid.algebra.printing import print_pattern, print_query, print_tree, print_window
+from cepheid.algebra.printing import print_name, print_pattern, print_query, print_tree, print_window
 from cepheid.automata.printing import automaton_dot, print_automaton
 from cepheid.errors import CepheidError
 from cepheid.languages.parsed import ParsedTree
@@ -27,7 +27,7 @@ def draw_query(query: Query) -> str:
     rewriting = rewrite(query)
     automaton = automaton_of(query, rewriting.query)
     if automaton is None:
-        raise CepheidError("not-yet", f"there is no automaton yet for {reason(rewriting.query)}")
+        raise CepheidError("not-yet", f"there is no automaton yet: {reason(rewriting.query)}")
     return automaton_dot(automaton)
 
 
@@ -43,13 +43,18 @@ def explain_plan(tree: ParsedTree, plan: Plan, spark: str | None = None) -> str:
 
 
 def _front(tree: ParsedTree, query: Query, rewriting: Rewriting) -> list[tuple[str, str]]:
-    steps = [f"{step.rule}:\n  {print_pattern(step.after.pattern)}" for step in rewriting.steps]
+    steps = [f"{step.rule}:\n  {_after(step.after, query)}" for step in rewriting.steps]
     return [
         ("query", print_query(query)),
         ("syntax tree", str(tree)),
         ("algebra", print_tree(query.pattern)),
         ("rewriting", "\n".join(steps) or "nothing to do"),
     ]
+
+
+def _after(query: Query, before: Query) -> str:
+    columns = [print_name(name) for name in query.partition_by if name not in before.partition_by]
+    return print_pattern(query.pattern) + (f" PARTITION BY {', '.join(columns)}" if columns else "")
 
 
 def _plan(plan: Plan) -> str:
@@ -63,6 +68,9 @@ def _plan(plan: Plan) -> str:
         lines.append(f"partitions: by {', '.join(query.partition_by)}; each key is a stream of its own")
     else:
         lines.append("partitions: none; the whole stream is one ordered sequence")
+    inner = [name for name in plan.rewritten.partition_by if name not in query.partition_by]
+    if inner:
+        lines.append(f"PART-BY: runs as partitions by {', '.join(inner)}, which no match can tell")
     lines.append(f"memory: {_memory(query)}")
     return "\n".join(lines)
 

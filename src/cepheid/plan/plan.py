@@ -15,7 +15,8 @@ class Plan:
     """`query` is what the user meant, `rewritten` the same matches in normal form.
 
     `reads` are the columns that conditions, type, time, order and partition need; matches that show variables
-    need every column. `text` in `language` is what the query was written as.
+    need every column. `text` in `language` is what the query was written as, `asked` the evaluator that was
+    asked for: with both, the same plan is made again.
     """
 
     query: Query
@@ -26,5 +27,6 @@ class Plan:
     shown: tuple[Shown, ...]
     reads: tuple[str, ...]
     automaton: CEA | None
+    asked: str = "auto"
     text: str = ""
     language: str = "cel"

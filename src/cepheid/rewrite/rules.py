@@ -12,16 +12,22 @@ from dataclasses import dataclass, replace
 from cepheid.algebra.nodes import Pattern, Query
 from cepheid.rewrite.limits import guarded, not_too_deep
 from cepheid.rewrite.parametrise import parametrise
+from cepheid.rewrite.partition import partition
 from cepheid.rewrite.push import push
 from cepheid.rewrite.safe import make_safe
 from cepheid.rewrite.simplify import simplify_whole
+from cepheid.rewrite.single import drop_single
 from cepheid.rewrite.split import split
 
 
 @dataclass(frozen=True, slots=True)
 class Rule:
     name: str
-    apply: Callable[[Pattern], Pattern]
+    apply: Callable[[Query], Query]
+
+
+def _in_pattern(name: str, change: Callable[[Pattern], Pattern]) -> Rule:
+    return Rule(name, lambda query: replace(query, pattern=guarded(change(query.pattern), name)))
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,13 +45,15 @@ class Rewriting:
 
 
 RULES: tuple[Rule, ...] = (
-    Rule("simplify", simplify_whole),
-    Rule("split", split),
-    Rule("safe", make_safe),
+    _in_pattern("simplify", simplify_whole),
+    _in_pattern("split", split),
+    _in_pattern("safe", make_safe),
     # The local rule comes first: what it moves need not be decided by doubling the pattern.
-    Rule("push", push),
-    Rule("parametrise", parametrise),
-    Rule("simplify", simplify_whole),
+    _in_pattern("push", push),
+    _in_pattern("parametrise", parametrise),
+    _in_pattern("simplify", simplify_whole),
+    _in_pattern("single", drop_single),
+    Rule("partition", partition),
 )
 
 
@@ -61,9 +69,9 @@ def rewrite(query: Query) -> Rewriting:
     steps: list[Step] = []
     for rule in RULES:
         with not_too_deep():
-            pattern = guarded(rule.apply(query.pattern), rule.name)
-            changed = pattern != query.pattern
+            after = rule.apply(query)
+            changed = after != query
         if changed:
-            query = replace(query, pattern=pattern)
+            query = after
             steps.append(Step(rule.name, query))
     return Rewriting(query, tuple(steps))

@@ -9,8 +9,8 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from cepheid.algebra.conditions import FALSE, TRUE, Condition
-from cepheid.algebra.nodes import All, Atom, Filter, Or, Pattern, Repeat, Seq, StrictSeq
+from cepheid.algebra.conditions import FALSE, TRUE, Condition, sets_read
+from cepheid.algebra.nodes import All, Atom, Bind, Filter, Or, PartBy, Pattern, Repeat, Seq, StrictSeq
 from cepheid.errors import Span
 from cepheid.rewrite.empty import EMPTY, either, is_empty, optional
 from cepheid.rewrite.fold import fold
@@ -44,6 +44,9 @@ def simplify(pattern: Pattern) -> Pattern:
             assert condition is not None
             folded = _possible(condition, pattern.span)
             return replace(pattern, condition=None if folded == TRUE else folded)
+        case Filter(body, condition) if sets_read(condition):
+            # A set may be empty, and then even a condition that is never true holds.
+            return replace(pattern, body=simplify(body))
         case Filter(body, condition, span):
             folded = _possible(condition, span)
             simple = simplify(body)
@@ -69,7 +72,7 @@ def _tidy(pattern: Pattern) -> Pattern:
             return body
         case Repeat(_, _, 0):
             return EMPTY
-        case Repeat(body) if is_empty(body):
+        case Repeat(body) | Bind(body) | PartBy(body) if is_empty(body):
             return EMPTY
         case Repeat(body, 0, 1):
             return optional(body)

@@ -14,6 +14,7 @@ from cepheid.algebra.conditions import (
     Disjunction,
     Negation,
     conjuncts,
+    sets_read,
     variables,
 )
 from cepheid.algebra.nodes import Filter, Pattern, rebuild
@@ -40,8 +41,11 @@ def split(pattern: Pattern) -> Pattern:
 
 
 def _filtered(body: Pattern, condition: Condition, span: Span | None) -> Pattern:
-    for part in conjuncts(_inwards(condition)):
-        if isinstance(part, Disjunction) and len(variables(part)) > 1 and _separable(part):
+    # Over sets AND alone is taken apart: where one is empty, what else joins conditions is not what it seems.
+    for part in conjuncts(condition if sets_read(condition) else _inwards(condition)):
+        if sets_read(part):
+            body = Filter(body, part, span)
+        elif isinstance(part, Disjunction) and len(variables(part)) > 1 and _separable(part):
             body = guarded(either(_filtered(body, choice, span) for choice in _by_variable(part)), "split")
         else:
             body = Filter(body, part, span)

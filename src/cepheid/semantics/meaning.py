@@ -1,11 +1,16 @@
-"""What a pattern means over a finite stream: ⟦φ⟧ of `cel-cea`, sections 3 and 4, as a set.
+"""What a pattern means over a finite stream: ⟦φ⟧ of `cel-cea`, sections 3 and 4, and of
+`partition-by-chain-cea`, sections 2 and 3, as a set.
 
 In: a pattern and a list of events. Out: every `Result` (C, ν, binding) such that C ∈ ⟦φ⟧(S, ν') for all
-valuations ν' that extend ν, where ν is *partial*: a variable it does not mention may be any position. Beside
-the paper's C and ν a result carries the binding, the names each event is shown under.
+valuations ν' that extend ν, where ν is *partial*: a variable it does not mention may be any position.
 
-Beyond the paper: `φ : ψ`, `φ?` (φ OR ε), `φ{l,m}`, and ε, the match of no events, which is neutral for ; and
-:. The nodes of later papers say *not yet*.
+The binding is the second-order valuation μ of the later paper: from names to sets of positions, united by
+; ALL and iteration. `φ IN X` gives X all events of φ, `R AS x` gives x its one event; so under an iteration x
+has those of all rounds, which is what the output shows. Only sets and PART-BY are asked about μ: a condition
+on `x` is about ν, one event.
+
+Beyond the papers: `φ : ψ`, `φ?` (φ OR ε), `φ{l,m}`, and ε, the match of no events, which is neutral for ; :
+and ALL. The nodes of later papers say *not yet*.
 """
 
 from __future__ import annotations
@@ -15,8 +20,7 @@ from collections import defaultdict
 from collections.abc import Callable, Collection, Iterable, Iterator
 from typing import NamedTuple
 
-from cepheid.algebra.conditions import Condition
-from cepheid.algebra.conditions import variables as mentioned
+from cepheid.algebra.conditions import Condition, conjuncts, sets_read, variables
 from cepheid.algebra.nodes import (
     All,
     Atom,
@@ -34,9 +38,11 @@ from cepheid.algebra.nodes import (
     StrictSeq,
     Within,
     children,
+    walk,
 )
 from cepheid.algebra.variables import defined_once, is_iteration, label_of
 from cepheid.errors import CepheidError
+from cepheid.semantics.keys import is_one_key
 from cepheid.semantics.strategies import ComplexEvent, choose
 from cepheid.semantics.stream import Stream, inside
 from cepheid.semantics.values import holds
@@ -45,7 +51,7 @@ Pairs = frozenset[tuple[str, int]]
 
 
 class Result(NamedTuple):
-    """C, ν and the binding; ν and the binding are sets of (name, position)."""
+    """C, ν and the binding μ; ν and μ are sets of (name, position), with one position per name in ν."""
 
     events: ComplexEvent
     valuation: Pairs
@@ -57,7 +63,7 @@ EMPTY = Result((), frozenset(), frozenset())  # ε
 
 
 def meaning(pattern: Pattern, stream: Stream, shown: Collection[str] | None = None) -> Results:
-    """All results of a pattern. The binding is recorded for the names in `shown`, for all if it is None.
+    """All results of a pattern, their bindings for the names in `shown` only, or for all if it is None.
 
     >>> from cepheid.semantics.stream import Event
     >>> stream = [Event("A", 0, {}), Event("B", 1, {}), Event("B", 2, {})]
@@ -65,41 +71,70 @@ def meaning(pattern: Pattern, stream: Stream, shown: Collection[str] | None = No
     >>> sorted(result.events for result in found)
     [(0, 1), (0, 1, 2), (0, 2)]
     """
+    if shown is None:
+        return _meaning(pattern, stream, None)
+    names = frozenset(shown)
+    results = _meaning(pattern, stream, names | asked_about(pattern))
+    return frozenset(result._replace(binding=_only(result.binding, names)) for result in results)
+
+
+def asked_about(pattern: Pattern) -> frozenset[str]:
+    """The names whose events a filter on a set or a PART-BY asks about.
+
+    >>> sorted(asked_about(PartBy(Seq(Bind(Atom("T"), "X"), Atom("H", "y")), (("X", "id"), ("y", "id")))))
+    ['X', 'y']
+    """
+    asked: set[str] = set()
+    for node in walk(pattern):
+        if isinstance(node, Filter):
+            asked |= sets_read(node.condition)
+        elif isinstance(node, PartBy):
+            asked |= {var for var, _ in node.keys if var is not None}
+    return frozenset(asked)
+
+
+def _meaning(pattern: Pattern, stream: Stream, shown: frozenset[str] | None) -> Results:
     match pattern:
         case Atom(marked=True):
             return frozenset(_atom(pattern, stream, shown))
         case Filter(body, condition):
-            return frozenset(_filter(meaning(body, stream, shown), condition, stream))
+            return _filter(_meaning(body, stream, shown), condition, stream)
         case Or(left, right):
-            return meaning(left, stream, shown) | meaning(right, stream, shown)
+            return _meaning(left, stream, shown) | _meaning(right, stream, shown)
         case Seq(left, right):
-            return _join(meaning(left, stream, shown), meaning(right, stream, shown), _after)
+            return _join(_meaning(left, stream, shown), _meaning(right, stream, shown), _after)
         case StrictSeq(left, right):
-            return _join(meaning(left, stream, shown), meaning(right, stream, shown), _directly_after)
+            return _join(_meaning(left, stream, shown), _meaning(right, stream, shown), _directly_after)
         case Repeat(body, lo, hi):
-            results = meaning(body, stream, shown)
+            results = _meaning(body, stream, shown)
             return (
                 _iterate(results, defined_once(body), lo, hi)
                 if is_iteration(pattern)
                 else _option(results, lo)
             )
         case Within(body, window):
-            results = meaning(body, stream, shown)
+            results = _meaning(body, stream, shown)
             return frozenset(
                 result
                 for result in results
                 if not result.events or inside(window, stream, result.events[0], result.events[-1])
             )
         case Select(strategy, body):
-            return _select(
-                meaning(body, stream, shown), strategy, free(body) - defined_once(body), len(stream)
-            )
-        case Atom() | All() | Intersect() | Not() | PartBy() | Bind():
+            results = _meaning(body, stream, shown)
+            return _select(results, strategy, free(body) - defined_once(body), len(stream))
+        case All(left, right):
+            return _unite(_meaning(left, stream, shown), _meaning(right, stream, shown))
+        case Bind(body, var):
+            results = _meaning(body, stream, shown)
+            return results if shown is not None and var not in shown else frozenset(_bind(results, var))
+        case PartBy(body, keys):
+            return frozenset(_part_by(_meaning(body, stream, shown), keys, stream))
+        case Atom() | Intersect() | Not():
             name = type(pattern).__name__
             raise CepheidError("not-yet", f"the operator {name} is not yet supported")
 
 
-def _atom(atom: Atom, stream: Stream, shown: Collection[str] | None) -> Iterator[Result]:
+def _atom(atom: Atom, stream: Stream, shown: frozenset[str] | None) -> Iterator[Result]:
     """R AS x: C = {ν(x)} and type(S[ν(x)]) = R."""
     label = label_of(atom)
     for position, event in enumerate(stream):
@@ -116,18 +151,65 @@ def _pair(name: str | None, position: int) -> Pairs:
     return frozenset() if name is None else frozenset([(name, position)])
 
 
-def _filter(results: Results, condition: Condition, stream: Stream) -> Iterator[Result]:
-    """ρ FILTER P(x̄): C ∈ ⟦ρ⟧(S, ν) and (S[ν(x₁)], …, S[ν(xₙ)]) ∈ P."""
-    names = sorted(mentioned(condition))
+def _filter(results: Results, condition: Condition, stream: Stream) -> Results:
+    """ρ FILTER (P AND Q) is (ρ FILTER P) FILTER Q; what else a condition joins is one predicate."""
+    for part in conjuncts(condition):
+        results = frozenset(_satisfying(results, part, stream))
+    return results
+
+
+def _satisfying(results: Results, condition: Condition, stream: Stream) -> Iterator[Result]:
+    """ρ FILTER P(x̄): C ∈ ⟦ρ⟧(S, ν) and (S[ν(x₁)], …, S[ν(xₙ)]) ∈ P. Where P is asked of sets it is its
+    second-order extension: it holds for every choice of one event of each, so for an empty set always."""
+    gathered = sorted(sets_read(condition))
+    names = sorted(variables(condition) - sets_read(condition))
     known: dict[tuple[int, ...], bool] = {}
+
+    def holds_at(places: tuple[int, ...]) -> bool:
+        if places not in known:
+            events = zip((*names, *gathered), places, strict=True)
+            known[places] = holds(condition, {name: stream[place].attributes for name, place in events})
+        return known[places]
+
     for result in results:
+        choices = list(itertools.product(*(_gathered(result, name) for name in gathered)))
         for valuation in _extensions(result.valuation, names, len(stream)):
             at = dict(valuation)
-            key = tuple(at[name] for name in names)
-            if key not in known:
-                known[key] = holds(condition, {name: stream[at[name]].attributes for name in names})
-            if known[key]:
+            if all(holds_at((*(at[name] for name in names), *chosen)) for chosen in choices):
                 yield result._replace(valuation=valuation)
+
+
+def _gathered(result: Result, name: str) -> list[int]:
+    """μ(X)."""
+    return [position for gatherer, position in result.binding if gatherer == name]
+
+
+def _bind(results: Results, var: str) -> Iterator[Result]:
+    """ρ IN X: μ(X) = C."""
+    for result in results:
+        yield result._replace(binding=result.binding.union((var, position) for position in result.events))
+
+
+def _part_by(results: Results, keys: tuple[tuple[str | None, str], ...], stream: Stream) -> Iterator[Result]:
+    """ρ PART-BY [X₁.a₁, …]: S[l].aᵢ = S[m].aⱼ for all i, j, l ∈ μ(Xᵢ) and m ∈ μ(Xⱼ)."""
+    for result in results:
+        if is_one_key(
+            stream[position].attributes[name]
+            for var, name in keys
+            for position in (result.events if var is None else _gathered(result, var))
+        ):
+            yield result
+
+
+def _unite(lefts: Results, rights: Results) -> Results:
+    """ρ₁ ALL ρ₂: C = C₁ ∪ C₂ and μ = μ₁ ∪ μ₂; C₁ and C₂ may share events."""
+    united: set[Result] = set()
+    for left, right in itertools.product(lefts, rights):
+        valuation = _agreed(left.valuation, right.valuation)
+        if valuation is not None:
+            events = tuple(sorted({*left.events, *right.events}))
+            united.add(Result(events, valuation, left.binding | right.binding))
+    return frozenset(united)
 
 
 def _extensions(valuation: Pairs, names: Iterable[str], length: int) -> Iterator[Pairs]:
@@ -193,6 +275,10 @@ def _without(pairs: Pairs, names: frozenset[str]) -> Pairs:
     return frozenset(pair for pair in pairs if pair[0] not in names)
 
 
+def _only(pairs: Pairs, names: frozenset[str]) -> Pairs:
+    return frozenset(pair for pair in pairs if pair[0] in names)
+
+
 def _select(results: Results, strategy: Strategy, outer: frozenset[str], length: int) -> Results:
     """A strategy inside a formula: for each valuation of the variables from outside, the strategy chooses
     among the complex events over all valuations of those inside."""
@@ -209,7 +295,7 @@ def _select(results: Results, strategy: Strategy, outer: frozenset[str], length:
 
 
 def free(pattern: Pattern) -> frozenset[str]:
-    """The variables a pattern's filters mention, but for those that belong to an iteration inside it.
+    """The variables a pattern's filters mention, but for sets and those of an iteration inside it.
 
     >>> from cepheid.algebra.conditions import Attribute, Comparison
     >>> same = Comparison("=", Attribute("x", "id"), Attribute("y", "id"))
@@ -218,7 +304,7 @@ def free(pattern: Pattern) -> frozenset[str]:
     """
     below = frozenset[str]().union(*(free(child) for child in children(pattern)))
     if isinstance(pattern, Filter):
-        return below | mentioned(pattern.condition)
+        return below | (variables(pattern.condition) - sets_read(pattern.condition))
     if isinstance(pattern, Repeat) and is_iteration(pattern):
         return below - defined_once(pattern.body)
     return below

@@ -14,6 +14,7 @@ from itertools import groupby
 
 from cepheid.algebra.nodes import Pattern, Query, Select, Strategy, walk
 from cepheid.algebra.variables import shown
+from cepheid.semantics.keys import key_of
 from cepheid.semantics.meaning import Pairs, meaning
 from cepheid.semantics.strategies import ComplexEvent, choose
 from cepheid.semantics.stream import Stream, inside
@@ -53,8 +54,8 @@ def partitions(query: Query, stream: Stream) -> list[list[int]]:
     """The indices of each partition's events, in order. NULL is a key like any other, and so is NaN."""
     by_key: dict[Hashable, list[int]] = {}
     for index, event in enumerate(stream):
-        key = tuple(event.attributes[name] for name in query.partition_by)
-        by_key.setdefault(tuple("NaN" if item != item else (item,) for item in key), []).append(index)
+        key = tuple(key_of(event.attributes[name]) for name in query.partition_by)
+        by_key.setdefault(key, []).append(index)
     return list(by_key.values())
 
 

@@ -31,6 +31,7 @@ from cepheid.algebra.conditions import (
     Disjunction,
     Expression,
     In,
+    Index,
     IsNull,
     IsTrue,
     Like,
@@ -74,7 +75,7 @@ def value_of(expression: Expression, events: Mapping[str | None, Attributes]) ->
         case Literal(value):
             return _read(value)
         case Attribute(var, name, index):
-            if index is not None:
+            if index not in (None, Index.EACH):
                 raise CepheidError(
                     "not-yet", "attributes of one event among many (`a[i]`) are not yet supported"
                 )

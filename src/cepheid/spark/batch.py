@@ -132,7 +132,7 @@ def _pruned(parsed: ParsedQuery, plan: Plan) -> Plan:
     """The same plan for events that carry only what conditions, order and partitions read."""
     schema = plan.schema
     columns = pa.schema([schema.arrow.field(name) for name in schema.names if name in plan.reads])
-    return plan_for(parsed, replace(schema, arrow=columns), plan.evaluator)
+    return plan_for(parsed, replace(schema, arrow=columns), plan.asked)
 
 
 def _distributed(rows: DataFrame, plan: Plan, slices: int | None, *, positions: bool) -> DataFrame:

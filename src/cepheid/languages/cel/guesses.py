@@ -12,11 +12,14 @@ from lark.exceptions import UnexpectedInput
 
 from cepheid.algebra.printing import KEYWORDS
 from cepheid.errors import CepheidError, Source, Span, nearest
-from cepheid.languages.cel.mistakes import CLAUSES, NAMES, Mistake, message_of, mistake_of
+from cepheid.languages.cel.mistakes import CLAUSES, NAMES, WORDS, Mistake, message_of, mistake_of
 
 NAME_OF_EVENT = frozenset(["DOT", "LPAR"])  # what may follow a name inside a condition
 
 BEFORE_NAMES = frozenset(["SELECT", "FROM", "BY", "AS", ","])
+
+PART_BY = frozenset(["PART", "PARTBY", "PART_BY", "PARTITION_BY", "PARTITIONBY"])  # what was meant as PART-BY
+KEYS = "PART-BY [x.a, y.b]"
 
 OTHER_SIGNS = {
     "[": "group with ( and )",
@@ -74,11 +77,38 @@ def _last_semicolon(mistake: Mistake) -> str | None:
 
 def _pattern_after_filter(mistake: Mistake) -> str | None:
     after_condition = "COMPARE" in mistake.accepts or {"AND", "FILTER"} <= mistake.accepts
-    starts_pattern = mistake.found in (";", ":") and after_condition
+    goes_on = mistake.found in (";", ":") or mistake.found.upper() == "ALL"
     names_event = mistake.found.upper() == "AS" and mistake.accepts == NAME_OF_EVENT
-    if not (starts_pattern or names_event):
+    if (goes_on and after_condition) or names_event:
+        return "FILTER takes all to its left; use parentheses: (T AS x FILTER …) ; …"
+    values = mistake.before.upper() == "IN" and mistake.accepts == {"LPAR"} and mistake.found[:1].isalpha()
+    if values or (mistake.found.upper() == "IN" and after_condition):
+        return "a condition's IN takes values, IN (1, 2); to name a set, use parentheses: (T FILTER …) IN X"
+    return None
+
+
+def _part_by(mistake: Mistake) -> str | None:
+    """What was meant as PART-BY, or stands where its brackets should."""
+    found, before = mistake.found.upper(), mistake.before.upper()
+    part_by = "_PART_BY" in mistake.accepts
+    if part_by and before == "]" and (found in (";", ":", "+", "*", "?", "{") or found in KEYWORDS - CLAUSES):
+        return "PART-BY takes all to its left; use parentheses: (… PART-BY [a]) ; …"
+    if (part_by or "AS" in mistake.accepts or "SEMICOLON" in mistake.accepts) and found in PART_BY:
+        return f"write {KEYS}"
+    if mistake.accepts == {"LSQB"} or (before, found) == ("[", "]"):
+        return f"list what must be equal in brackets: {KEYS}"
+    if (before, found) in (("BY", "["), ("BY", "("), ("PARTITION", "-")):
+        return f"PARTITION BY a splits the whole stream; inside a formula write {KEYS}"
+    closed_later = ")" in mistake.source.text[mistake.start :]
+    if found == "PARTITION" and "RPAR" in mistake.accepts and closed_later:
+        return f"inside a formula write {KEYS}"
+    return None
+
+
+def _both(mistake: Mistake) -> str | None:
+    if mistake.found.upper() != "AND" or "AND" in mistake.accepts or mistake.accepts == NAME_OF_EVENT:
         return None
-    return "FILTER takes all to its left; use parentheses: (T AS x FILTER …) ; …"
+    return "write A ALL B for both in any order, A ; B for one after the other"
 
 
 def _other_sign(mistake: Mistake) -> str | None:
@@ -87,6 +117,8 @@ def _other_sign(mistake: Mistake) -> str | None:
         return "write <= or >="
     if mistake.found == "," and "SEMICOLON" in mistake.accepts:
         return "write ; between the parts of a sequence"
+    if mistake.found == "]" and any(lexeme == "[" for _, lexeme in mistake.lexemes):
+        return None
     return next((hint for sign, hint in OTHER_SIGNS.items() if text.startswith(sign, place)), None)
 
 
@@ -104,23 +136,24 @@ def _attribute_without_variable(mistake: Mistake) -> str | None:
 
 
 def _parenthesis(mistake: Mistake) -> str | None:
-    waiting = list[int]()
+    waiting = list[tuple[int, str]]()
     for place, lexeme in mistake.lexemes:
-        if lexeme == "(":
-            waiting.append(place)
-        elif lexeme == ")" and waiting:
+        if lexeme in ("(", "["):
+            waiting.append((place, lexeme))
+        elif lexeme in (")", "]") and waiting:
             waiting.pop()
     if mistake.found == ")" and not waiting:
         return "there is no ( for it"
     ended = not mistake.found or mistake.found.upper() in CLAUSES
-    if ended and waiting and "RPAR" in mistake.accepts:
-        span = Span(mistake.source, waiting[-1], waiting[-1] + 1)
-        return f"the ( at {span.line}:{span.column} is never closed"
+    if ended and waiting and mistake.accepts & {"RPAR", "RSQB"}:
+        place, sign = waiting[-1]
+        span = Span(mistake.source, place, place + 1)
+        return f"the {sign} at {span.line}:{span.column} is never closed"
     return None
 
 
 def _misspelt_keyword(mistake: Mistake) -> str | None:
-    known = [name for name in mistake.accepts if name in KEYWORDS]
+    known = [WORDS.get(name, name) for name in mistake.accepts if name in KEYWORDS or name in WORDS]
     found = nearest(mistake.found, sorted(known)) if mistake.found[:1].isalpha() else None
     return f"did you mean {found}?" if found else None
 
@@ -146,7 +179,7 @@ def _missing_keyword(mistake: Mistake) -> str | None:
 
 def _name_of_event(mistake: Mistake) -> str | None:
     if mistake.found.upper() == "AS" and "LBRACE" in mistake.accepts:
-        return "name the event before it is repeated: (T AS x)+"
+        return "name the event before it is repeated: (T AS x)+, or the set of all: T+ IN X"
     if "AS" in mistake.accepts and mistake.found[:1].isalpha() and mistake.found.upper() not in KEYWORDS:
         return f"write AS before the variable: {mistake.before} AS {mistake.found}"
     return None
@@ -156,6 +189,8 @@ GUESSES: tuple[Callable[[Mistake], str | None], ...] = (
     _empty_query,
     _last_semicolon,
     _pattern_after_filter,
+    _part_by,
+    _both,
     _other_sign,
     _double_quoted_string,
     _keyword_read_as_name,

@@ -12,9 +12,12 @@ from collections.abc import Sequence
 from lark import Token, Tree
 
 from cepheid.algebra.nodes import (
+    All,
     Atom,
+    Bind,
     Filter,
     Or,
+    PartBy,
     Pattern,
     Places,
     Query,
@@ -25,6 +28,7 @@ from cepheid.algebra.nodes import (
     StrictSeq,
     Window,
 )
+from cepheid.algebra.variables import with_sets
 from cepheid.errors import CepheidError, Source, Span
 from cepheid.languages.cel.lower_conditions import lower_condition
 from cepheid.languages.cel.words import integer_of, name_of, window_of
@@ -42,7 +46,7 @@ def lower_cel(tree: ParsedTree) -> Query:
     strategy, projection, streams, formula, *clauses = tree.root.children
     source = tree.source
     chosen = Strategy.ALL if strategy is None else _strategy(strategy)
-    pattern = _formula(source, formula)
+    pattern = with_sets(_formula(source, formula))
     if chosen is Strategy.ALL and isinstance(pattern, Select):
         # A strategy around the whole formula is the query's: SELECT NXT * … WHERE φ.
         chosen, pattern = pattern.strategy, pattern.body
@@ -147,6 +151,13 @@ def _formula(source: Source, part: Part) -> Pattern:
             return StrictSeq(_formula(source, left), _formula(source, right))
         case "or", [left, right]:
             return Or(_formula(source, left), _formula(source, right))
+        case "all", [left, right]:
+            return All(_formula(source, left), _formula(source, right))
+        case "bind", [body, Token() as var]:
+            return Bind(_formula(source, body), name_of(var), span)
+        case "part_by", [body, *keys]:
+            places = tuple(span_of(source, key) for key in keys if isinstance(key, Tree))
+            return PartBy(_formula(source, body), tuple(map(_key, keys)), span, places)
         case "filter", [body, condition]:
             return Filter(_formula(source, body), lower_condition(source, condition), span)
         case "strategy", [strategy, body]:
@@ -154,6 +165,12 @@ def _formula(source: Source, part: Part) -> Pattern:
             return pattern if chosen is Strategy.ALL else Select(chosen, pattern, span)
         case _:
             return _repeat(source, part)
+
+
+def _key(key: Part) -> tuple[str | None, str]:
+    """`X.a`, or `a` for all events."""
+    var, *name = _names(key)
+    return (var, name[0]) if name else (None, var)
 
 
 def _repeat(source: Source, node: Node) -> Repeat:

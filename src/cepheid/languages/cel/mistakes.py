@@ -51,16 +51,21 @@ SIGNS = {
     "LPAR": "`(`",
     "RPAR": "`)`",
     "RBRACE": "`}`",
+    "LSQB": "`[`",
+    "RSQB": "`]`",
     "INT": "a whole number",
     "DECIMAL": "a number",
     "STRING": "a string in single quotes",
 }
+WORDS = {"_PART_BY": "PART-BY"}  # terminals that are not called as they are written
 SILENT = frozenset(["OR_SIGN", "AND_SIGN", "NOT_SIGN", "$END"])
 NAME_AFTER = {
     "SELECT": "`*` or variables",
     "FROM": "a stream name",
     "BY": "a column name",
     "AS": "a variable name",
+    "IN": "a name for the set",
+    "[": "an attribute such as `x.id`",
     ".": "an attribute name",
 }
 LEXEME = re.compile(r"--[^\n]*|'(?:[^']|'')*'|\"(?:[^\"]|\"\")*\"|`(?:[^`]|``)*`|\w+|\S")
@@ -131,7 +136,7 @@ def _expected(mistake: Mistake) -> list[str]:
     if rest >= CLAUSES:
         take(CLAUSES, "a clause such as WITHIN")
     words += [word for name, word in SIGNS.items() if name in rest]
-    words += sorted(name for name in rest if name not in SIGNS and name not in SILENT)
+    words += sorted(WORDS.get(name, name) for name in rest if name not in SIGNS and name not in SILENT)
     return [*words, "the end of the query"] if "$END" in rest else words
 
 

@@ -1,0 +1,83 @@
+"""Partition: a PART-BY around the whole formula, on one attribute of all events, becomes a partition.
+
+In: a query. Out: one with the same matches, whose partition columns say what its outermost PART-BYs said. The
+events of a match then have one key, so they lie in one partition, and all that compete with it under a
+strategy end at the same event and lie there too. Not so where the stream as a whole is asked about: which events
+are neighbours (`:`, STRICT), how many lie in between (windows by count), what to forget (CONSUME). Then nothing
+changes. The output stays that of the query as written: no column for the key, positions and ids of the whole
+stream.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from cepheid.algebra.covers import uncovered
+from cepheid.algebra.nodes import (
+    All,
+    Atom,
+    Bind,
+    Filter,
+    Or,
+    PartBy,
+    Pattern,
+    Query,
+    Repeat,
+    Seq,
+    Strategy,
+    WindowUnit,
+    walk,
+)
+from cepheid.algebra.scope import MOST_KEYS
+
+
+def partition(query: Query) -> Query:
+    """The query with its outermost PART-BYs as partition columns, where that is the same.
+
+    >>> pair = Seq(Atom("T", "x"), Atom("H", "y"))
+    >>> partition(Query(PartBy(pair, ((None, "id"),)))) == Query(pair, partition_by=("id",))
+    True
+    >>> partition(Query(PartBy(pair, ((None, "id"),)), consume=True)).partition_by
+    ()
+    """
+    pattern, names = _taken_off(query.pattern)
+    columns = tuple(dict.fromkeys((*query.partition_by, *names)))
+    if not names or len(columns) > MOST_KEYS or _asks_about_the_stream(query):
+        return query
+    return replace(query, pattern=pattern, partition_by=columns)
+
+
+def _taken_off(pattern: Pattern) -> tuple[Pattern, tuple[str, ...]]:
+    """The pattern without the PART-BYs that all its events pass, and their attributes. What is around them passes
+    matches through or stops them, so their order does not matter."""
+    match pattern:
+        case PartBy(body, keys):
+            inner, names = _taken_off(body)
+            attributes = {name for _, name in keys}
+            if len(attributes) == 1 and _compares_all(pattern):
+                return inner, (*attributes, *names)
+            return replace(pattern, body=inner), names
+        case Filter(body) | Bind(body):
+            inner, names = _taken_off(body)
+            return replace(pattern, body=inner), names
+        case Or(left, right):
+            (one, names), (two, others) = _taken_off(left), _taken_off(right)
+            return (Or(one, two), names) if set(names) == set(others) else (pattern, ())
+        case _:
+            return pattern, ()
+
+
+def _compares_all(node: PartBy) -> bool:
+    variables = frozenset(var for var, _ in node.keys if var is not None)
+    return any(var is None for var, _ in node.keys) or not any(uncovered(node.body, variables))
+
+
+def _asks_about_the_stream(query: Query) -> bool:
+    by_count = query.window is not None and query.window.unit is WindowUnit.EVENTS
+    if by_count or query.consume or query.strategy is Strategy.STRICT:
+        return True
+    return not all(
+        isinstance(node, Seq | Or | All | Repeat | Filter | PartBy | Bind)
+        or (isinstance(node, Atom) and node.marked)
+        for node in walk(query.pattern)
+    )
