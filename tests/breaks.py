@@ -76,7 +76,7 @@ WINDOWS = (
     Break(
         SLIDE,
         "expire",
-        "POSITION if options.by_position else ROW",
+        "PLACE if options.by_position else ROW",
         "ROW",
         "windows by count count in the partition",
         (MOVING, LANES),
@@ -1212,8 +1212,8 @@ CORRELATION = (
     Break(
         "engine.py",
         "__init__",
-        "self._lanes = Lanes(plan.query.partition_by)",
-        "self._lanes = Lanes(plan.rewritten.partition_by)",
+        "self._lanes = Lanes(plan.query.partition_by, ",
+        "self._lanes = Lanes(plan.rewritten.partition_by, ",
         "PART-BY: ids are those of the query as written",
         (PART_BY,),
     ),

@@ -25,7 +25,6 @@ from cepheid.kernels.heap import allocate, release, resize, size_class
 from cepheid.kernels.lane import (
     BACK,
     BACK_K,
-    CLASS,
     EVENT_WORDS,
     EVENTS,
     EVENTS_K,
@@ -36,9 +35,12 @@ from cepheid.kernels.lane import (
     N_BACK,
     N_EVENTS,
     PIVOT,
-    POSITION,
+    PLACE,
     ROW,
     WIDTH,
+    class_at,
+    follows,
+    place_of,
 )
 from cepheid.kernels.wide import drop_bits, multiply_add
 
@@ -176,7 +178,7 @@ def count_dense(dense, batch, begin, options, heap, meta, lanes, total, wide):
         words = dense.words
     size = words * states
     by_position = options.by_position
-    key = POSITION if by_position else ROW
+    key = PLACE if by_position else ROW
     matrix = np.empty(dense.rows * size, np.int64)
     scratch_k = size_class(dense.rows * size)
     heap, scratch = allocate(heap, meta, scratch_k)
@@ -290,7 +292,7 @@ def run_lane(
     if wide is not None:
         words = dense.words
     size = words * states
-    key = POSITION if options.by_position else ROW
+    key = PLACE if options.by_position else ROW
     lane = batch.lane[i]
     count = len(batch.lane)
     why = END
@@ -345,8 +347,7 @@ def run_lane(
             if options.windowed:
                 at = events + n_events * EVENT_WORDS
                 heap[at + ROW] = batch.row[i]
-                heap[at + POSITION] = batch.position[i]
-                heap[at + CLASS] = klass
+                heap[at + PLACE] = place_of(batch.position[i], klass)
                 n_events += 1
         last = batch.position[i]
         i += 1
@@ -403,9 +404,9 @@ def replay(dense, gaps, heap, lanes, lane, back, words):
     events = lanes[lane, EVENTS]
     for t in range(lanes[lane, N_EVENTS]):
         at = events + t * EVENT_WORDS
-        if gaps and t > 0 and heap[at + POSITION] != heap[at - EVENT_WORDS + POSITION] + 1:
+        if gaps and t > 0 and not follows(heap, at):
             update_loose(dense.forward, 0, size, size, heap, back)
-        update_loose(dense.forward, heap[at + CLASS], size, size, heap, back)
+        update_loose(dense.forward, class_at(heap, at), size, size, heap, back)
         if words > 1:
             settle(heap, back, states, states, words, words)
 
@@ -530,7 +531,7 @@ def turn_dense(dense, begin, end, gaps, heap, meta, lanes, lane, back, matrix, w
     used, spent = 1, 1
     for t in range(count - 1, -1, -1):
         at = events + (begin + t) * EVENT_WORDS
-        klass = heap[at + CLASS]
+        klass = class_at(heap, at)
         if wide is None:
             if update(dense.backward, klass, states, matrix, 0) >= LIMIT:
                 return heap, True
@@ -547,7 +548,7 @@ def turn_dense(dense, begin, end, gaps, heap, meta, lanes, lane, back, matrix, w
             update_loose(dense.backward, klass, size, used * states, matrix, 0)
         for i in range(size):
             heap[front + t * size + i] = matrix[i]
-        if gaps and t > 0 and heap[at + POSITION] != heap[at - EVENT_WORDS + POSITION] + 1:
+        if gaps and t > 0 and not follows(heap, at):
             if wide is None:
                 update(dense.backward, 0, states, matrix, 0)
             else:

@@ -12,6 +12,7 @@ import numpy as np
 
 META = 64  # words of allocator state
 SMALLEST = 3  # 2³ words
+_LARGE = 1 << 24  # words
 
 
 @numba.njit(cache=True)
@@ -32,12 +33,21 @@ def allocate(heap, meta, k):
         return heap, offset
     offset = max(meta[0], 1)
     needed = offset + (1 << k)
-    if needed > len(heap):
-        larger = np.empty(max(needed, 2 * len(heap)), np.int64)
-        larger[:offset] = heap[:offset]
-        heap = larger
+    heap = with_room(heap, offset, needed)
     meta[0] = needed
     return heap, offset
+
+
+@numba.njit(cache=True)
+def with_room(heap, used, needed):
+    """The heap, at least `needed` words long. It grows by much at once: what is not used yet costs nothing, but first
+    use of memory is dear, and so is copying."""
+    if needed <= len(heap):
+        return heap
+    factor = 4 if len(heap) < _LARGE else 2
+    larger = np.empty(max(needed, factor * len(heap)), np.int64)
+    larger[:used] = heap[:used]
+    return larger
 
 
 @numba.njit(cache=True)
@@ -52,6 +62,10 @@ def resize(heap, meta, offset, k, used, words):
     if offset > 0 and (1 << k) >= words:
         return heap, offset, k
     new_k = size_class(words)
+    if offset > 0 and offset + (1 << k) == meta[0]:  # the last block grows where it is
+        heap = with_room(heap, meta[0], offset + (1 << new_k))
+        meta[0] = offset + (1 << new_k)
+        return heap, offset, new_k
     heap, new_offset = allocate(heap, meta, new_k)
     if offset > 0:
         heap[new_offset : new_offset + used] = heap[offset : offset + used]

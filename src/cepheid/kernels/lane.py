@@ -2,7 +2,8 @@
 
 A lane is a row of numbers, the fields below; what they point to lies in the heap.
 
-`EVENTS` are the relevant events of the window, oldest first, three words each: row, position, class. Those before
+`EVENTS` are the relevant events of the window, oldest first, two words each: the row, and the *place*, which is the
+position and, in the lowest bits, the class; so places compare as positions do (see `place_of`). Those before
 `PIVOT` are the front, the others the back; those before `LOW` have left the window.
 
 A *value* says which partial matches lead from one automaton state to another over a stretch of events: a number when
@@ -30,12 +31,32 @@ LAST = 14  # position of the last event taken
 COLLECT_AT = 15  # number of cells at which garbage is collected (lanes without a window)
 FIELDS = 16
 
-ROW, POSITION, CLASS, EVENT_WORDS = 0, 1, 2, 3
+ROW, PLACE, EVENT_WORDS = 0, 1, 2
+CLASS_BITS = 16
+_CLASS = (1 << CLASS_BITS) - 1
 CELL_ROW, CELL_LABEL, CELL_CHILD, CELL_ALTERNATIVE, CELL_WORDS = 0, 1, 2, 3, 4
 
 EMPTY = -1  # no string
 NOTHING = 0  # the empty string
 UNION = -1  # label of a union cell
+
+
+@numba.njit(cache=True, forceinline=True)
+def place_of(position, klass):
+    """A position and a class in one word. Those of a position and after are not less than `place_of(position, 0)`."""
+    return (position << CLASS_BITS) | klass
+
+
+@numba.njit(cache=True, forceinline=True)
+def class_at(heap, at):
+    """The class of the event at this offset."""
+    return heap[at + PLACE] & _CLASS
+
+
+@numba.njit(cache=True, forceinline=True)
+def follows(heap, at):
+    """Whether the event at this offset comes directly after the one before it in the lane's list."""
+    return heap[at + PLACE] >> CLASS_BITS == (heap[at - EVENT_WORDS + PLACE] >> CLASS_BITS) + 1
 
 
 @numba.njit(cache=True)
@@ -111,8 +132,7 @@ def append_event(heap, meta, lanes, lane, row, position, klass):
     )
     at = lanes[lane, EVENTS] + n * EVENT_WORDS
     heap[at + ROW] = row
-    heap[at + POSITION] = position
-    heap[at + CLASS] = klass
+    heap[at + PLACE] = place_of(position, klass)
     lanes[lane, N_EVENTS] = n + 1
     return heap
 

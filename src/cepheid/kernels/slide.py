@@ -34,7 +34,7 @@ from cepheid.kernels.lane import (
     N_EVENTS,
     NOTHING,
     PIVOT,
-    POSITION,
+    PLACE,
     ROW,
     UNION,
     WIDTH,
@@ -372,7 +372,7 @@ def emit_matches(
 def expire(table, edge, options, heap, meta, lanes, lane, slot):
     """Moves the lane's low end up to the edge, and its pivot to now if the edge has passed it."""
     events = lanes[lane, EVENTS]
-    key = POSITION if options.by_position else ROW
+    key = PLACE if options.by_position else ROW
     low = lanes[lane, LOW]
     pivot = lanes[lane, PIVOT]
     while low < pivot and heap[events + low * EVENT_WORDS + key] < edge:

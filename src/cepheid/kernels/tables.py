@@ -30,14 +30,14 @@ class Batch(NamedTuple):
     row: np.ndarray
     position: np.ndarray
     klass: np.ndarray
-    edge: np.ndarray  # the least row (or position) a match that ends here may start at
+    edge: np.ndarray  # the least row (or place) a match that ends here may start at
 
 
 class Options(NamedTuple):
     words: int  # words per value
     counting: bool
     windowed: bool
-    by_position: bool  # the window's edge is a position, not a row
+    by_position: bool  # the window's edge is a place, not a row
     gaps: bool  # skipping an irrelevant event changes some state
     consume: bool
     report: bool

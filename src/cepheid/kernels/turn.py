@@ -13,7 +13,6 @@ from cepheid.kernels.heap import resize
 from cepheid.kernels.lane import (
     BACK,
     BACK_K,
-    CLASS,
     EMPTY,
     EVENT_WORDS,
     EVENTS,
@@ -25,10 +24,11 @@ from cepheid.kernels.lane import (
     N_EVENTS,
     NOTHING,
     PIVOT,
-    POSITION,
     ROW,
     WIDTH,
+    class_at,
     enter,
+    follows,
     leave,
     new_cell,
     reserve_cells,
@@ -47,11 +47,11 @@ def turn(table, begin, options, heap, meta, lanes, lane, slot):
     steps = 0
     for t in range(count):
         at = events + (begin + t) * EVENT_WORDS
-        if t > 0 and options.gaps and heap[at + POSITION] != heap[at - EVENT_WORDS + POSITION] + 1:
+        if t > 0 and options.gaps and not follows(heap, at):
             step_class[steps] = 0
             step_event[steps] = -1
             steps += 1
-        step_class[steps] = heap[at + CLASS]
+        step_class[steps] = class_at(heap, at)
         step_event[steps] = t
         steps += 1
     status, state, klass, offsets, active = reach(table, step_class[:steps])

@@ -15,8 +15,10 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from cepheid.automata.cea import Predicate
+from cepheid.errors import CepheidError
 from cepheid.evaluators.columns import Columns
 from cepheid.evaluators.columns.distinct import Codes
+from cepheid.kernels.lane import CLASS_BITS
 from cepheid.kernels.stream import first_unnumbered, pick
 from cepheid.matches.found import Ints
 from cepheid.schema import Schema
@@ -180,6 +182,12 @@ class Classes:
         further = frozenset(begin + bit for bit in range(_WORD) if key >> bit & 1)
         satisfied = self.satisfied[klass] | further
         if satisfied not in self._numbers:
+            if len(self.satisfied) == 1 << CLASS_BITS:
+                raise CepheidError(
+                    "too-large",
+                    f"events satisfy more than {1 << CLASS_BITS:,} combinations of the query's conditions",
+                    hint="fewer conditions that overlap",
+                )
             self._numbers[satisfied] = len(self.satisfied)
             self.satisfied.append(satisfied)
         return self._numbers[satisfied]

@@ -19,7 +19,7 @@ from cepheid.evaluators.compact.transitions import Transitions
 from cepheid.evaluators.interface import Events, State
 from cepheid.kernels.dense import BITS, GIVE_UP, Dense, count_dense
 from cepheid.kernels.heap import META
-from cepheid.kernels.lane import FIELDS
+from cepheid.kernels.lane import CLASS_BITS, FIELDS
 from cepheid.kernels.living import cell_rows, free_all_but, window_rows
 from cepheid.kernels.numbers import from_int, to_int
 from cepheid.kernels.slide import slide
@@ -114,7 +114,8 @@ class CompactEvaluator:
 
     @property
     def memory(self) -> int:
-        return int(sum(array.nbytes for array in (self._heap, self._lanes, self._rows, self._times)))
+        heap = self._heap[: int(self._meta[0])]  # of what is beyond no page has been touched
+        return int(sum(array.nbytes for array in (heap, self._lanes, self._rows, self._times)))
 
     def _options(self, report: bool) -> Options:
         return Options(
@@ -240,11 +241,11 @@ class CompactEvaluator:
         return Found(offsets[: made + 1], rows[: offsets[made]], labels[: offsets[made]])
 
     def _edges(self, rows: Ints, positions: Ints, all_times: Times, kept: Ints) -> Ints:
-        """By kept event, the least row or position that a match ending there may start at."""
+        """By kept event, the least row or place that a match ending there may start at."""
         if self._window is None:
             return np.zeros(len(rows), np.int64)
         if self._by_position:
-            return positions - (int(self._window.amount) - 1)
+            return (positions - (int(self._window.amount) - 1)) << CLASS_BITS
         times = all_times[kept]
         all_rows = np.concatenate([self._rows, rows])
         all_times = np.concatenate([self._times.astype(times.dtype, copy=False), times])
