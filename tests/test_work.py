@@ -84,6 +84,8 @@ def test_an_event_is_turned_at_most_once_however_long_the_window(
     within: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The loop runs uncompiled, so that what it calls can be counted."""
+    table = stream(6_000, "ABC")
+    expected = cepheid.count(table, f"SELECT * FROM s WHERE {SEQUENCE} WITHIN {within} EVENTS")
     turned, updates = Counter[str](), Counter[str]()
     turn, update = dense.turn_dense, dense.update
 
@@ -99,10 +101,9 @@ def test_an_event_is_turned_at_most_once_however_long_the_window(
     monkeypatch.setattr(dense, "update", counted_update)
     monkeypatch.setattr(dense, "run_lane", dense.run_lane.py_func)
     monkeypatch.setattr(compact, "count_dense", dense.count_dense.py_func)
-    table = stream(6_000, "ABC")
     engine, _ = engine_for(f"{SEQUENCE} WITHIN {within} EVENTS", True)
     pushed(engine, table, 6_000)
-    assert engine.counted == cepheid.count(table, f"SELECT * FROM s WHERE {SEQUENCE} WITHIN {within} EVENTS")
+    assert engine.counted == expected
     assert 0 < turned["events"] <= len(table)
     assert updates["updates"] == len(table)
 
