@@ -59,7 +59,7 @@ class Break:
 WINDOWS = (
     Break(
         SLIDE,
-        "expire",
+        "pass_edge",
         "+ low * EVENT_WORDS + key] < edge",
         "+ low * EVENT_WORDS + key] <= edge",
         "the first event of the window is inside it",
@@ -68,8 +68,8 @@ WINDOWS = (
     Break(
         SLIDE,
         "expire",
-        "while pivot < end and heap[events + pivot * EVENT_WORDS + key] < edge",
-        "while pivot < end and heap[events + pivot * EVENT_WORDS + key] <= edge",
+        "while begin < end and heap[events + begin * EVENT_WORDS + key] < edge",
+        "while begin < end and heap[events + begin * EVENT_WORDS + key] <= edge",
         "a turn keeps the first event of the window",
         (MOVING,),
     ),
@@ -193,7 +193,7 @@ VALUES = (
     ),
     Break(
         SLIDE,
-        "slide",
+        "run_lane",
         "batch.position[i] != lanes[lane, LAST] + 1",
         "batch.position[i] > lanes[lane, LAST] + 2",
         "one irrelevant event in between breaks a strict sequence",
@@ -201,7 +201,7 @@ VALUES = (
     ),
     Break(
         SLIDE,
-        "slide",
+        "run_lane",
         "options.consume and matched",
         "options.consume and matched and not options.counting",
         "counting consumes",
@@ -210,22 +210,22 @@ VALUES = (
     Break(
         SLIDE,
         "slide",
-        "if lane >= 0:\n                leave(",
-        "if lane < 0:\n                leave(",
+        "leave(heap, lanes, lane, slot, options.words)\n    return",
+        "pass\n    return",
         "a lane's states are its own",
-        (LANES, MOVING),
+        (MOVING,),
     ),
     Break(
         SLIDE,
         "slide",
-        "made_before + options.limit",
-        "made_before + options.limit - 1",
+        "limit = made + options.limit",
+        "limit = made + options.limit - 1",
         "LIMIT n gives n matches",
         (SPEC,),
     ),
     Break(
         "kernels/emit.py",
-        "emit_here",
+        "emit",
         "range(length_back - 1, -1, -1)",
         "range(length_back)",
         "the events of a match are in stream order",
@@ -240,7 +240,12 @@ VALUES = (
         (SPEC,),
     ),
     Break(
-        "kernels/emit.py", "emit", "or len(out_rows) >= guard", "", "too many matches are an error", (ENGINE,)
+        SLIDE,
+        "slide",
+        "if len(out_rows) >= options.guard:",
+        "if len(out_rows) < options.guard:",
+        "only too many matches are an error",
+        (ENGINE,),
     ),
     Break(
         LANE,
@@ -494,7 +499,7 @@ DENSE_COUNTS = (
     ),
     Break(
         "kernels/emit.py",
-        "emit_here",
+        "emit",
         "changed = length_front - 1 if in_front else 0",
         "changed = 0",
         "matches that differ in the last event of the front differ there",

@@ -41,6 +41,7 @@ from cepheid.kernels.lane import (
     class_at,
     follows,
     place_of,
+    reserve_event,
 )
 from cepheid.kernels.wide import drop_bits, multiply_add
 
@@ -212,6 +213,7 @@ def count_dense(dense, batch, begin, options, heap, meta, lanes, total, wide):
                 dense,
                 batch,
                 i,
+                lane,
                 options,
                 heap,
                 back,
@@ -267,6 +269,7 @@ def run_lane(
     dense,
     batch,
     i,
+    lane,
     options,
     heap,
     back,
@@ -293,7 +296,6 @@ def run_lane(
         words = dense.words
     size = words * states
     key = PLACE if options.by_position else ROW
-    lane = batch.lane[i]
     count = len(batch.lane)
     why = END
     while i < count and batch.lane[i] == lane:
@@ -355,20 +357,6 @@ def run_lane(
             why = LARGE
             break
     return why, i, n_events, low, pivot, last, used, spent
-
-
-@numba.njit(cache=True, forceinline=True)
-def reserve_event(heap, meta, lanes, lane, n_events):
-    """Room for one event more."""
-    heap, lanes[lane, EVENTS], lanes[lane, EVENTS_K] = resize(
-        heap,
-        meta,
-        lanes[lane, EVENTS],
-        lanes[lane, EVENTS_K],
-        n_events * EVENT_WORDS,
-        (n_events + 1) * EVENT_WORDS,
-    )
-    return heap
 
 
 @numba.njit(cache=True, forceinline=True)

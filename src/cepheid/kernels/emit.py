@@ -71,28 +71,10 @@ def next_last(heap, cells, stack, base, room, n_waiting, depth, last):
 def emit(heap, cells, front, back, row, label, stack, limit, guard, made, out_offsets, out_rows, out_labels):
     """Writes every match front·back·(row, label) until `limit` matches are made in all.
 
-    `stack` is scratch, more than six times as long as there are cells. Gives (matches made, or -1 where they would
-    fill more than `guard` events; offsets; rows; labels), the arrays perhaps moved to larger ones.
-    """
-    while True:
-        after = emit_here(
-            heap, cells, front, back, row, label, stack, limit, guard, made, out_offsets, out_rows, out_labels
-        )
-        if after >= 0 or len(out_rows) >= guard:
-            return after, out_offsets, out_rows, out_labels
-        out_offsets = enlarged(out_offsets)
-        out_rows = enlarged(out_rows)
-        out_labels = enlarged(out_labels)
-
-
-@numba.njit(cache=True)
-def emit_here(
-    heap, cells, front, back, row, label, stack, limit, guard, made, out_offsets, out_rows, out_labels
-):
-    """The same in the arrays as they are: matches made, or -1 where there is no room for all.
-
     Matches that differ in one event, the last of the front or else the first of the back, are made by copying the one
-    before. (That arrays are never exchanged inside this loop makes it three times as fast.)
+    before. `stack` is scratch, more than six times as long as there are cells. Gives the number of matches made, or -1
+    where there is no room for all, `guard` events being the most: the caller enlarges the arrays, outside of any loop,
+    and calls again.
     """
     events_room, matches_room = min(len(out_rows), guard), len(out_offsets) - 1
     room = len(stack) // 6
@@ -156,6 +138,7 @@ def emit_here(
 
 @numba.njit(cache=True)
 def enlarged(array):
+    """Twice as long, with the same beginning."""
     larger = np.empty(2 * len(array), array.dtype)
     larger[: len(array)] = array
     return larger

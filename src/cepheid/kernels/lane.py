@@ -120,21 +120,27 @@ def new_cell(heap, lanes, lane, row, label, child, alternative):
 
 
 @numba.njit(cache=True, forceinline=True)
-def append_event(heap, meta, lanes, lane, row, position, klass):
-    n = lanes[lane, N_EVENTS]
+def reserve_event(heap, meta, lanes, lane, n_events):
+    """Room for one event more."""
     heap, lanes[lane, EVENTS], lanes[lane, EVENTS_K] = resize(
         heap,
         meta,
         lanes[lane, EVENTS],
         lanes[lane, EVENTS_K],
-        n * EVENT_WORDS,
-        (n + 1) * EVENT_WORDS,
+        n_events * EVENT_WORDS,
+        (n_events + 1) * EVENT_WORDS,
     )
+    return heap
+
+
+@numba.njit(cache=True, forceinline=True)
+def note_event(heap, lanes, lane, row, position, klass):
+    """Appends an event in space reserved before."""
+    n = lanes[lane, N_EVENTS]
     at = lanes[lane, EVENTS] + n * EVENT_WORDS
     heap[at + ROW] = row
     heap[at + PLACE] = place_of(position, klass)
     lanes[lane, N_EVENTS] = n + 1
-    return heap
 
 
 @numba.njit(cache=True)

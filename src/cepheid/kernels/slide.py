@@ -16,16 +16,19 @@ from __future__ import annotations
 import numba
 import numpy as np
 
-from cepheid.kernels.emit import emit
+from cepheid.kernels.emit import emit, enlarged
 from cepheid.kernels.heap import resize
 from cepheid.kernels.lane import (
     BACK,
     BACK_K,
+    CELL_WORDS,
     CELLS,
+    CELLS_K,
     COLLECT_AT,
     EMPTY,
     EVENT_WORDS,
     EVENTS,
+    EVENTS_K,
     FRONT,
     LAST,
     LOW,
@@ -38,17 +41,21 @@ from cepheid.kernels.lane import (
     ROW,
     UNION,
     WIDTH,
-    append_event,
     collect,
     enter,
     leave,
     new_cell,
+    note_event,
     reserve_cells,
+    reserve_event,
     reset,
 )
 from cepheid.kernels.numbers import add, add_product, add_to, is_zero
 from cepheid.kernels.tables import DEAD, DONE, MISSING, TOO_MANY, UNKNOWN, WIDEN
 from cepheid.kernels.turn import turn
+
+# Why a lane's events are not taken further for the moment.
+END, ROOM, EXPIRED, OUTPUT, CONSUMED, UNKNOWN_MOVES, LARGE, GARBAGE = 0, 1, 2, 3, 4, 5, 6, 7
 
 
 @numba.njit(cache=True)
@@ -58,51 +65,117 @@ def slide(table, batch, begin, options, heap, meta, lanes, total, out_offsets, o
     Gives (why it stopped, event it stopped at, state, class, heap, matches made, offsets, rows, labels). Where it
     stopped for MISSING or WIDEN the event has not been taken, and the call can be repeated from there.
     """
-    states = table.skip.shape[0]
-    slot = np.full(states, -1, np.int64)
+    slot = np.full(table.skip.shape[0], -1, np.int64)
     work = np.empty(64, np.int64)
     stack = np.empty(6 * 64, np.int64)
     status, state, klass = DONE, 0, 0
-    lane = -1
-    made_before = made
     i = begin
-    while i < len(batch.lane):
-        if batch.lane[i] != lane:
-            if lane >= 0:
+    while i < len(batch.lane) and status == DONE:
+        lane = batch.lane[i]
+        if lanes[lane, N_BACK] == 0:
+            heap = reset(heap, meta, lanes, lane, options.words, options.counting)
+        enter(heap, lanes, lane, slot, options.words)
+        limit = made + options.limit
+        why = ROOM
+        while why != END and status == DONE:
+            why, i, state, klass, made = run_lane(
+                table,
+                batch,
+                i,
+                lane,
+                options,
+                heap,
+                lanes,
+                slot,
+                work,
+                stack,
+                total,
+                limit,
+                made,
+                out_offsets,
+                out_rows,
+                out_labels,
+            )
+            if why == ROOM:
+                heap, work = prepare(table, klass, options, heap, meta, lanes, lane, work)
+                if len(stack) <= 6 * lanes[lane, N_CELLS]:
+                    stack = np.empty(6 * (2 * lanes[lane, N_CELLS] + 2), np.int64)
+            elif why == EXPIRED:
+                status, state, klass, heap = expire(
+                    table, batch.edge[i], options, heap, meta, lanes, lane, slot
+                )
+            elif why == OUTPUT:
+                if len(out_rows) >= options.guard:
+                    status = TOO_MANY
+                out_offsets = enlarged(out_offsets)
+                out_rows = enlarged(out_rows)
+                out_labels = enlarged(out_labels)
+            elif why == CONSUMED:
                 leave(heap, lanes, lane, slot, options.words)
-            lane = batch.lane[i]
-            made_before = made
-            if lanes[lane, N_BACK] == 0:
                 heap = reset(heap, meta, lanes, lane, options.words, options.counting)
-            enter(heap, lanes, lane, slot, options.words)
-        if options.windowed:
-            status, state, klass, heap = expire(table, batch.edge[i], options, heap, meta, lanes, lane, slot)
-            if status != DONE:
-                break
-        if options.gaps and batch.position[i] != lanes[lane, LAST] + 1:
-            state = first_unknown(table, 0, options, heap, lanes, lane)
-            if state >= 0:
-                status, klass = MISSING, 0
-                break
-            heap, work = prepare(table, 0, options, heap, meta, lanes, lane, work)
+                enter(heap, lanes, lane, slot, options.words)
+            elif why == UNKNOWN_MOVES:
+                status = MISSING
+            elif why == LARGE:
+                status = WIDEN
+            elif why == GARBAGE:
+                collect(heap, lanes, lane)
+        leave(heap, lanes, lane, slot, options.words)
+    return status, i, state, klass, heap, made, out_offsets, out_rows, out_labels
+
+
+@numba.njit(cache=True, forceinline=True)
+def run_lane(
+    table,
+    batch,
+    i,
+    lane,
+    options,
+    heap,
+    lanes,
+    slot,
+    work,
+    stack,
+    total,
+    limit,
+    made,
+    out_offsets,
+    out_rows,
+    out_labels,
+):
+    """Takes events from `i` on as long as they are of one lane and no array has to grow or be exchanged: which inside
+    of this loop would make it several times slower.
+
+    Gives (why it stopped, the event it stopped at, state, class, matches made).
+    """
+    key = PLACE if options.by_position else ROW
+    why, state, klass = END, 0, 0
+    while i < len(batch.lane) and batch.lane[i] == lane:
+        if options.windowed and pass_edge(heap, lanes, lane, key, batch.edge[i]):
+            why = EXPIRED
+            break
+        klass = batch.klass[i]
+        gap = options.gaps and batch.position[i] != lanes[lane, LAST] + 1
+        if gap:
+            klass = 0
+        state = first_unknown(table, klass, options, heap, lanes, lane)
+        if state >= 0:
+            why = UNKNOWN_MOVES
+            break
+        if not is_prepared(table, klass, options, heap, lanes, lane, work, stack):
+            why = ROOM
+            break
+        if gap:
             n_work = take_out(table, 0, options, heap, lanes, lane, slot, work)
             skip_on(table, 0, options, heap, lanes, lane, slot, work, n_work)
             lanes[lane, LAST] = batch.position[i] - 1
-        klass = batch.klass[i]
-        state = first_unknown(table, klass, options, heap, lanes, lane)
-        if state >= 0:
-            status = MISSING
-            break
-        heap, work = prepare(table, klass, options, heap, meta, lanes, lane, work)
-        n_work = take_out(table, klass, options, heap, lanes, lane, slot, work)
+            continue
         matched = False
         if options.report or options.consume:
             if options.counting:
-                matched = count_matches(table, klass, options, heap, lanes, lane, work, n_work, total)
+                matched = count_matches(table, klass, options, heap, lanes, lane, total)
             else:
-                if len(stack) <= 6 * lanes[lane, N_CELLS]:
-                    stack = np.empty(6 * (2 * lanes[lane, N_CELLS] + 2), np.int64)
-                matched, made, out_offsets, out_rows, out_labels = emit_matches(
+                matched, after = emit_matches(
                     table,
                     klass,
                     batch.row[i],
@@ -110,38 +183,79 @@ def slide(table, batch, begin, options, heap, meta, lanes, total, out_offsets, o
                     heap,
                     lanes,
                     lane,
-                    work,
-                    n_work,
                     stack,
-                    made_before + options.limit,
+                    limit,
                     made,
                     out_offsets,
                     out_rows,
                     out_labels,
                 )
-                if made < 0:
-                    status = TOO_MANY
+                if after < 0:
+                    why = OUTPUT
                     break
+                made = after
         lanes[lane, LAST] = batch.position[i]
-        if options.consume and matched:
-            leave(heap, lanes, lane, slot, options.words)
-            heap = reset(heap, meta, lanes, lane, options.words, options.counting)
-            enter(heap, lanes, lane, slot, options.words)
-            i += 1
-            continue
-        large = skip_on(table, klass, options, heap, lanes, lane, slot, work, n_work)
-        large |= mark_on(table, klass, batch.row[i], options, heap, lanes, lane, slot, work, n_work)
-        if options.windowed:
-            heap = append_event(heap, meta, lanes, lane, batch.row[i], batch.position[i], klass)
-        elif not options.counting and lanes[lane, N_CELLS] > max(lanes[lane, COLLECT_AT], 1024):
-            collect(heap, lanes, lane)
         i += 1
-        if large:
-            status = WIDEN
+        if options.consume and matched:
+            why = CONSUMED
             break
-    if lane >= 0:
-        leave(heap, lanes, lane, slot, options.words)
-    return status, i, state, klass, heap, made, out_offsets, out_rows, out_labels
+        n_work = take_out(table, klass, options, heap, lanes, lane, slot, work)
+        large = skip_on(table, klass, options, heap, lanes, lane, slot, work, n_work)
+        large |= mark_on(table, klass, batch.row[i - 1], options, heap, lanes, lane, slot, work, n_work)
+        if options.windowed:
+            note_event(heap, lanes, lane, batch.row[i - 1], batch.position[i - 1], klass)
+        elif not options.counting and lanes[lane, N_CELLS] > max(lanes[lane, COLLECT_AT], 1024):
+            why = GARBAGE
+            break
+        if large:
+            why = LARGE
+            break
+    return why, i, state, klass, made
+
+
+@numba.njit(cache=True, forceinline=True)
+def pass_edge(heap, lanes, lane, key, edge):
+    """Moves the lane's low end up to the edge; whether the edge has passed the pivot."""
+    events = lanes[lane, EVENTS]
+    low, pivot = lanes[lane, LOW], lanes[lane, PIVOT]
+    while low < pivot and heap[events + low * EVENT_WORDS + key] < edge:
+        low += 1
+    lanes[lane, LOW] = low
+    return pivot < lanes[lane, N_EVENTS] and heap[events + pivot * EVENT_WORDS + key] < edge
+
+
+@numba.njit(cache=True, forceinline=True)
+def room_needed(table, klass, options, heap, lanes, lane):
+    """What one step on this class may need: (words of the back, words used of it, new cells, words of work)."""
+    width = lanes[lane, WIDTH]
+    size = 1 + width * options.words
+    active = lanes[lane, N_BACK]
+    base = lanes[lane, BACK] + width
+    moves = 0
+    for entry in range(active):
+        moves += 1 + table.moves[heap[base + entry * size], klass]
+    used = width + active * size
+    cells = 0 if options.counting else moves * width
+    return used + moves * size, used, cells, active * size
+
+
+@numba.njit(cache=True, forceinline=True)
+def is_prepared(table, klass, options, heap, lanes, lane, work, stack):
+    back, _, cells, needed = room_needed(table, klass, options, heap, lanes, lane)
+    if back > 1 << lanes[lane, BACK_K] or needed > len(work):
+        return False
+    if options.windowed and (
+        lanes[lane, EVENTS] == 0 or (lanes[lane, N_EVENTS] + 1) * EVENT_WORDS > 1 << lanes[lane, EVENTS_K]
+    ):
+        return False
+    if options.counting:
+        return True
+    n_cells = lanes[lane, N_CELLS]
+    return (
+        lanes[lane, CELLS] > 0
+        and (n_cells + cells) * CELL_WORDS <= 1 << lanes[lane, CELLS_K]
+        and 6 * n_cells < len(stack)
+    )
 
 
 @numba.njit(cache=True, forceinline=True)
@@ -156,24 +270,19 @@ def first_unknown(table, klass, options, heap, lanes, lane):
     return -1
 
 
-@numba.njit(cache=True, forceinline=True)
+@numba.njit(cache=True)
 def prepare(table, klass, options, heap, meta, lanes, lane, work):
     """Room for what one step can add: (heap, work)."""
-    width = lanes[lane, WIDTH]
-    words = width * options.words
-    active = lanes[lane, N_BACK]
-    base = lanes[lane, BACK] + width
-    moves = 0
-    for entry in range(active):
-        moves += 1 + table.moves[heap[base + entry * (1 + words)], klass]
-    used = width + active * (1 + words)
+    back, used, cells, needed = room_needed(table, klass, options, heap, lanes, lane)
     heap, lanes[lane, BACK], lanes[lane, BACK_K] = resize(
-        heap, meta, lanes[lane, BACK], lanes[lane, BACK_K], used, used + moves * (1 + words)
+        heap, meta, lanes[lane, BACK], lanes[lane, BACK_K], used, back
     )
     if not options.counting:
-        heap = reserve_cells(heap, meta, lanes, lane, moves * width)
-    if len(work) < active * (1 + words):
-        work = np.empty(2 * active * (1 + words), np.int64)
+        heap = reserve_cells(heap, meta, lanes, lane, cells)
+    if options.windowed:
+        heap = reserve_event(heap, meta, lanes, lane, lanes[lane, N_EVENTS])
+    if len(work) < needed:
+        work = np.empty(2 * needed, np.int64)
     return heap, work
 
 
@@ -282,110 +391,90 @@ def mark_on(table, klass, row, options, heap, lanes, lane, slot, work, n_work):
 
 
 @numba.njit(cache=True, forceinline=True)
-def count_matches(table, klass, options, heap, lanes, lane, work, n_work, total):
+def count_matches(table, klass, options, heap, lanes, lane, total):
     """Adds the number of matches that end here to `total`; whether there is any."""
     width = lanes[lane, WIDTH]
     words = options.words
     size = 1 + width * words
+    base = lanes[lane, BACK] + width
     in_front = lanes[lane, LOW] < lanes[lane, PIVOT]
     front = lanes[lane, FRONT] + lanes[lane, LOW] * width * words
     matched = False
-    for k in range(n_work):
-        state = work[k * size]
-        first = table.first[state, klass]
-        for move in range(first, first + table.moves[state, klass]):
+    for entry in range(lanes[lane, N_BACK]):
+        at = base + entry * size
+        first = table.first[heap[at], klass]
+        for move in range(first, first + table.moves[heap[at], klass]):
             if not table.accepts[move]:
                 continue
             for p in range(width if in_front else 1):
-                back = k * size + 1 + p * words
-                if is_zero(work, back, words):
+                back = at + 1 + p * words
+                if is_zero(heap, back, words):
                     continue
                 if not in_front:
                     matched = True
                     if options.report:
-                        add_to(total, work, back, words)
+                        add_to(total, heap, back, words)
                 elif not is_zero(heap, front + p * words, words):
                     matched = True
                     if options.report:
-                        add_product(total, heap, front + p * words, work, back, words)
+                        add_product(total, heap, front + p * words, heap, back, words)
     return matched
 
 
-@numba.njit(cache=True)
+@numba.njit(cache=True, forceinline=True)
 def emit_matches(
-    table,
-    klass,
-    row,
-    options,
-    heap,
-    lanes,
-    lane,
-    work,
-    n_work,
-    stack,
-    limit,
-    made,
-    out_offsets,
-    out_rows,
-    out_labels,
+    table, klass, row, options, heap, lanes, lane, stack, limit, made, out_offsets, out_rows, out_labels
 ):
-    """Writes the matches that end here; (whether there is any, matches made, offsets, rows, labels)."""
+    """Writes the matches that end here: (whether there is any, matches made, or -1 where there is no room)."""
     width = lanes[lane, WIDTH]
     size = 1 + width
+    base = lanes[lane, BACK] + width
     in_front = lanes[lane, LOW] < lanes[lane, PIVOT]
     front = lanes[lane, FRONT] + lanes[lane, LOW] * width
     matched = False
-    for k in range(n_work):
-        state = work[k * size]
-        first = table.first[state, klass]
-        for move in range(first, first + table.moves[state, klass]):
+    for entry in range(lanes[lane, N_BACK]):
+        at = base + entry * size
+        first = table.first[heap[at], klass]
+        for move in range(first, first + table.moves[heap[at], klass]):
             if not table.accepts[move]:
                 continue
             for p in range(width if in_front else 1):
                 before = heap[front + p] if in_front else NOTHING
-                if before == EMPTY or work[k * size + 1 + p] == EMPTY:
+                if before == EMPTY or heap[at + 1 + p] == EMPTY:
                     continue
                 matched = True
-                if not options.report:
-                    continue
-                made, out_offsets, out_rows, out_labels = emit(
-                    heap,
-                    lanes[lane, CELLS],
-                    before,
-                    work[k * size + 1 + p],
-                    row,
-                    table.label[move],
-                    stack,
-                    limit,
-                    options.guard,
-                    made,
-                    out_offsets,
-                    out_rows,
-                    out_labels,
-                )
-                if made < 0:
-                    return matched, made, out_offsets, out_rows, out_labels
-    return matched, made, out_offsets, out_rows, out_labels
+                if options.report:
+                    made = emit(
+                        heap,
+                        lanes[lane, CELLS],
+                        before,
+                        heap[at + 1 + p],
+                        row,
+                        table.label[move],
+                        stack,
+                        limit,
+                        options.guard,
+                        made,
+                        out_offsets,
+                        out_rows,
+                        out_labels,
+                    )
+                    if made < 0:
+                        return matched, made
+    return matched, made
 
 
 @numba.njit(cache=True, forceinline=True)
 def expire(table, edge, options, heap, meta, lanes, lane, slot):
-    """Moves the lane's low end up to the edge, and its pivot to now if the edge has passed it."""
+    """Moves the pivot to now, the edge having passed it."""
     events = lanes[lane, EVENTS]
     key = PLACE if options.by_position else ROW
-    low = lanes[lane, LOW]
-    pivot = lanes[lane, PIVOT]
-    while low < pivot and heap[events + low * EVENT_WORDS + key] < edge:
-        low += 1
-    lanes[lane, LOW] = low
-    end = lanes[lane, N_EVENTS]
-    if pivot == end or heap[events + pivot * EVENT_WORDS + key] >= edge:
-        return DONE, 0, 0, heap
-    while pivot < end and heap[events + pivot * EVENT_WORDS + key] < edge:
-        pivot += 1
-    if pivot == end:
+    begin, end = lanes[lane, PIVOT], lanes[lane, N_EVENTS]
+    while begin < end and heap[events + begin * EVENT_WORDS + key] < edge:
+        begin += 1
+    if begin == end:
         leave(heap, lanes, lane, slot, options.words)
         heap = reset(heap, meta, lanes, lane, options.words, options.counting)
         enter(heap, lanes, lane, slot, options.words)
         return DONE, 0, 0, heap
-    return turn(table, pivot, options, heap, meta, lanes, lane, slot)
+    return turn(table, begin, options, heap, meta, lanes, lane, slot)
