@@ -1055,6 +1055,24 @@ STATE = (
 
 ON_SPARK = (
     Break(
+        "spark/keys.py",
+        "in_buckets",
+        "keys[name] == quoted(BUCKET)",
+        "sql.lit(True)",
+        "an event plays in a bucket only the roles that brought it there",
+        ("tests/spark/test_part_by.py",),
+        spark=True,
+    ),
+    Break(
+        "spark/keys.py",
+        "ranked",
+        "orderBy(*order, quoted(ARRIVAL))",
+        "orderBy(quoted(ARRIVAL))",
+        "ranks among ties follow the order column",
+        ("tests/spark/test_part_by.py",),
+        spark=True,
+    ),
+    Break(
         "spark/slices.py",
         "_reach",
         "return cut - math.ceil(within)",

@@ -111,8 +111,13 @@ class Engine:
                 )
         return pa.concat_tables(found)
 
-    def pieces(self, batch: pa.RecordBatch | pa.Table, report: bool = True) -> Iterator[pa.Table]:
-        """The same piece by piece, so that few matches are held at a time however many there are."""
+    def pieces(
+        self, batch: pa.RecordBatch | pa.Table, report: bool = True, ranks: Ints | None = None
+    ) -> Iterator[pa.Table]:
+        """The same piece by piece, so that few matches are held at a time however many there are.
+
+        Where the rows are only a part of their stream, `ranks` are theirs among all of the same time.
+        """
         if self._ended is not None:
             hint = "make a new engine, or load a state that was saved before"
             raise CepheidError("bad-argument", f"nothing can be pushed: {self._ended}", hint=hint)
@@ -123,7 +128,7 @@ class Engine:
         while at < len(table):
             end = at + self._size
             piece, piece_times = table.slice(at, self._size), times[at:end]
-            found = self._advance(piece, piece_times, report)
+            found = self._advance(piece, piece_times, report, None if ranks is None else ranks[at:end])
             for begin in range(0, len(found), MANY_MATCHES):
                 yield self._tabulated(found.part(begin, begin + MANY_MATCHES))
             self._tidy(piece_times)
@@ -188,12 +193,13 @@ class Engine:
             self._split.load(_part(arrays, "split:"))
         self._evaluator.load(_part(arrays, "evaluator:"))
 
-    def _advance(self, table: pa.Table, times: Times, report: bool) -> Found:
+    def _advance(self, table: pa.Table, times: Times, report: bool, given: Ints | None) -> Found:
         own, ranks = None, None
         if self._keeps_rows:
             lanes = self._lanes.of(table)
             positions, ranks = self._lanes.number(lanes, times)
             own = (lanes, positions)
+            ranks = ranks if given is None else given
         keyed = own if self._split is self._lanes else None
         events = Events(table, self._rows, times, self._keyed(table, times, keyed), report)
         found = self._evaluator.advance(events)

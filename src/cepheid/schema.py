@@ -14,6 +14,7 @@ import pyarrow as pa
 from cepheid.errors import CepheidError, did_you_mean
 
 DEFAULT_TYPE = "type"
+HIDDEN = "__cepheid_"  # what names of columns begin with that are added on the way
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,6 +30,11 @@ class Schema:
     @property
     def names(self) -> tuple[str, ...]:
         return tuple(self.arrow.names)
+
+    @property
+    def shown(self) -> tuple[str, ...]:
+        """The columns that users know of."""
+        return tuple(name for name in self.names if not name.startswith(HIDDEN))
 
     @property
     def time_type(self) -> pa.DataType:
@@ -80,6 +86,9 @@ def _check_names(names: list[str]) -> None:
     for name in names:
         if name.startswith("\0"):  # the names of what `matches.history` keeps beside an event's columns
             raise CepheidError("bad-data", f"the column name {name!r} begins with a NUL character")
+        if name.startswith(HIDDEN):
+            message = f"column `{name}`: names that begin with `{HIDDEN}` are kept for Cepheid's own columns"
+            raise CepheidError("bad-data", message, hint="rename the column")
 
 
 def _check_role(field: pa.Field, role: str, fits: Callable[[pa.DataType], bool], hint: str) -> None:

@@ -71,7 +71,7 @@ class Layout:
 
 def event_type(schema: Schema) -> pa.StructType:
     """An event as the output shows it: all its columns."""
-    return pa.struct([pa.field(field.name, field.type) for field in schema.arrow])
+    return pa.struct([pa.field(name, schema.arrow.field(name).type) for name in schema.shown])
 
 
 def tabulate(found: Found, labels: Labels, layout: Layout, history: History) -> pa.Table:
@@ -119,7 +119,7 @@ def _variable(
 def _events(
     schema: Schema, events: pa.Table, index: Ints, missing: npt.NDArray[np.bool_] | None
 ) -> pa.StructArray:
-    columns = [_take(events[name], index) for name in schema.names]
+    columns = [_take(events[name], index) for name in schema.shown]
     mask = None if missing is None else pa.array(missing)
     return pa.StructArray.from_arrays(columns, fields=list(event_type(schema)), mask=mask)
 

@@ -42,7 +42,7 @@ def partition(query: Query) -> Query:
     """
     pattern, names = _taken_off(query.pattern)
     columns = tuple(dict.fromkeys((*query.partition_by, *names)))
-    if not names or len(columns) > MOST_KEYS or _asks_about_the_stream(query):
+    if not names or len(columns) > MOST_KEYS or asks_about_the_stream(query):
         return query
     return replace(query, pattern=pattern, partition_by=columns)
 
@@ -54,7 +54,7 @@ def _taken_off(pattern: Pattern) -> tuple[Pattern, tuple[str, ...]]:
         case PartBy(body, keys):
             inner, names = _taken_off(body)
             attributes = {name for _, name in keys}
-            if len(attributes) == 1 and _compares_all(pattern):
+            if len(attributes) == 1 and compares_all(pattern):
                 return inner, (*attributes, *names)
             return replace(pattern, body=inner), names
         case Filter(body) | Bind(body):
@@ -67,12 +67,12 @@ def _taken_off(pattern: Pattern) -> tuple[Pattern, tuple[str, ...]]:
             return pattern, ()
 
 
-def _compares_all(node: PartBy) -> bool:
+def compares_all(node: PartBy) -> bool:
     variables = frozenset(var for var, _ in node.keys if var is not None)
     return any(var is None for var, _ in node.keys) or not any(uncovered(node.body, variables))
 
 
-def _asks_about_the_stream(query: Query) -> bool:
+def asks_about_the_stream(query: Query) -> bool:
     by_count = query.window is not None and query.window.unit is WindowUnit.EVENTS
     if by_count or query.consume or query.strategy is Strategy.STRICT:
         return True

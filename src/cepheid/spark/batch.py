@@ -31,8 +31,11 @@ from cepheid.algebra.nodes import Query
 from cepheid.engine import Engine, checked_columns
 from cepheid.errors import CepheidError, CepheidWarning
 from cepheid.pipeline import ParsedQuery, plan_for
+from cepheid.plan.choose import choose
 from cepheid.plan.plan import Plan
-from cepheid.schema import DEFAULT_TYPE, schema_of
+from cepheid.rewrite.rules import rewrite
+from cepheid.schema import DEFAULT_TYPE, Schema, schema_of
+from cepheid.spark.keys import BUCKET, in_buckets, key_attributes, playing_roles, ranked, with_roles
 from cepheid.spark.slices import CORES_THAT_PAY, find_cuts, sliced, why_not
 from cepheid.spark.sorting import ARRIVAL
 from cepheid.spark.streams import quoted, union_streams
@@ -72,8 +75,12 @@ def match_spark(
     if not any(variable.name in made.names for variable in plan.shown):
         plan = _pruned(parsed, plan)
     wanted = _smaller(limit, plan.query.limit)
-    task = MatchTask(plan, positions, wanted, names)
-    found = _run(_distributed(rows, plan, slices, positions=positions), task, made)
+    attributes = _shuffled_by(plan, slices, positions=positions)
+    if attributes:
+        rows, plan = _by_attributes(rows, parsed, plan, attributes, ranks=True)
+    else:
+        rows = _distributed(rows, plan, slices, positions=positions)
+    found = _run(rows, MatchTask(plan, positions, wanted, names, ranked=bool(attributes)), made)
     return found if wanted is None else found.limit(wanted)
 
 
@@ -92,7 +99,12 @@ def count_spark(
     schema = schema_of(arrow_schema(rows), time=time, type=type, order=order, stream=parsed.stream)
     plan = plan_for(parsed, schema, evaluator)
     plan = _pruned(parsed, plan)
-    counts = _run(_distributed(rows, plan, slices, positions=False), CountTask(plan), COUNT_SCHEMA)
+    attributes = _shuffled_by(plan, slices, positions=False)
+    if attributes:
+        rows, plan = _by_attributes(rows, parsed, plan, attributes, ranks=False)
+    else:
+        rows = _distributed(rows, plan, slices, positions=False)
+    counts = _run(rows, CountTask(plan), COUNT_SCHEMA)
     total = sum(int(row["count"]) for row in counts.collect())
     return total if plan.query.limit is None else min(total, plan.query.limit)
 
@@ -103,7 +115,12 @@ def explain_spark(plan: Plan) -> str:
     columns = plan.schema.names if plan.shown else plan.reads
     lines = [f"to Python: {', '.join(columns)}", f"to count: {', '.join(plan.reads)}"]
     obstacle = why_not(query)
-    if query.partition_by:
+    attributes = key_attributes(query)
+    if attributes:
+        roles = "" if len(attributes) == 1 else "; an event goes to each key that it has"
+        lines.append(f"tasks: rows are shuffled by {', '.join(attributes)}, which PART-BY compares{roles}")
+        lines.append("skew: the rows of one key go through one task, in order")
+    elif query.partition_by:
         keys = ", ".join(query.partition_by)
         lines.append(f"tasks: rows are shuffled by {keys}; each task matches many keys at once")
         lines.append("skew: the rows of one key go through one task, in order")
@@ -135,12 +152,39 @@ def _pruned(parsed: ParsedQuery, plan: Plan) -> Plan:
     return plan_for(parsed, replace(schema, arrow=columns), plan.asked)
 
 
+def _shuffled_by(plan: Plan, slices: int | None, *, positions: bool) -> tuple[str, ...]:
+    """The attributes of a PART-BY around the whole formula, where rows can be shuffled by them; else none."""
+    if positions or slices is not None:
+        return ()
+    return key_attributes(plan.query)
+
+
+def _by_attributes(
+    rows: DataFrame, parsed: ParsedQuery, plan: Plan, attributes: tuple[str, ...], *, ranks: bool
+) -> tuple[DataFrame, Plan]:
+    """The rows shuffled by the attributes that the outermost PART-BY compares, and the plan for them."""
+    schema = plan.schema
+    numbered = _numbered(rows, schema)
+    if ranks:
+        numbered = ranked(numbered, schema)
+    if len(attributes) == 1:
+        return numbered.repartition(quoted(attributes[0])), plan
+    query = playing_roles(plan.query)
+    rewritten = replace(rewrite(query).query, partition_by=(BUCKET,))
+    planned = choose(query, rewritten, with_roles(schema, attributes), plan.asked)
+    return in_buckets(numbered, schema, attributes), planned
+
+
+def _numbered(rows: DataFrame, schema: Schema) -> DataFrame:
+    return rows.select(*map(quoted, schema.names), sql.monotonically_increasing_id().alias(ARRIVAL))
+
+
 def _distributed(rows: DataFrame, plan: Plan, slices: int | None, *, positions: bool) -> DataFrame:
     """The rows as the tasks are to have them: every Spark partition is a stream, or a slice of one, on its
     own."""
     if slices is not None and slices < 1:
         raise CepheidError("bad-argument", f"`slices` requires a positive number; got `{slices}` instead")
-    numbered = rows.select(*map(quoted, plan.schema.names), sql.monotonically_increasing_id().alias(ARRIVAL))
+    numbered = _numbered(rows, plan.schema)
     keys = plan.query.partition_by
     if keys:
         return numbered.repartition(*map(quoted, keys))

@@ -19,7 +19,7 @@ from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as sql
 
 from cepheid.algebra.nodes import Query, WindowUnit
-from cepheid.schema import Schema
+from cepheid.schema import HIDDEN, Schema
 from cepheid.spark.streams import quoted
 from cepheid.spark.task import OVERLAP
 from cepheid.streams.times import MICROSECONDS_PER_DAY, times_of
@@ -33,7 +33,7 @@ WINDOWS_PER_SLICE = 4
 overlap."""
 
 ACCURACY = 1_000
-SLICE = "__cepheid_slice"
+SLICE = f"{HIDDEN}slice"
 
 
 @dataclass(frozen=True, slots=True)

@@ -17,11 +17,11 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
-from cepheid.schema import Schema
+from cepheid.schema import HIDDEN, Schema
 from cepheid.streams.order import sort_stream
 from cepheid.streams.times import Times, times_of
 
-ARRIVAL = "__cepheid_arrival"
+ARRIVAL = f"{HIDDEN}arrival"
 """A column that numbers the rows as they arrived; it decides between rows that are otherwise equal in
 order."""
 

@@ -15,23 +15,30 @@ import pyarrow.compute as pc
 
 from cepheid.engine import Engine
 from cepheid.plan.plan import Plan
+from cepheid.schema import HIDDEN
 from cepheid.spark.sorting import in_stream_order
+from cepheid.streams.times import Ints
 
-OVERLAP = "__cepheid_overlap"
+OVERLAP = f"{HIDDEN}overlap"
 """A column that is true for rows that a time slice sees only because matches that end in it may begin with
 them."""
+
+RANK = f"{HIDDEN}rank"
+"""A column with a row's rank among all rows of the same time."""
 
 COUNT_SCHEMA = pa.schema([("count", pa.string())])
 
 
 @dataclass(frozen=True, slots=True)
 class MatchTask:
-    """`limit`: stop after so many matches, since no more are wanted of all tasks together."""
+    """`limit`: stop after so many matches, since no more are wanted of all tasks together. `ranked`: the rows carry
+    their rank among those of the same time."""
 
     plan: Plan
     positions: bool
     limit: int | None
     columns: tuple[str, ...] | None = None
+    ranked: bool = False
 
     def __call__(self, batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         partitioned = bool(self.plan.query.partition_by)
@@ -43,8 +50,8 @@ class MatchTask:
             columns=self.columns,
         )
         given = 0
-        for rows, report in _runs(batches, self.plan):
-            for found in engine.pieces(rows, report):
+        for rows, report, ranks in _runs(batches, self.plan):
+            for found in engine.pieces(rows, report, ranks if self.ranked else None):
                 yield from found.to_batches()
                 given += found.num_rows
                 if self.limit is not None and given >= self.limit:
@@ -60,19 +67,20 @@ class CountTask:
 
     def __call__(self, batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         engine = Engine(self.plan, counting=True)
-        for rows, report in _runs(batches, self.plan):
+        for rows, report, _ in _runs(batches, self.plan):
             engine.push(rows, report=report)
         engine.finish()
         yield pa.record_batch([[str(engine.counted)]], schema=COUNT_SCHEMA)
 
 
-def _runs(batches: Iterable[pa.RecordBatch], plan: Plan) -> Iterator[tuple[pa.Table, bool]]:
-    """The rows in stream order, and whether matches that end in them are to be reported."""
+def _runs(batches: Iterable[pa.RecordBatch], plan: Plan) -> Iterator[tuple[pa.Table, bool, Ints | None]]:
+    """The rows in stream order, whether matches that end in them are to be reported, and their ranks if known."""
     for piece in in_stream_order(batches, plan.schema):
         # Rows of the overlap are earlier than all others of the slice.
         overlap = pc.sum(piece[OVERLAP]).as_py() if OVERLAP in piece.column_names else 0
         # Spark hands timestamps in the session's time zone; the plan was made for UTC. The values are the
         # same.
         rows = piece.select(plan.schema.names).cast(plan.schema.arrow)
-        yield rows.slice(0, overlap), False
-        yield rows.slice(overlap), True
+        ranks = piece[RANK].to_numpy() if RANK in piece.column_names else None
+        yield rows.slice(0, overlap), False, None if ranks is None else ranks[:overlap]
+        yield rows.slice(overlap), True, None if ranks is None else ranks[overlap:]

@@ -1,0 +1,125 @@
+"""PART-BY around a whole formula as the key of a shuffle: which rows go to which task.
+
+In: a query without PARTITION BY whose outermost operator is a PART-BY over all its events. Out: the attributes that say
+where an event belongs, and the rows with the *bucket* of their key. Under one attribute an event has one bucket. Where
+`PART-BY [X.a, Y.b]` compares different attributes, an event that can play both roles has up to two, and goes to each
+with a mark that says which of its attributes brought it there; it can play only those roles there. The events of a
+match have one key, so a match is found in one bucket and in no other.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pyarrow as pa
+from pyspark.sql import Column, DataFrame, Window
+from pyspark.sql import functions as sql
+
+from cepheid.algebra.conditions import Attribute, Condition, Conjunction, IsTrue
+from cepheid.algebra.nodes import Atom, Bind, Filter, PartBy, Pattern, Query, Strategy, rebuild
+from cepheid.rewrite.partition import asks_about_the_stream, compares_all
+from cepheid.schema import HIDDEN, Schema
+from cepheid.spark.sorting import ARRIVAL
+from cepheid.spark.streams import quoted
+from cepheid.spark.task import RANK
+
+BUCKET = f"{HIDDEN}bucket"
+BUCKETS = 4096
+"""More than there will be tasks, so that Spark can even them out."""
+
+
+def key_attributes(query: Query) -> tuple[str, ...]:
+    """The attributes that the outermost PART-BY compares, where rows can be shuffled by them; else none.
+
+    >>> pair = PartBy(Atom("T", "x"), (("x", "id"),))
+    >>> key_attributes(Query(pair)), key_attributes(Query(pair, consume=True))
+    (('id',), ())
+    """
+    outermost = _outermost(query.pattern)
+    if query.partition_by or outermost is None or asks_about_the_stream(query):
+        return ()
+    names = tuple(dict.fromkeys(name for _, name in outermost.keys))
+    # Matches that end at one event compete under a strategy; with two roles the event has two keys.
+    return names if len(names) == 1 or query.strategy is Strategy.ALL else ()
+
+
+def _outermost(pattern: Pattern) -> PartBy | None:
+    match pattern:
+        case Filter(body) | Bind(body):
+            return _outermost(body)
+        case PartBy():
+            return pattern if compares_all(pattern) else None
+        case _:
+            return None
+
+
+def role(attribute: str) -> str:
+    """The column that is true where this attribute brought the event to the bucket."""
+    return f"{HIDDEN}role_{attribute}"
+
+
+def playing_roles(query: Query) -> Query:
+    """The query whose events can play only the roles they were brought for."""
+    outermost = _outermost(query.pattern)
+    assert outermost is not None
+
+    def restricted(pattern: Pattern, around: frozenset[str]) -> Pattern:
+        match pattern:
+            case Bind(body, var):
+                return replace(pattern, body=restricted(body, around | {var}))
+            case Atom(_, var, condition):
+                names = around if var is None else around | {var}
+                attributes = [name for key, name in outermost.keys if key is None or key in names]
+                marks: list[Condition] = [IsTrue(Attribute(None, role(name))) for name in attributes]
+                parts = [*([] if condition is None else [condition]), *marks]
+                return replace(pattern, condition=parts[0] if len(parts) == 1 else Conjunction(tuple(parts)))
+            case _:
+                return rebuild(pattern, lambda child: restricted(child, around))
+
+    def inside(pattern: Pattern, around: frozenset[str]) -> Pattern:
+        if pattern is outermost:
+            return restricted(pattern, around)
+        return rebuild(pattern, lambda child: inside(child, around))
+
+    return replace(query, pattern=inside(query.pattern, frozenset()))
+
+
+def with_roles(schema: Schema, attributes: tuple[str, ...]) -> Schema:
+    """The schema of rows that carry their bucket and their roles."""
+    fields = [pa.field(role(name), pa.bool_()) for name in attributes]
+    return replace(schema, arrow=pa.schema([*schema.arrow, *fields, pa.field(BUCKET, pa.int64())]))
+
+
+def in_buckets(rows: DataFrame, schema: Schema, attributes: tuple[str, ...]) -> DataFrame:
+    """Each row once per bucket that one of its attributes names."""
+    keys = {name: _bucket(_comparable(schema, name, attributes)) for name in attributes}
+    copies = rows.withColumn(BUCKET, sql.explode(sql.array_distinct(sql.array(*keys.values()))))
+    marks = {role(name): keys[name] == quoted(BUCKET) for name in attributes}
+    return copies.withColumns(marks).repartition(quoted(BUCKET))
+
+
+def ranked(rows: DataFrame, schema: Schema) -> DataFrame:
+    """The rows with their rank among all rows of the same time, which ids are made of."""
+    order = [] if schema.order is None else [quoted(schema.order).asc_nulls_last()]
+    same_time = Window.partitionBy(quoted(schema.time)).orderBy(*order, quoted(ARRIVAL))
+    return rows.withColumn(RANK, sql.row_number().over(same_time).cast("long") - 1)
+
+
+def _bucket(key: Column) -> Column:
+    return sql.pmod(sql.hash(key), sql.lit(BUCKETS)).cast("long")
+
+
+def _comparable(schema: Schema, name: str, attributes: tuple[str, ...]) -> Column:
+    """The attribute in a type in which equal keys have equal hashes."""
+    types = {schema.arrow.field(other).type for other in attributes}
+    column = quoted(name)
+    numeric = [
+        pa.types.is_integer(dtype) or pa.types.is_floating(dtype) or pa.types.is_decimal(dtype)
+        for dtype in types
+    ]
+    if all(numeric) and (len(types) > 1 or any(map(pa.types.is_floating, types))):
+        double = column.cast("double")
+        return sql.when(sql.isnan(double), sql.lit(float("nan"))).otherwise(double + sql.lit(0.0))
+    if any(pa.types.is_timestamp(dtype) for dtype in types) and len(types) > 1:
+        return column.cast("timestamp")
+    return column
