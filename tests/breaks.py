@@ -1202,7 +1202,7 @@ CORRELATION = (
     ),
     Break(
         "rewrite/partition.py",
-        "_asks_about_the_stream",
+        "asks_about_the_stream",
         "by_count or query.consume or",
         "by_count or",
         "PART-BY: CONSUME forgets the whole stream",
@@ -1210,7 +1210,7 @@ CORRELATION = (
     ),
     Break(
         "rewrite/partition.py",
-        "_asks_about_the_stream",
+        "asks_about_the_stream",
         "isinstance(node, Seq | Or | All | Repeat | Filter | PartBy | Bind)",
         "True",
         "PART-BY: neighbours are neighbours in the whole stream",
