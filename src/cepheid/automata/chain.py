@@ -20,7 +20,7 @@ from cepheid.semantics.values import holds
 class LinkKind(Enum):
     KEY = "key"  # one key, as PART-BY compares: NULL is NULL, NaN is NaN
     VALUE = "value"  # `=` is true, as FILTER compares: never for NULL or NaN
-    NEXT = "next"  # the event is the very next one in the stream; no attribute is read
+    NEXT = "next"  # the event is the very next one in its stream or partition; no attribute is read
 
 
 @dataclass(frozen=True, slots=True)

@@ -14,6 +14,7 @@ from cepheid.algebra.variables import shown
 from cepheid.automata.chain import ChainCEA
 from cepheid.automata.chain_construct import NoChainError, construct_chain
 from cepheid.automata.chain_trim import trim_chain
+from cepheid.errors import CepheidError
 from cepheid.rewrite.rules import rewrite
 from cepheid.schema import Schema
 
@@ -35,6 +36,10 @@ def chain_of(query: Query, rewritten: Query | None = None, schema: Schema | None
     try:
         chain = construct_chain(rewritten.pattern, names, strict=query.strategy is Strategy.STRICT)
     except NoChainError as error:
+        return error.message
+    except CepheidError as error:
+        if error.code != "too-large":
+            raise
         return error.message
     return trim_chain(chain)
 
