@@ -106,8 +106,8 @@ class Limits:
     """What a case may contain. `nary`: conditions over two variables. `unsafe`: a variable may be bound
     twice in a sequence (such parts match nothing). `events` and `atoms` bound the sizes; `strategies` and
     `windows` are what is drawn from (a window None: none); of 100 sequences `strict` are strict ones.
-    `sets`: IN, PART-BY, ALL and conditions on sets; `names` false: no variable but sets, as in the paper on
-    PART-BY."""
+    `sets`: IN, PART-BY, ALL and conditions on sets, and of 100 parts that are no OR `any_order` are an ALL; `names`
+    false: no variable but sets, as in the paper on PART-BY."""
 
     nary: bool = True
     unsafe: bool = True
@@ -118,6 +118,7 @@ class Limits:
     strict: int = 20
     sets: bool = False
     names: bool = True
+    any_order: int = 35
 
 
 ANYTHING = Limits()
@@ -326,7 +327,7 @@ def _shape(choices: Choices, limits: Limits, atoms: int, taken: frozenset[str]) 
     left = _shape(choices, limits, atoms - split, taken)
     if chance(choices, 25):
         return Or(left, _shape(choices, limits, split, taken))
-    if limits.sets and chance(choices, 35):
+    if limits.sets and chance(choices, limits.any_order):
         return All(left, _shape(choices, limits, split, taken))
     right = _shape(choices, limits, split, taken | defined_once(left))
     return StrictSeq(left, right) if chance(choices, limits.strict) else Seq(left, right)

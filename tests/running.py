@@ -4,7 +4,10 @@ from __future__ import annotations
 
 from cepheid.algebra.nodes import Pattern
 from cepheid.automata.cea import CEA, Predicate
-from cepheid.automata.simulate import simulate
+from cepheid.automata.chain import ChainCEA
+from cepheid.automata.chain_determinise import ChainDeterminiser
+from cepheid.automata.chain_simulate import simulate_chain, simulate_determinised
+from cepheid.automata.simulate import Marked, simulate
 from cepheid.semantics.meaning import Pairs, meaning
 from cepheid.semantics.stream import Event, Stream
 from cepheid.semantics.values import holds
@@ -21,16 +24,34 @@ def by_automaton(automaton: CEA, stream: Stream) -> Found:
         {number for number, predicate in enumerate(automaton.predicates) if accepts(predicate, event)}
         for event in stream
     ]
-    return {
-        (
-            tuple(position for position, _ in match),
-            frozenset((name, position) for position, label in match for name in label),
-        )
-        for match in simulate(automaton, satisfied)
-    }
+    return {_found(match) for match in simulate(automaton, satisfied)}
 
 
 def accepts(predicate: Predicate, event: Event) -> bool:
     if predicate.type is not None and predicate.type != event.type:
         return False
     return predicate.condition is None or holds(predicate.condition, {None: event.attributes})
+
+
+def by_chain(chain: ChainCEA, stream: Stream) -> Found:
+    return {_found(match) for match in simulate_chain(chain, stream, satisfied_by(chain, stream))}
+
+
+def by_determinised(chain: ChainCEA, stream: Stream) -> list[tuple[tuple[int, ...], Pairs]]:
+    """One entry for each run that accepts, so that what is found twice is there twice."""
+    automaton = ChainDeterminiser(chain)
+    return [_found(match) for match in simulate_determinised(automaton, stream, satisfied_by(chain, stream))]
+
+
+def satisfied_by(chain: ChainCEA, stream: Stream) -> list[frozenset[int]]:
+    return [
+        frozenset(number for number, predicate in enumerate(chain.predicates) if accepts(predicate, event))
+        for event in stream
+    ]
+
+
+def _found(match: Marked) -> tuple[tuple[int, ...], Pairs]:
+    return (
+        tuple(position for position, _ in match),
+        frozenset((name, position) for position, label in match for name in label),
+    )

@@ -189,8 +189,8 @@ def test_explain_says_what_became_of_it() -> None:
     assert "partitions: none" in said
     said = cepheid.explain("SELECT * FROM s WHERE A AS x : B AS y PART-BY [id]", schema)
     assert "evaluator: semantics\n  because PART-BY [id] compares events; only the definition" in said
-    said = cepheid.explain("SELECT * FROM s WHERE A+ IN X ; B AS y", schema)
-    assert "because IN X gathers events in a set; only the definition" in said
+    said = cepheid.explain("SELECT * FROM s WHERE A+ IN X ; B+ IN Y FILTER X.id < Y.id", schema)
+    assert "because FILTER X.id < Y.id compares events of sets; only the definition" in said
     said = cepheid.explain("SELECT * FROM s WHERE A ALL B", schema)
     assert "because ALL takes its parts in any order; only the definition" in said
     with pytest.raises(cepheid.CepheidError, match="PART-BY"):

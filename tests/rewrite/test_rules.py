@@ -82,9 +82,9 @@ AGAIN = Atom("B", "x")
 IN_SET = when("X.n", ">", 0)
 
 
-def with_x(*conditions: Condition) -> Pattern:
+def with_x(*conditions: Condition, gathered: Atom = Z) -> Pattern:
     """x, then perhaps events in X, then y."""
-    return Seq(Seq(with_(X, *conditions) if conditions else X, Repeat(Bind(Z, "X"), 0, None)), Y)
+    return Seq(Seq(with_(X, *conditions) if conditions else X, Repeat(Bind(gathered, "X"), 0, None)), Y)
 
 
 MAYBE = with_x()
@@ -197,13 +197,25 @@ PAIRS = {
     "a condition on a set stays whole but for AND": (
         with_sets(Filter(MAYBE, Conjunction((IN_SET, P, Negation(Disjunction((IN_SET, Q))))))),
         with_sets(
-            Filter(Filter(with_x(P), IN_SET), Negation(Disjunction((IN_SET, Q)))),
+            Filter(
+                with_x(P, gathered=with_(Z, when("z.n", ">", 0))),
+                Negation(Disjunction((IN_SET, Q))),
+            ),
         ),
+    ),
+    "a condition on one set goes to all that the set gathers": (
+        with_sets(Filter(Seq(Bind(Or(X, plus(Bind(Y, "X"))), "X"), Z), IN_SET)),
+        Seq(Bind(Or(with_(X, P), plus(Bind(with_(Y, when("y.n", ">", 0)), "X"))), "X"), Z),
     ),
     "a condition on a set that is never true holds where the set is empty": (
         with_sets(Filter(MAYBE, when("X.n", "=", None))),
-        with_sets(Filter(MAYBE, when("X.n", "=", None))),
+        Seq(X, Y),
     ),
+    "unsafe: inside a set or a PART-BY": (
+        Seq(Bind(PartBy(Or(Seq(X, Z), Seq(Y, Z)), ((None, "n"),)), "X"), AGAIN),
+        Seq(Bind(PartBy(Seq(Y, Z), ((None, "n"),)), "X"), AGAIN),
+    ),
+    "unsafe: a set that may be of nothing": (Seq(Bind(optional(X), "X"), AGAIN), AGAIN),
     "a condition on one event goes through sets, PART-BY and ALL": (
         Filter(All(PartBy(Bind(Seq(X, Z), "X"), ((None, "n"),)), Y), P),
         All(PartBy(Bind(Seq(with_(X, P), Z), "X"), ((None, "n"),)), Y),

@@ -285,7 +285,8 @@ def conjunction(parts: tuple[Condition, ...]) -> Condition:
 
 
 def over_current_event(condition: Condition, var: str) -> Condition:
-    """The same condition with `var` read as the event at hand, as an atom keeps it."""
+    """The same condition with `var` read as the event at hand, as an atom keeps it; of a set, each event in turn."""
     if isinstance(condition, Attribute) and condition.var == var:
-        return Attribute(None, condition.name, condition.index, condition.span)
+        index = None if condition.index is Index.EACH else condition.index
+        return Attribute(None, condition.name, index, condition.span)
     return rebuild(condition, lambda child: over_current_event(child, var))

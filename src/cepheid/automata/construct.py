@@ -1,7 +1,7 @@
 """Rewritten pattern → complex event automaton (`cel-cea`, theorem 3 and appendix C.2), without ε-transitions.
 
-In: a pattern without filters, each condition on its atom, and the names the output shows. Out: a `CEA` that
-accepts exactly the pattern's (complex event, binding) pairs.
+In: a pattern without filters, each condition on its atom, and the names the output shows, sets among them. Out:
+a `CEA` that accepts exactly the pattern's (complex event, binding) pairs.
 The paper glues automata together with ε-transitions; removing them gives the *position automaton*: one state
 per atom, entered by marking that atom's event, so a pattern is described by which atoms can come first, which
 can come last, and which can follow which. An atom follows another *loosely* (`;` and repetition: anything in
@@ -11,7 +11,7 @@ every other state is a position or the waiting copy of one.
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterator
+from collections.abc import Hashable, Iterable, Iterator
 from dataclasses import dataclass, field, replace
 from typing import TypeVar, assert_never
 
@@ -56,14 +56,16 @@ EMPTY = Fragment(frozenset(), frozenset(), True)
 
 @dataclass(slots=True)
 class Positions:
-    """The atoms met so far (position p is `atoms[p - 1]`) and who follows whom."""
+    """The atoms met so far (position p is `atoms[p - 1]`), the sets that gather them and who follows whom."""
 
     atoms: list[Atom] = field(default_factory=list)
+    gatherers: list[set[str]] = field(default_factory=list)
     loose: list[set[int]] = field(default_factory=list)
     strict: list[set[int]] = field(default_factory=list)
 
     def add(self, atom: Atom) -> int:
         self.atoms.append(atom)
+        self.gatherers.append(set())
         self.loose.append(set())
         self.strict.append(set())
         return len(self.atoms)
@@ -78,18 +80,22 @@ def construct(pattern: Pattern, shown: tuple[str, ...]) -> CEA:
     >>> [(mark.source, automaton.predicates[mark.predicate].type, mark.target) for mark in automaton.marks]
     [(0, 'T', 1), (1, 'H', 2)]
     """
+    positions = Positions()
     with not_too_deep():
-        needed = count_positions(pattern)
+        check_positions(pattern)
+        whole = _fragment(pattern, positions)
+    return _automaton(positions, whole, frozenset(shown))
+
+
+def check_positions(pattern: Pattern) -> None:
+    """Raises for a pattern that would have too many states."""
+    needed = count_positions(pattern)
     if needed > MOST_POSITIONS:
         raise CepheidError(
             "too-large",
             f"the automaton would have {needed} states; the limit is {MOST_POSITIONS}",
             hint="repetitions `{l,m}` are written out l to m times: lower the bounds, or use `+`",
         )
-    positions = Positions()
-    with not_too_deep():
-        whole = _fragment(pattern, positions)
-    return _automaton(positions, whole, frozenset(shown))
 
 
 def count_positions(pattern: Pattern) -> int:
@@ -105,14 +111,16 @@ def count_positions(pattern: Pattern) -> int:
             return count_positions(left) + count_positions(right)
         case Repeat(body, lo, hi):
             return count_positions(body) * (max(1, lo) if hi is None else hi)
-        case All() | Intersect() | Not() | Filter() | PartBy() | Within() | Select() | Bind():
+        case Filter(body) | PartBy(body) | Bind(body):
+            return count_positions(body)
+        case All() | Intersect() | Not() | Within() | Select():
             raise _unsupported(pattern)
         case _:
             assert_never(pattern)
 
 
 def _unsupported(
-    pattern: All | Intersect | Not | Filter | PartBy | Within | Select | Bind | Atom,
+    pattern: All | Intersect | Not | Filter | PartBy | Within | Select | Atom,
 ) -> CepheidError:
     span: Span | None = getattr(pattern, "span", None)
     return CepheidError("not-yet", f"no automaton for `{type(pattern).__name__}` yet", span=span)
@@ -137,7 +145,13 @@ def _fragment(pattern: Pattern, positions: Positions) -> Fragment:
             return Fragment(one.first | two.first, one.last | two.last, one.nullable or two.nullable)
         case Repeat():
             return _repeated(pattern, positions)
-        case All() | Intersect() | Not() | Filter() | PartBy() | Within() | Select() | Bind():
+        case Bind(body, var):
+            before = len(positions.atoms)
+            inside = _fragment(body, positions)
+            for gatherers in positions.gatherers[before:]:
+                gatherers.add(var)
+            return inside
+        case All() | Intersect() | Not() | Filter() | PartBy() | Within() | Select():
             raise _unsupported(pattern)
         case _:
             assert_never(pattern)
@@ -185,8 +199,8 @@ def _automaton(positions: Positions, whole: Fragment, shown: frozenset[str]) -> 
     predicates: Numbering[Predicate] = Numbering()
     labels: Numbering[frozenset[str]] = Numbering({frozenset(): 0})
     entering = [
-        (predicates[Predicate(atom.type, atom.condition)], labels[_label(atom, shown)])
-        for atom in positions.atoms
+        (predicates[Predicate(atom.type, atom.condition)], labels[label(atom, gatherers, shown)])
+        for atom, gatherers in zip(positions.atoms, positions.gatherers, strict=True)
     ]
     marks: list[Mark] = []
     skips: list[int | None] = []
@@ -217,6 +231,7 @@ def _states(positions: Positions, whole: Fragment) -> Iterator[tuple[set[int], i
         yield loose, count + number
 
 
-def _label(atom: Atom, shown: frozenset[str]) -> frozenset[str]:
+def label(atom: Atom, gatherers: Iterable[str], shown: frozenset[str]) -> frozenset[str]:
+    """The shown names that the atom's event is bound to: its own and those of the sets around it."""
     name = label_of(atom)
-    return shown & {name} if name is not None else frozenset()
+    return shown.intersection(gatherers if name is None else (name, *gatherers))

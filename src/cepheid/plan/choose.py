@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from cepheid.algebra.conditions import attributes, sets_read
-from cepheid.algebra.nodes import All, Atom, Bind, Filter, PartBy, Query, walk
+from cepheid.algebra.nodes import All, Atom, Filter, PartBy, Query, walk
 from cepheid.algebra.printing import print_condition, print_part_by
 from cepheid.algebra.variables import shown
 from cepheid.automata.cea import CEA
@@ -82,8 +82,8 @@ def reason(query: Query) -> str:
     for node in found:
         if isinstance(node, All):
             return "ALL takes its parts in any order"
-        if isinstance(node, Bind):
-            return f"IN {node.var} gathers events in a set"
+        if isinstance(node, Filter):
+            return f"FILTER {print_condition(node.condition)} compares events of sets"
     return "an operator has no automaton yet"
 
 

@@ -4,10 +4,13 @@ from __future__ import annotations
 
 from cepheid.algebra.nodes import Query
 from cepheid.algebra.printing import print_name, print_pattern, print_query, print_tree, print_window
-from cepheid.automata.printing import automaton_dot, print_automaton
+from cepheid.automata.cea import CEA
+from cepheid.automata.chain import ChainCEA
+from cepheid.automata.printing import automaton_dot, chain_dot, print_automaton, print_chain
 from cepheid.errors import CepheidError
 from cepheid.languages.parsed import ParsedTree
-from cepheid.plan.choose import automaton_of, reason
+from cepheid.plan.chain import chain_of
+from cepheid.plan.choose import automaton_of
 from cepheid.plan.plan import Plan
 from cepheid.rewrite.rules import Rewriting, rewrite
 
@@ -16,19 +19,21 @@ def explain_query(tree: ParsedTree, query: Query) -> str:
     """The stages that need no data: tree, algebra, rewriting, automaton."""
     rewriting = rewrite(query)
     sections = _front(tree, query, rewriting)
-    automaton = automaton_of(query, rewriting.query)
-    if automaton is not None:
+    automaton = automaton_of(query, rewriting.query) or chain_of(query, rewriting.query)
+    if isinstance(automaton, CEA):
         sections.append(("automaton", print_automaton(automaton)))
+    elif isinstance(automaton, ChainCEA):
+        sections.append(("chain automaton", print_chain(automaton)))
     return _joined(sections)
 
 
 def draw_query(query: Query) -> str:
     """The automaton of a query as Graphviz text."""
     rewriting = rewrite(query)
-    automaton = automaton_of(query, rewriting.query)
-    if automaton is None:
-        raise CepheidError("not-yet", f"there is no automaton yet: {reason(rewriting.query)}")
-    return automaton_dot(automaton)
+    automaton = automaton_of(query, rewriting.query) or chain_of(query, rewriting.query)
+    if isinstance(automaton, str):
+        raise CepheidError("not-yet", f"there is no automaton yet: {automaton}")
+    return automaton_dot(automaton) if isinstance(automaton, CEA) else chain_dot(automaton)
 
 
 def explain_plan(tree: ParsedTree, plan: Plan, spark: str | None = None) -> str:
@@ -36,6 +41,10 @@ def explain_plan(tree: ParsedTree, plan: Plan, spark: str | None = None) -> str:
     sections = _front(tree, plan.query, rewrite(plan.query))
     if plan.automaton is not None:
         sections.append(("automaton", print_automaton(plan.automaton)))
+    elif plan.evaluator == "chain":
+        chain = chain_of(plan.query, plan.rewritten, plan.schema)
+        assert isinstance(chain, ChainCEA)
+        sections.append(("chain automaton", print_chain(chain)))
     sections.append(("plan", _plan(plan)))
     if spark is not None:
         sections.append(("spark", spark))

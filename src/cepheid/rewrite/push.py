@@ -4,6 +4,8 @@ In: any pattern. Out: the same matches; no filter is left above the binding of i
 whose body does not bind its variable waits for `parametrise`; a condition on several variables stays put.
 Sound because every match of a pattern in which x is bound has exactly one event for x. Iterations are not
 entered: an x inside one is another variable.
+A condition on one set holds for each of its events on its own, so it goes to every atom that the set gathers from,
+iterations included; where there is no event there is nothing to hold.
 """
 
 from __future__ import annotations
@@ -16,6 +18,8 @@ from cepheid.algebra.conditions import (
     Aggregate,
     Attribute,
     Condition,
+    Index,
+    attributes,
     children,
     conjunction,
     conjuncts,
@@ -38,8 +42,9 @@ from cepheid.algebra.nodes import (
     StrictSeq,
     Within,
     rebuild,
+    walk,
 )
-from cepheid.algebra.variables import bound
+from cepheid.algebra.variables import bound, sets
 
 
 def push(pattern: Pattern) -> Pattern:
@@ -55,9 +60,11 @@ def push(pattern: Pattern) -> Pattern:
         return pattern
     body, stuck = pattern.body, []
     for part in conjuncts(pattern.condition):
-        var = only_variable(part)
+        var, gatherer = only_variable(part), only_set(part)
         if var is not None and var in bound(body):
             body = restrict(body, var, part)
+        elif gatherer is not None and not _in_strategy(body, gatherer):
+            body = _restrict_set(body, gatherer, part)
         else:
             stuck.append(part)
     rest = conjunction(tuple(stuck))
@@ -72,6 +79,44 @@ def only_variable(condition: Condition) -> str | None:
     """
     found = variables(condition)
     return next(iter(found)) if len(found) == 1 and _reads_events(condition) else None
+
+
+def only_set(condition: Condition) -> str | None:
+    """The set of a condition that reads one set and nothing else.
+
+    >>> only_set(Attribute("X", "alarm", Index.EACH)), only_set(Attribute("x", "alarm"))
+    ('X', None)
+    """
+    found = variables(condition)
+    read = all(item.index is Index.EACH for item in attributes(condition))
+    return next(iter(found)) if len(found) == 1 and read and not _has_aggregate(condition) else None
+
+
+def _has_aggregate(condition: Condition) -> bool:
+    return isinstance(condition, Aggregate) or any(map(_has_aggregate, children(condition)))
+
+
+def _in_strategy(pattern: Pattern, gatherer: str) -> bool:
+    """Whether a strategy or an absence stands between the pattern and some of what the set gathers."""
+    return any(isinstance(node, Select | Not) and gatherer in sets(node) for node in walk(pattern))
+
+
+def _restrict_set(pattern: Pattern, gatherer: str, condition: Condition) -> Pattern:
+    """The matches of `pattern` in which the condition holds for all that the set gathers."""
+    if isinstance(pattern, Bind) and pattern.var == gatherer:
+        return _restrict_all(pattern, over_current_event(condition, gatherer))
+    return rebuild(pattern, lambda child: _restrict_set(child, gatherer, condition))
+
+
+def _restrict_all(pattern: Pattern, condition: Condition) -> Pattern:
+    if isinstance(pattern, Atom):
+        return _with_condition(pattern, condition)
+    return rebuild(pattern, lambda child: _restrict_all(child, condition))
+
+
+def _with_condition(atom: Atom, condition: Condition) -> Atom:
+    kept = () if atom.condition is None else (atom.condition,)
+    return replace(atom, condition=conjunction((*kept, condition)))
 
 
 def _reads_events(condition: Condition) -> bool:
@@ -97,8 +142,7 @@ def restrict(pattern: Pattern, var: str, condition: Condition) -> Pattern:
 
     match pattern:
         case Atom():
-            kept = () if pattern.condition is None else (pattern.condition,)
-            return replace(pattern, condition=conjunction((*kept, over_current_event(condition, var))))
+            return _with_condition(pattern, over_current_event(condition, var))
         case (
             Seq()
             | StrictSeq()

@@ -9,12 +9,24 @@ and only by which of the *shared* variables an alternative binds, so the rest of
 
 from __future__ import annotations
 
+from dataclasses import replace
 from functools import partial
 
-from cepheid.algebra.nodes import Atom, Filter, Or, Pattern, Repeat, Seq, StrictSeq, walk
+from cepheid.algebra.nodes import (
+    Atom,
+    Bind,
+    Filter,
+    Or,
+    PartBy,
+    Pattern,
+    Repeat,
+    Seq,
+    StrictSeq,
+    walk,
+)
 from cepheid.algebra.variables import bound, defined_once
 from cepheid.errors import CepheidError
-from cepheid.rewrite.empty import EMPTY, either
+from cepheid.rewrite.empty import EMPTY, either, is_empty
 from cepheid.rewrite.limits import MOST_NODES, guarded
 from cepheid.rewrite.unsatisfiable import UnsatisfiableError, prune
 
@@ -85,6 +97,12 @@ def _groups(pattern: Pattern, shared: frozenset[str]) -> Groups:
         case Filter(body, condition, span):
             filtered = partial(Filter, condition=condition, span=span)
             return {names: filtered(part) for names, part in _groups(body, shared).items()}
+        case Bind(body) | PartBy(body):
+            # Both ask of each match alone, so they go to each alternative; ε has nothing to gather or compare.
+            return {
+                names: part if is_empty(part) else replace(pattern, body=part)
+                for names, part in _groups(body, shared).items()
+            }
         case Repeat(body, 0, 1):
             return _merged([*_groups(body, shared).items(), (frozenset(), EMPTY)])
         case Repeat(body, 1, 1):
