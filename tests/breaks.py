@@ -32,6 +32,10 @@ SECOND_ORDER = "tests/semantics/test_second_order.py"
 FOLD = "tests/rewrite/test_fold.py"
 CONSTRUCT = "tests/automata/test_construct.py"
 TRIM = "tests/automata/test_trim.py"
+CHAIN = "tests/evaluators/test_chain.py"
+CHAIN_KEYS = "tests/evaluators/test_chain_keys.py"
+CHAIN_WORK = "tests/test_chain_work.py"
+DIFFER = "tests/kernels/test_differ.py"
 SORTING = "tests/spark/test_sorting.py"
 BATCH = "tests/spark/test_batch.py"
 
@@ -1235,6 +1239,180 @@ CORRELATION = (
     ),
 )
 
+CHAINS = (
+    Break(
+        "kernels/differ.py",
+        "point",
+        "heap[before + shape.kind[kind, K_TOP]]",
+        "before",
+        "chain: the latest start of a list is over all of it",
+        (
+            DIFFER,
+            CHAIN,
+        ),
+    ),
+    Break(
+        "kernels/differ.py",
+        "_ask",
+        "before = heap[pointers + sequence]",
+        "before = heap[pointers]",
+        "chain: a pointer differs from those before it, link by link",
+        (DIFFER,),
+    ),
+    Break(
+        "kernels/differ.py",
+        "newest_different",
+        "sequence = _CHILD[links, sequence, link]",
+        "sequence = _CHILD[links, 0, link]",
+        "chain: links that were passed stay passed",
+        (DIFFER,),
+    ),
+    Break(
+        "kernels/differ.py",
+        "latest_different",
+        "if first_equal(heap, shape, kind, at, values, mask) < 0:\n                best",
+        "if True:\n                best",
+        "chain: lists of many links are walked for what differs",
+        (DIFFER,),
+    ),
+    Break(
+        "kernels/chain_index.py",
+        "put",
+        "heap[skip + V_LATEST] <= latest",
+        "heap[skip + V_LATEST] < latest",
+        "chain: skipping leads to a later start",
+        (CHAIN_WORK,),
+    ),
+    Break(
+        "kernels/chain_index.py",
+        "put",
+        "max(latest, heap[before + cell + C_MAX]) if before != 0 else latest",
+        "latest",
+        "chain: a list is left only where nothing older counts",
+        (CHAIN,),
+    ),
+    Break(
+        "kernels/chain_index.py",
+        "newest",
+        "vertex if vertex >= born[lane] else 0",
+        "vertex",
+        "chain: CONSUME forgets what waits",
+        (CHAIN,),
+    ),
+    Break(
+        "kernels/chain_index.py",
+        "find_slot",
+        " and heap[vertex + V_LANE] == lane",
+        "",
+        "chain: lists are of one lane",
+        (CHAIN,),
+    ),
+    Break(
+        "kernels/chain_emit.py",
+        "settle",
+        "heap[vertex + V_LATEST] < edge",
+        "heap[vertex + V_LATEST] <= edge",
+        "chain: the window's first event is inside",
+        (CHAIN,),
+    ),
+    Break(
+        "kernels/chain_emit.py",
+        "emit_chain",
+        "depth + 1 != length or ",
+        "",
+        "chain: a match is copied from one of its own length",
+        (CHAIN,),
+    ),
+    Break(
+        "kernels/chain.py",
+        "chain",
+        "latest = heap[latest_different(heap, shape, kind, head, values, mask) + V_LATEST]",
+        "pass",
+        "chain: the latest start is that of what differs",
+        (CHAIN,),
+    ),
+    Break(
+        "kernels/chain.py",
+        "chain",
+        "born[lane] = top",
+        "pass",
+        "chain: a lane that consumed begins anew",
+        (CHAIN,),
+    ),
+    Break(
+        "kernels/chain_count.py",
+        "count_below",
+        "heap[cell + C_PREV] if inside else heap[cell + C_SKIP]",
+        "heap[cell + C_PREV] if inside else 0",
+        "chain: a count goes on behind what is too old",
+        (CHAIN,),
+    ),
+    Break(
+        "kernels/chain_rebuild.py",
+        "rebuild",
+        "elif older != 0:",
+        "elif False:",
+        "chain: a neighbourhood begins at what lives",
+        (CHAIN,),
+    ),
+    Break(
+        "kernels/chain_rebuild.py",
+        "lives",
+        "latest >= edge and ",
+        "",
+        "chain: what left the window is dropped",
+        (CHAIN_WORK,),
+    ),
+    Break(
+        "kernels/chain_sums.py",
+        "count_waiting",
+        "odd ^= part >> k & 1",
+        "odd |= part >> k & 1",
+        "chain: inclusion and exclusion take turns",
+        (CHAIN,),
+    ),
+    Break(
+        "kernels/chain_sums.py",
+        "chain_sums",
+        "times[lane] += 1",
+        "pass",
+        "chain: sums are forgotten by CONSUME",
+        (CHAIN,),
+    ),
+    Break(
+        "evaluators/chain/layout.py",
+        "fit",
+        "before != [",
+        "[] == [",
+        "chain: vertices that wait get the lists of classes met later",
+        (CHAIN,),
+    ),
+    Break(
+        "evaluators/chain/keys.py",
+        "_reading",
+        "if one == other or other == _NOTHING:",
+        "if True:",
+        "chain: values of two types are compared as values",
+        (CHAIN_KEYS,),
+    ),
+    Break(
+        "evaluators/chain/keys.py",
+        "_read",
+        "np.where(nulls, null, codes)",
+        "codes",
+        "chain: NULL is a key of its own",
+        (CHAIN_KEYS,),
+    ),
+    Break(
+        "evaluators/chain/arena.py",
+        "keep_lanes",
+        "numbers[lanes] = np.arange(len(lanes))",
+        "numbers[lanes] = lanes",
+        "chain: lanes that are kept get new numbers",
+        (CHAIN,),
+    ),
+)
+
 BREAKS: tuple[Break, ...] = (
     *WINDOWS,
     *TURNS,
@@ -1248,5 +1426,6 @@ BREAKS: tuple[Break, ...] = (
     *REWRITING,
     *STATE,
     *CORRELATION,
+    *CHAINS,
     *ON_SPARK,
 )

@@ -1,9 +1,10 @@
 """Algorithm 1 of `partition-by-chain-cea`: one pass over the relevant events of all lanes, in stream order.
 
-An event fires the moves of its class. A move looks up the list of partial matches that wait with equal values; if one of them
-differs where it must and began inside the window, the event is marked: a vertex whose neighbourhood is that list as it is now.
-What accepts is enumerated or counted at once; what goes on waits in the lists of its new state. An event costs a lookup per
-move of its class and per list of the states reached, whatever the number of keys and of partial matches.
+An event fires the moves of its class. A move looks up the list of partial matches that wait with equal
+values; if one of them differs where it must and began inside the window, the event is marked: a vertex whose
+neighbourhood is that list as it is now. What accepts is enumerated or counted at once; what goes on waits in
+the lists of its new state. An event costs a lookup per move of its class and per list of the states reached,
+whatever the number of keys and of partial matches.
 
 An event is taken whole or not at all: the loop returns before it where there is no room, and is called again.
 """
@@ -65,8 +66,9 @@ def chain(
 ):
     """Takes the events from `begin` on: (why it stopped, event it stopped at, matches made).
 
-    What is before `born` in its lane is forgotten; `edges` are the lanes' last edges, for windows by position; `reached` the
-    states whose moves are known. Where it stopped for anything but DONE, that event has not been taken.
+    What is before `born` in its lane is forgotten; `edges` are the lanes' last edges, for windows by
+    position; `reached` the states whose moves are known. Where it stopped for anything but DONE, that event
+    has not been taken.
     """
     most = 0
     lists = 0
@@ -81,7 +83,7 @@ def chain(
     event_count = np.zeros(max(shape.memo - 1, 1), np.int64)
     for i in range(begin, len(batch.lane)):
         klass = batch.klass[i]
-        count = moves.count[klass]
+        count = moves.n_moves[klass]
         if count == 0:
             continue
         top = meta[TOP]

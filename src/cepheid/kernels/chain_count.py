@@ -1,11 +1,12 @@
 """Counting the matches below a vertex inside a window, without enumerating.
 
-The count of a vertex is the sum over the list it continues; the count of a list from a cell on is that of its vertex and of
-the list from the next older cell on. Both are kept with the edge they hold for, so that each vertex and cell of the living
-part is worked out once per edge, however many matches there are. Where links must differ, the sum is over the
-vertices that do.
+The count of a vertex is the sum over the list it continues; the count of a list from a cell on is that of its
+vertex and of the list from the next older cell on. Both are kept with the edge they hold for, so that each
+vertex and cell of the living part is worked out once per edge, however many matches there are. Where links
+must differ, the sum is over the vertices that do.
 
-Numbers are those of `numbers.py`; a count in the heap is a stamp, the edge it is for, and the words of a number.
+Numbers are those of `numbers.py`; a count in the heap is a stamp, the edge it is for, and the words of a
+number.
 """
 
 from __future__ import annotations
@@ -58,7 +59,8 @@ def _push(heap, shape, vertex, kind, edge, stack, depth):
 
 @numba.njit(cache=True)
 def count_below(heap, shape, root, edge, values, stack):
-    """Works out the count of `root`: 0, -2 where the stack is too short, -3 where a number outgrows its words."""
+    """Works out the count of `root`: 0, -2 where the stack is too short, -3 where a number outgrows its
+    words."""
     words = shape.memo - 1
     depth = _push(heap, shape, root, _VERTEX, edge, stack, 0)
     while depth > 0:

@@ -1,9 +1,10 @@
 """Enumeration of a run DAG: from a vertex to the matches of all paths below it, in flat output arrays.
 
-The walk is depth first and enters no vertex without a match below it. Between two vertices of a list it passes the links
-by their pointers, and vertices before the window's edge by their skip pointers, which lead to ever later starts. Where a list's
-starts ascend with its events, as they do unless a link keeps the newest partial matches out, nothing is passed and the delay is
-linear in the match; else it is longer by the vertices on that way.
+The walk is depth first and enters no vertex without a match below it. Between two vertices of a list it
+passes the links by their pointers, and vertices before the window's edge by their skip pointers, which lead
+to ever later starts. Where a list's starts ascend with its events, as they do unless a link keeps the newest
+partial matches out, nothing is passed and the delay is linear in the match; else it is longer by the vertices
+on that way.
 """
 
 from __future__ import annotations
@@ -39,7 +40,8 @@ def read_values(heap, shape, kind, at, out_values):
 
 @numba.njit(cache=True, forceinline=True)
 def settle(heap, shape, kind, vertex, edge, windowed, mask, values):
-    """The newest vertex of a list, at or before this one, that differs and has a start inside the window, or 0."""
+    """The newest vertex of a list, at or before this one, that differs and has a start inside the window, or
+    0."""
     cell = shape.kind[kind, K_CELL]
     while vertex != 0:
         if windowed:
@@ -65,8 +67,8 @@ def settle(heap, shape, kind, vertex, edge, windowed, mask, values):
 def emit_chain(
     heap, shape, root, edge, windowed, values, stack, limit, guard, made, out_offsets, out_rows, out_labels
 ):
-    """Writes the match of every path from `root` until `limit` are made in all: matches made, -1 where the output has
-    no room for all, -2 where the stack is too short.
+    """Writes the match of every path from `root` until `limit` are made in all: matches made, -1 where the
+    output has no room for all, -2 where the stack is too short.
 
     Matches that differ in their first event alone are made by copying the one before.
     """

@@ -1,7 +1,7 @@
 """The ED-index: from (kind of list, lane, values) to the newest vertex that waits there.
 
-Open addressing over pairs of words: a tag, which is a hash with the kind in its lowest bits, and a vertex (0: free). Keys are
-not stored: a vertex has its own. Invariant: at most half of the slots are used.
+Open addressing over pairs of words: a tag, which is a hash with the kind in its lowest bits, and a vertex (0:
+free). Keys are not stored: a vertex has its own. Invariant: at most half of the slots are used.
 """
 
 from __future__ import annotations
@@ -46,8 +46,8 @@ def hash_key(heap, shape, kind, columns, lane, at):
 def find_slot(heap, slots, shape, kind, columns, lane, at):
     """The slot of a list, or the free one where it belongs: (slot, tag).
 
-    Its key are the lane and the values of the vertex at `at` in `columns`, left ones for what comes to wait, right ones
-    for what asks.
+    Its key are the lane and the values of the vertex at `at` in `columns`, left ones for what comes to wait,
+    right ones for what asks.
     """
     key = hash_key(heap, shape, kind, columns, lane, at)
     tag = (np.int64(key) & ~np.int64(KIND_MASK)) | kind

@@ -1,9 +1,10 @@
-"""The living part of a run DAG, copied: what makes room, and what gives old vertices the lists of a new shape.
+"""The living part of a run DAG, copied: what makes room, and what gives old vertices the lists of a new
+shape.
 
-A vertex lives while a run below it began inside the window, its lane is kept and has not forgotten it. Vertices are copied oldest
-first and wait again, in the new index, so every pointer of their cells is made anew. A neighbourhood whose newest vertex is dead
-begins at the next older one that lives: in the old heap the words that led to the next older vertex come to say
-where in the new heap that is.
+A vertex lives while a run below it began inside the window, its lane is kept and has not forgotten it.
+Vertices are copied oldest first and wait again, in the new index, so every pointer of their cells is made
+anew. A neighbourhood whose newest vertex is dead begins at the next older one that lives: in the old heap the
+words that led to the next older vertex come to say where in the new heap that is.
 """
 
 from __future__ import annotations
@@ -31,7 +32,8 @@ from cepheid.kernels.chain_shape import (
 
 @numba.njit(cache=True, forceinline=True)
 def lives(heap, vertex, born, edge, edges, lanes):
-    """`edge` holds for all lanes, `edges` for each; one of the two is NEVER. `lanes` are the lanes' new numbers."""
+    """`edge` holds for all lanes, `edges` for each; one of the two is NEVER. `lanes` are the lanes' new
+    numbers."""
     lane = heap[vertex + V_LANE]
     latest = heap[vertex + V_LATEST]
     return vertex >= born[lane] and lanes[lane] >= 0 and latest >= edge and latest >= edges[lane]

@@ -1,14 +1,18 @@
-"""The run DAG in a flat array: what a vertex and a cell of a list are made of (`partition-by-chain-cea`, section 5).
+"""The run DAG in a flat array: what a vertex and a cell of a list are made of (`partition-by-chain-cea`,
+section 5).
 
-A *vertex* is one event marked by all runs that took the same move at it, kept while they wait in its state for more. It
-says where they came from: `FROM` is the newest vertex of a list, `VIA` that list's kind and the links that must differ;
-together they are its neighbourhood, a persistent version of the list. A vertex of a run that begins has FROM 0.
+A *vertex* is one event marked by all runs that took the same move at it, kept while they wait in its state
+for more. It says where they came from: `FROM` is the newest vertex of a list, `VIA` that list's kind and the
+links that must differ; together they are its neighbourhood, a persistent version of the list. A vertex of a
+run that begins has FROM 0.
 
-A *kind* of list is a state and a set of links that must be equal: a vertex waits in one list of each kind of its state, the
-one of its lane and of its values of those links. Its place in that list is a *cell* inside the vertex, so that vertices point to
-vertices, always from newer to older, and cells are found at a fixed distance. Vertices follow each other in stream order.
+A *kind* of list is a state and a set of links that must be equal: a vertex waits in one list of each kind of
+its state, the one of its lane and of its values of those links. Its place in that list is a *cell* inside the
+vertex, so that vertices point to vertices, always from newer to older, and cells are found at a fixed
+distance. Vertices follow each other in stream order.
 
-`LATEST` is the latest start of the runs below a vertex, exactly: what is before a window's edge is never entered.
+`LATEST` is the latest start of the runs below a vertex, exactly: what is before a window's edge is never
+entered.
 """
 
 from __future__ import annotations
@@ -41,8 +45,8 @@ DONE, MORE_HEAP, MORE_OUTPUT, MORE_STACK, NEW_STATE, WIDEN, TOO_MANY = range(7)
 class Shape(NamedTuple):
     """What the lists of each state are keyed by, and where in a vertex their cells are.
 
-    Links are given by the columns of codes they compare: the left one of the event marked last, the right one of the
-    event at hand.
+    Links are given by the columns of codes they compare: the left one of the event marked last, the right one
+    of the event at hand.
     """
 
     kind: np.ndarray  # [kind, K_…]
@@ -61,7 +65,7 @@ class Moves(NamedTuple):
     """Moves by class of event, those that read the same kind of list next to each other."""
 
     first: np.ndarray  # [class]
-    count: np.ndarray  # [class]
+    n_moves: np.ndarray  # [class]
     kind: np.ndarray  # per move: the kind of list it reads, -1 for the start
     mask: np.ndarray  # the links of that kind that must differ, one bit each
     label: np.ndarray

@@ -1,11 +1,12 @@
 """Counting without a window: sums of partial matches by key, and nothing else is kept.
 
-What waits in a list only counts, so a list is one number. The number of partial matches that differ in every link of a set is found by
-inclusion and exclusion: for each part of the set, the sum of those that are equal in it, in turn added and taken away. So
-beside each list there is a sum per part of its links and their values, and an event costs the same however many wait.
+What waits in a list only counts, so a list is one number. The number of partial matches that differ in every
+link of a set is found by inclusion and exclusion: for each part of the set, the sum of those that are equal
+in it, in turn added and taken away. So beside each list there is a sum per part of its links and their
+values, and an event costs the same however many wait.
 
-An *entry* is a key and a number. Keys are (group, lane, how often the lane forgot, values). Group -1 - state holds all
-codes of the partial matches of a state: from it the sums of links met later are made.
+An *entry* is a key and a number. Keys are (group, lane, how often the lane forgot, values). Group -1 - state
+holds all codes of the partial matches of a state: from it the sums of links met later are made.
 """
 
 from __future__ import annotations
@@ -61,7 +62,8 @@ def add_entry(keys, slots, numbers, words, count, key, source, start):
 
 @numba.njit(cache=True, forceinline=True)
 def write_key(shape, groups, kind, part, lane, times, equal, differ, codes, i, key):
-    """The key of a list, and of those in it that are equal in `part` of its links, for the codes of event i."""
+    """The key of a list, and of those in it that are equal in `part` of its links, for the codes of event
+    i."""
     key[:, :] = 0
     key[0, G_GROUP] = groups[kind] + part
     key[0, G_LANE] = lane
@@ -77,7 +79,22 @@ def write_key(shape, groups, kind, part, lane, times, equal, differ, codes, i, k
 
 @numba.njit(cache=True, forceinline=True)
 def wait_counted(
-    shape, groups, state, lane, times, codes, i, is_left, keys, slots, numbers, words, count, key, source, start
+    shape,
+    groups,
+    state,
+    lane,
+    times,
+    codes,
+    i,
+    is_left,
+    keys,
+    slots,
+    numbers,
+    words,
+    count,
+    key,
+    source,
+    start,
 ):
     """Adds a number of partial matches to all sums of a state: (entries, whether one has become large)."""
     key[:, :] = 0
@@ -146,8 +163,9 @@ def chain_sums(
     reached,
     total,
 ):
-    """Takes the events from `begin` on: (why it stopped, event it stopped at). `meta[0]` is the number of entries,
-    `times` how often each lane forgot. Where it stopped for MORE_HEAP or NEW_STATE the event has not been taken."""
+    """Takes the events from `begin` on: (why it stopped, event it stopped at). `meta[0]` is the number of
+    entries, `times` how often each lane forgot. Where it stopped for MORE_HEAP or NEW_STATE the event has not
+    been taken."""
     most = 1
     for state in range(len(shape.n_kinds)):
         entries = 1
@@ -160,7 +178,7 @@ def chain_sums(
     fired = np.empty((len(moves.kind) + 1) * words, np.int64)
     for i in range(begin, len(batch.lane)):
         klass, lane = batch.klass[i], batch.lane[i]
-        n_moves = moves.count[klass]
+        n_moves = moves.n_moves[klass]
         if n_moves == 0:
             continue
         needed = meta[0] + n_moves * most
@@ -238,7 +256,19 @@ def chain_sums(
 
 @numba.njit(cache=True)
 def rebuild_sums(
-    keys, numbers, words, count, times, lanes, shape, groups, is_left, out_keys, out_slots, out_numbers, out_words
+    keys,
+    numbers,
+    words,
+    count,
+    times,
+    lanes,
+    shape,
+    groups,
+    is_left,
+    out_keys,
+    out_slots,
+    out_numbers,
+    out_words,
 ):
     """The same partial matches in sums of another shape or with longer numbers: how many entries.
 

@@ -1,15 +1,16 @@
 """Lists asked for what differs: the `[ā]` pointers and findNext of `partition-by-chain-cea`, section 6.
 
-A list holds tuples of values, one value per link. For a sequence ā = a₁ … aₘ of links, `back` of s at ā is the newest s'
-before s with s'.aₗ ≠ back(s, a₁ … aₗ₋₁).aₗ for every l ≤ m, and back(s, ε) = s. With these pointers the newest tuple, at or before
-s, that differs from given values in every link of a set is found in as many steps as there are links, and so is each
-pointer of a new tuple.
+A list holds tuples of values, one value per link. For a sequence ā = a₁ … aₘ of links, `back` of s at ā is
+the newest s' before s with s'.aₗ ≠ back(s, a₁ … aₗ₋₁).aₗ for every l ≤ m, and back(s, ε) = s. With these
+pointers the newest tuple, at or before s, that differs from given values in every link of a set is found in
+as many steps as there are links, and so is each pointer of a new tuple.
 
-`top` is the same by the latest start in place of the newest position: top(s, ε) is the tuple at or before s with the latest
-start, top(s, ā) the one with the latest start among those that differ from top(s, a₁ … aₗ₋₁) in aₗ. It finds the latest start
-among what differs, in as many steps.
+`top` is the same by the latest start in place of the newest position: top(s, ε) is the tuple at or before s
+with the latest start, top(s, ā) the one with the latest start among those that differ from top(s, a₁ … aₗ₋₁)
+in aₗ. It finds the latest start among what differs, in as many steps.
 
-Sequences are numbered by length; number 0 is ε. Lists of more than `MOST` links have no pointers and are walked.
+Sequences are numbered by length; number 0 is ε. Lists of more than `MOST` links have no pointers and are
+walked.
 """
 
 from __future__ import annotations
@@ -70,7 +71,8 @@ def newest_different(heap, shape, kind, vertex, values, mask):
 
 @numba.njit(cache=True, forceinline=True)
 def latest_different(heap, shape, kind, vertex, values, mask):
-    """The vertex with the latest start, at or before this one, that differs in every link of the set, or 0."""
+    """The vertex with the latest start, at or before this one, that differs in every link of the set, or
+    0."""
     links = shape.kind[kind, K_POINTERS]
     if links > 0:
         sequence = 0
@@ -93,7 +95,8 @@ def latest_different(heap, shape, kind, vertex, values, mask):
 
 @numba.njit(cache=True, forceinline=True)
 def _ask(heap, shape, kind, pointers, sequence, values):
-    """The values that a pointer's target must differ from: (set of links, or 0 where a pointer before it is none)."""
+    """The values that a pointer's target must differ from: (set of links, or 0 where a pointer before it is
+    none)."""
     links = shape.kind[kind, K_POINTERS]
     mask = 0
     while sequence != 0:

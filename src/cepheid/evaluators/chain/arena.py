@@ -1,7 +1,7 @@
 """The run DAG of all lanes and its index, between two batches: what `kernels.chain` works on.
 
-It grows where the loop asks for room and copies the living part instead where much is dead, so that memory is bounded by what
-a window holds. Python here is per batch and per growth, never per event, key or match.
+It grows where the loop asks for room and copies the living part instead where much is dead, so that memory is
+bounded by what a window holds. Python here is per batch and per growth, never per event, key or match.
 """
 
 from __future__ import annotations
@@ -124,7 +124,7 @@ class Arena:
 
     def _make_room(self, edge: int, klass: int) -> None:
         """Room for one more event, and for as much again as lives."""
-        count = int(self._layout.moves.count[klass])
+        count = int(self._layout.moves.n_moves[klass])
         self._copy(edge, (count + 1) * int(self._shape.size.max()), count * int(self._shape.n_kinds.max()))
 
     def _reshape(self, edge: int) -> None:
@@ -132,7 +132,8 @@ class Arena:
         self._copy(edge, 0, 0)
 
     def _copy(self, edge: int, words: int, cells: int, lanes: Ints | None = None) -> None:
-        """Copies what lives from `edge` on to arrays at most half full of it, with room for a few words and cells more."""
+        """Copies what lives from `edge` on to arrays at most half full of it, with room for a few words and
+        cells more."""
         if lanes is None:
             lanes = np.arange(len(self._born))
         shape = self._layout.shape(self._memo)

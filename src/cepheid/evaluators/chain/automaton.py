@@ -1,7 +1,7 @@
 """What the chain evaluator needs of a deterministic chain-CEA (`partition-by-chain-cea`, section 4).
 
-A run skips freely between the events it marks. It remembers its state and the event it marked last, and a move
-compares that event with the one at hand by *links*: equalities of one attribute of each.
+A run skips freely between the events it marks. It remembers its state and the event it marked last, and a
+move compares that event with the one at hand by *links*: equalities of one attribute of each.
 """
 
 from __future__ import annotations
@@ -28,9 +28,9 @@ ADJACENT: Final = Link(POSITION, POSITION)
 
 @dataclass(frozen=True, slots=True)
 class ChainMove:
-    """Marks the event at hand with `label` for the partial matches of a state whose last event satisfies every link of
-    `equal` and none of `different` (numbers in the automaton's list). With `accepts` they end here as matches;
-    `target` is where they wait for more, None where nothing can follow."""
+    """Marks the event at hand with `label` for the partial matches of a state whose last event satisfies
+    every link of `equal` and none of `different` (numbers in the automaton's list). With `accepts` they end
+    here as matches; `target` is where they wait for more, None where nothing can follow."""
 
     label: int
     equal: frozenset[int]
@@ -40,7 +40,8 @@ class ChainMove:
 
 
 class ChainAutomaton(Protocol):
-    """State 0 is the start; its moves have no links, and no move leads to it. `labels[0]` is the empty set."""
+    """State 0 is the start; its moves have no links, and no move leads to it. `labels[0]` is the empty
+    set."""
 
     @property
     def links(self) -> tuple[Link, ...]: ...
@@ -54,8 +55,8 @@ class ChainAutomaton(Protocol):
     def __len__(self) -> int: ...
 
     def moves(self, state: int, satisfied: frozenset[int]) -> tuple[ChainMove, ...]:
-        """What a state does on an event that satisfies exactly these predicates. Moves of one label exclude each other:
-        no partial match and event can take two of them."""
+        """What a state does on an event that satisfies exactly these predicates. Moves of one label exclude
+        each other: no partial match and event can take two of them."""
         ...
 
     def save(self) -> list[Any]:

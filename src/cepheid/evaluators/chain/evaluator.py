@@ -1,8 +1,8 @@
 """The chain evaluator behind the common interface.
 
-Unary predicates give events classes, as for the compact evaluator; attributes of links become codes. What waits is a run DAG
-(`Arena`), or only sums by key when matches are counted without a window (`Sums`). Python is per batch, newly met class or state,
-and growth.
+Unary predicates give events classes, as for the compact evaluator; attributes of links become codes. What
+waits is a run DAG (`Arena`), or only sums by key when matches are counted without a window (`Sums`). Python
+is per batch, newly met class or state, and growth.
 """
 
 from __future__ import annotations

@@ -1,8 +1,9 @@
 """Attributes of links → columns of whole numbers that are equal exactly when the values are one key.
 
-In: the relevant rows of a batch. Out: a code per row and column. A column is an attribute read in one way: as what its link's other
-side is. Columns that are read alike share their numbering, so that both sides of a link, and several links, can be compared. Equality
-is that of `semantics/keys.py`: NULL is a key like any other, so is NaN, and 1 = 1.0.
+In: the relevant rows of a batch. Out: a code per row and column. A column is an attribute read in one way: as
+what its link's other side is. Columns that are read alike share their numbering, so that both sides of a
+link, and several links, can be compared. Equality is that of `semantics/keys.py`: NULL is a key like any
+other, so is NaN, and 1 = 1.0.
 """
 
 from __future__ import annotations
@@ -108,7 +109,8 @@ class Keys:
             given = [float(value) if isinstance(value, Decimal) else value for value in given]
         by_code = np.array([numbers.setdefault(key_of(value), len(numbers)) for value in given], np.int64)
         places = encoded.indices.fill_null(len(by_code)).to_numpy(zero_copy_only=False)
-        return np.append(by_code, _NULL_NUMBER)[places]
+        codes: Ints = np.append(by_code, _NULL_NUMBER)[places]
+        return codes
 
     @property
     def numbered(self) -> int:

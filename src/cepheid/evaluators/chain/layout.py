@@ -1,7 +1,8 @@
 """The automaton as tables for the kernels: kinds of lists, and moves by class; worked out for what is met.
 
-In: a state that is reached or a class of events that is met. Out: `Moves` and `Shape`. Invariant: kinds and the links that must differ
-in them are only ever added, so that numbers and bits kept in vertices stay what they are.
+In: a state that is reached or a class of events that is met. Out: `Moves` and `Shape`. Invariant: kinds and
+the links that must differ in them are only ever added, so that numbers and bits kept in vertices stay what
+they are.
 """
 
 from __future__ import annotations
@@ -25,8 +26,8 @@ _MOST_DIFFERENT = 32  # bits of a mask
 
 @dataclass(slots=True)
 class Kind:
-    """The lists of a state whose vertices have equal values of some links, and the links that moves over them want
-    to differ."""
+    """The lists of a state whose vertices have equal values of some links, and the links that moves over them
+    want to differ."""
 
     state: int
     equal: tuple[int, ...]
@@ -90,7 +91,9 @@ class Layout:
         different += sorted(move.different - set(different))
         if number >= KIND_MASK or len(different) > _MOST_DIFFERENT:
             message = "the query compares too many combinations of attributes between consecutive events"
-            raise CepheidError("too-large", message, hint="fewer attributes in PART-BY, or fewer of them nested")
+            raise CepheidError(
+                "too-large", message, hint="fewer attributes in PART-BY, or fewer of them nested"
+            )
         return number
 
     def _table(self) -> Moves:

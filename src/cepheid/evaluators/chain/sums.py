@@ -1,4 +1,5 @@
-"""Sums of partial matches by key, between two batches: what `kernels.chain_sums` works on when a count has no window."""
+"""Sums of partial matches by key, between two batches: what `kernels.chain_sums` works on when a count has no
+window."""
 
 from __future__ import annotations
 
@@ -70,7 +71,7 @@ class Sums:
                 if self._layout.fit():
                     self._copy()
             elif status == MORE_HEAP:
-                self._copy(int(self._layout.moves.count[batch.klass[at]]))
+                self._copy(int(self._layout.moves.n_moves[batch.klass[at]]))
             elif status == WIDEN:
                 self._copy(0, self._words + 2 if self._words < 8 else 2 * self._words)
 
