@@ -1262,9 +1262,9 @@ CHAINS = (
     Break(
         "kernels/differ.py",
         "newest_different",
-        "sequence = _CHILD[links, sequence, link]",
-        "sequence = _CHILD[links, 0, link]",
-        "chain: links that were passed stay passed",
+        "heap[vertex + shape.kind[kind, K_BACK] + sequence]",
+        "heap[at + shape.kind[kind, K_BACK] + sequence]",
+        "chain: pointers are those of the newest tuple",
         (DIFFER,),
     ),
     Break(

@@ -28,7 +28,7 @@ from cepheid.kernels.chain_shape import (
 )
 from cepheid.kernels.differ import point
 
-_FACTOR = np.uint64(0x9E3779B97F4A7C15)
+FACTOR = np.uint64(0x9E3779B97F4A7C15)
 _SHIFT = np.uint64(29)
 _KIND_BITS = np.uint64(VIA_BITS)
 
@@ -36,10 +36,10 @@ _KIND_BITS = np.uint64(VIA_BITS)
 @numba.njit(cache=True, forceinline=True)
 def hash_key(heap, shape, kind, columns, lane, at):
     """A hash of a lane and of the values of the vertex at `at` in these columns."""
-    key = (np.uint64(lane) ^ (np.uint64(kind) << np.uint64(48))) * _FACTOR
+    key = (np.uint64(lane) ^ (np.uint64(kind) << np.uint64(48))) * FACTOR
     for i in range(shape.kind[kind, K_EQUAL]):
-        key = (key ^ (key >> _SHIFT) ^ np.uint64(heap[at + V_CODES + columns[kind, i]])) * _FACTOR
-    return (key ^ (key >> _SHIFT)) * _FACTOR
+        key = (key ^ (key >> _SHIFT) ^ np.uint64(heap[at + V_CODES + columns[kind, i]])) * FACTOR
+    return (key ^ (key >> _SHIFT)) * FACTOR
 
 
 @numba.njit(cache=True, forceinline=True)

@@ -5,8 +5,9 @@ link of a set is found by inclusion and exclusion: for each part of the set, the
 in it, in turn added and taken away. So beside each list there is a sum per part of its links and their
 values, and an event costs the same however many wait.
 
-An *entry* is a key and a number. Keys are (group, lane, how often the lane forgot, values). Group -1 - state
-holds all codes of the partial matches of a state: from it the sums of links met later are made.
+An *entry* is a key and a number. Keys are (group, lane, how often the lane forgot, values). One
+group of each state holds all codes that links read of its partial matches: that of a list which compares them
+all (`whole`), or else group -1 - state. From it the sums of links met later are made.
 """
 
 from __future__ import annotations
@@ -14,25 +15,30 @@ from __future__ import annotations
 import numba
 import numpy as np
 
+from cepheid.kernels.chain_index import FACTOR
 from cepheid.kernels.chain_shape import (
     DONE,
     K_DIFFER,
     K_EQUAL,
+    K_STATE,
     MORE_HEAP,
     NEW_STATE,
     WIDEN,
 )
-from cepheid.kernels.interning import hash_row
 from cepheid.kernels.numbers import add, add_to, is_zero
 
 G_GROUP, G_LANE, G_TIMES, G_VALUES = range(4)
+_SHIFT, _HIGH = np.uint64(29), np.uint64(24)  # the higher bits of a product depend on all of its factors
 
 
 @numba.njit(cache=True, forceinline=True)
 def find_entry(keys, slots, key):
     """The slot of a key: (slot, entry or -1). `key` is one row."""
     mask = np.uint64(len(slots) - 1)
-    slot = hash_row(key, 0) & mask
+    state = np.uint64(0)
+    for i in range(key.shape[1]):
+        state = (state ^ (state >> _SHIFT) ^ np.uint64(key[0, i])) * FACTOR
+    slot = (state >> _HIGH) & mask
     while True:
         entry = slots[slot] - 1
         if entry < 0:
@@ -87,6 +93,7 @@ def wait_counted(
     codes,
     i,
     is_left,
+    whole,
     keys,
     slots,
     numbers,
@@ -97,13 +104,15 @@ def wait_counted(
     start,
 ):
     """Adds a number of partial matches to all sums of a state: (entries, whether one has become large)."""
-    key[:, :] = 0
-    key[0, G_GROUP] = -1 - state
-    key[0, G_LANE] = lane
-    key[0, G_TIMES] = times
-    for k in range(shape.codes):
-        key[0, G_VALUES + k] = codes[i, k] if is_left[k] else 0
-    count, large = add_entry(keys, slots, numbers, words, count, key, source, start)
+    large = False
+    if whole[state] < 0:
+        key[:, :] = 0
+        key[0, G_GROUP] = -1 - state
+        key[0, G_LANE] = lane
+        key[0, G_TIMES] = times
+        for k in range(shape.codes):
+            key[0, G_VALUES + k] = codes[i, k] if is_left[k] else 0
+        count, large = add_entry(keys, slots, numbers, words, count, key, source, start)
     for n in range(shape.n_kinds[state]):
         kind = shape.kinds[state, n]
         for part in range(1 << shape.kind[kind, K_DIFFER]):
@@ -151,6 +160,7 @@ def chain_sums(
     shape,
     groups,
     is_left,
+    whole,
     batch,
     begin,
     options,
@@ -239,6 +249,7 @@ def chain_sums(
                     batch.codes,
                     i,
                     is_left,
+                    whole,
                     keys,
                     slots,
                     numbers,
@@ -262,9 +273,12 @@ def rebuild_sums(
     count,
     times,
     lanes,
+    old_shape,
+    old_kinds,
     shape,
     groups,
     is_left,
+    whole,
     out_keys,
     out_slots,
     out_numbers,
@@ -272,16 +286,31 @@ def rebuild_sums(
 ):
     """The same partial matches in sums of another shape or with longer numbers: how many entries.
 
-    `lanes` are the lanes' new numbers; of what a lane forgot nothing is kept.
+    `old_kinds` are the kinds of the groups that held all codes, -1 for other groups. `lanes` are the lanes'
+    new numbers; of what a lane forgot nothing is kept.
     """
     key = np.zeros((1, out_keys.shape[1]), np.int64)
     number = np.zeros(out_words, np.int64)
-    codes = keys[:, G_VALUES:]
+    codes = np.zeros((1, shape.codes + 1), np.int64)
     made = 0
     for entry in range(count):
         lane = keys[entry, G_LANE]
-        if keys[entry, G_GROUP] >= 0 or lanes[lane] < 0 or keys[entry, G_TIMES] != times[lane]:
+        if lanes[lane] < 0 or keys[entry, G_TIMES] != times[lane]:
             continue
+        state = -1 - keys[entry, G_GROUP]
+        if state >= 0:
+            for k in range(shape.codes):
+                codes[0, k] = keys[entry, G_VALUES + k]
+        else:
+            kind = old_kinds[keys[entry, G_GROUP]]
+            if kind < 0:
+                continue
+            state = old_shape.kind[kind, K_STATE]
+            n_equal = old_shape.kind[kind, K_EQUAL]
+            for k in range(n_equal):
+                codes[0, old_shape.equal_left[kind, k]] = keys[entry, G_VALUES + k]
+            for k in range(old_shape.kind[kind, K_DIFFER]):
+                codes[0, old_shape.differ_left[kind, k]] = keys[entry, G_VALUES + n_equal + k]
         for k in range(out_words):
             number[k] = 0
         for k in range(words):
@@ -292,12 +321,13 @@ def rebuild_sums(
         made, _ = wait_counted(
             shape,
             groups,
-            -1 - keys[entry, G_GROUP],
+            state,
             lanes[lane],
             times[lane],
             codes,
-            entry,
+            0,
             is_left,
+            whole,
             out_keys,
             out_slots,
             out_numbers,

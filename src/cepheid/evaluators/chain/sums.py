@@ -9,7 +9,7 @@ from cepheid.evaluators.chain.keys import Keys
 from cepheid.evaluators.chain.layout import Layout
 from cepheid.evaluators.interface import State
 from cepheid.kernels.chain_shape import DONE, MORE_HEAP, NEW_STATE, WIDEN, ChainBatch, ChainOptions, Shape
-from cepheid.kernels.chain_sums import G_VALUES, chain_sums, rebuild_sums
+from cepheid.kernels.chain_sums import G_GROUP, G_VALUES, chain_sums, rebuild_sums
 from cepheid.kernels.numbers import from_int, to_int
 from cepheid.matches.found import Ints
 
@@ -34,6 +34,14 @@ class Sums:
         parts = [1 << len(kind.different) for kind in self._layout.kinds]
         self._groups: Ints = np.cumsum([0, *parts])
         self._entries = 1 + sum(parts)  # that one partial match is counted in, at most
+        self._whole: Ints = np.full(len(self._shape.size), -1)
+        self._whole_kinds: Ints = np.full(self._groups[-1] + 1, -1)
+        compared = set(self._columns.left)
+        for number, kind in enumerate(self._layout.kinds):
+            links = [*kind.equal, *kind.different]
+            if {self._columns.left[link] for link in links} == compared and self._whole[kind.state] < 0:
+                self._whole[kind.state] = number
+                self._whole_kinds[self._groups[number] + parts[number] - 1] = number
 
     @property
     def counted(self) -> int:
@@ -54,6 +62,7 @@ class Sums:
                 self._shape,
                 self._groups,
                 self._is_left,
+                self._whole,
                 batch,
                 at,
                 options,
@@ -79,9 +88,11 @@ class Sums:
         """The same sums for the links now known, with room for as much again and for so many moves."""
         words = self._words if words is None else words
         lanes = np.arange(len(self._times)) if lanes is None else lanes
+        old_shape, old_kinds = self._shape, self._whole_kinds
         self._take_shape()
         count = int(self._meta[0])
-        based = int(np.count_nonzero(self._keys[:count, 0] < 0))
+        groups = self._keys[:count, G_GROUP]
+        based = int(np.count_nonzero((groups < 0) | (old_kinds[np.maximum(groups, 0)] >= 0)))
         room = 64
         while room < 2 * (based + moves) * self._entries:
             room *= 2
@@ -95,9 +106,12 @@ class Sums:
             count,
             self._times,
             lanes,
+            old_shape,
+            old_kinds,
             self._shape,
             self._groups,
             self._is_left,
+            self._whole,
             keys,
             slots,
             numbers,
@@ -128,6 +142,7 @@ class Sums:
         }
 
     def load(self, state: State) -> None:
+        self._take_shape()
         self._words = int(state["words"][0])
         self._keys = np.array(state["keys"], np.int64)
         self._numbers = np.array(state["numbers"], np.int64)
