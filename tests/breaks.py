@@ -32,7 +32,11 @@ SECOND_ORDER = "tests/semantics/test_second_order.py"
 FOLD = "tests/rewrite/test_fold.py"
 CONSTRUCT = "tests/automata/test_construct.py"
 TRIM = "tests/automata/test_trim.py"
-CHAIN = "tests/automata/test_chain.py"
+CHAIN_AUTOMATA = "tests/automata/test_chain.py"
+CHAIN = "tests/evaluators/test_chain.py"
+CHAIN_KEYS = "tests/evaluators/test_chain_keys.py"
+CHAIN_WORK = "tests/test_chain_work.py"
+DIFFER = "tests/kernels/test_differ.py"
 SORTING = "tests/spark/test_sorting.py"
 BATCH = "tests/spark/test_batch.py"
 
@@ -1266,7 +1270,7 @@ CHAINS = (
         "_one_key(pattern, positions, first_position, positions.edges[first_edge:])",
         "_one_key(pattern, positions, 0, positions.edges)",
         "chain: PART-BY compares its own part only",
-        (CHAIN,),
+        (CHAIN_AUTOMATA,),
     ),
     Break(
         "automata/chain_construct.py",
@@ -1274,7 +1278,7 @@ CHAINS = (
         "positions.restrict(position, _same_key(names[0], name))",
         "pass",
         "chain: the attributes of one event in two variables are equal to one another",
-        (CHAIN,),
+        (CHAIN_AUTOMATA,),
     ),
     Break(
         "automata/chain_construct.py",
@@ -1282,7 +1286,7 @@ CHAINS = (
         "Conjunction((IsNull(left), IsNull(right)))",
         'Comparison("=", left, right)',
         "chain: NULL is a key",
-        (CHAIN,),
+        (CHAIN_AUTOMATA,),
     ),
     Break(
         "automata/chain_construct.py",
@@ -1290,7 +1294,7 @@ CHAINS = (
         "positions.restrict(position, Negation(IsNull(Attribute(None, read.name))))",
         "pass",
         "chain: what is NULL differs from nothing",
-        (CHAIN,),
+        (CHAIN_AUTOMATA,),
     ),
     Break(
         "automata/chain_construct.py",
@@ -1298,7 +1302,7 @@ CHAINS = (
         "_come_between(ones, twos, edges) or _come_between(twos, ones, edges)",
         "False",
         "chain: a filter compares neighbours only",
-        (CHAIN,),
+        (CHAIN_AUTOMATA,),
     ),
     Break(
         "automata/chain_construct.py",
@@ -1306,7 +1310,7 @@ CHAINS = (
         "Link(item.outer.name, item.inner.name, LinkKind.VALUE)",
         "Link(item.inner.name, item.outer.name, LinkKind.VALUE)",
         "chain: the left side of a link is the earlier event",
-        (CHAIN,),
+        (CHAIN_AUTOMATA,),
     ),
     Break(
         "automata/chain_construct.py",
@@ -1314,7 +1318,7 @@ CHAINS = (
         "copies = [replace(copy, names=frozenset()) for copy in copies]",
         "pass",
         "chain: a name inside an iteration is not the one outside",
-        (CHAIN,),
+        (CHAIN_AUTOMATA,),
     ),
     Break(
         "automata/chain_construct.py",
@@ -1322,7 +1326,7 @@ CHAINS = (
         "less <= equal and",
         "less >= equal and",
         "chain: of two ways between the same events the one that asks for less stays",
-        (CHAIN,),
+        (CHAIN_AUTOMATA,),
     ),
     Break(
         "automata/chain_determinise.py",
@@ -1330,7 +1334,7 @@ CHAINS = (
         "_assuming(marks, link, False)",
         "[mark for mark in marks if link not in mark.equal | mark.different]",
         "chain: a link that does not hold lets the marks pass that want it so",
-        (CHAIN,),
+        (CHAIN_AUTOMATA,),
     ),
     Break(
         "automata/chain_determinise.py",
@@ -1338,7 +1342,7 @@ CHAINS = (
         "*(replace(item, different=item.different | {link}) for item in failing if item not in holding)",
         "*(item for item in failing if item not in holding)",
         "chain: moves exclude each other",
-        (CHAIN,),
+        (CHAIN_AUTOMATA,),
     ),
     Break(
         "automata/chain_determinise.py",
@@ -1346,7 +1350,7 @@ CHAINS = (
         "*(item for item in holding if item in failing)",
         "*()",
         "chain: what both sides have in common is kept",
-        (CHAIN,),
+        (CHAIN_AUTOMATA,),
     ),
     Break(
         "automata/chain_trim.py",
@@ -1354,7 +1358,7 @@ CHAINS = (
         "asked[mark.predicate, mark.equal, mark.different]",
         "asked[mark.predicate, mark.equal, frozenset()]",
         "chain: states that want links different are not merged with others",
-        (CHAIN,),
+        (CHAIN_AUTOMATA,),
     ),
     Break(
         "rewrite/push.py",
@@ -1379,6 +1383,177 @@ CHAINS = (
         "pass",
         "chain and compact: an event is labelled with the sets that gather it",
         (SPEC,),
+    ),
+    Break(
+        "kernels/differ.py",
+        "point",
+        "heap[before + shape.kind[kind, K_TOP]]",
+        "before",
+        "chain: the latest start of a list is over all of it",
+        (
+            DIFFER,
+            CHAIN,
+        ),
+    ),
+    Break(
+        "kernels/differ.py",
+        "_ask",
+        "before = heap[pointers + sequence]",
+        "before = heap[pointers]",
+        "chain: a pointer differs from those before it, link by link",
+        (DIFFER,),
+    ),
+    Break(
+        "kernels/differ.py",
+        "newest_different",
+        "heap[vertex + shape.kind[kind, K_BACK] + sequence]",
+        "heap[at + shape.kind[kind, K_BACK] + sequence]",
+        "chain: pointers are those of the newest tuple",
+        (DIFFER,),
+    ),
+    Break(
+        "kernels/differ.py",
+        "latest_different",
+        "if first_equal(heap, shape, kind, at, values, mask) < 0:\n                best",
+        "if True:\n                best",
+        "chain: lists of many links are walked for what differs",
+        (DIFFER,),
+    ),
+    Break(
+        "kernels/chain_index.py",
+        "put",
+        "heap[skip + V_LATEST] <= latest",
+        "heap[skip + V_LATEST] < latest",
+        "chain: skipping leads to a later start",
+        (CHAIN_WORK,),
+    ),
+    Break(
+        "kernels/chain_index.py",
+        "put",
+        "max(latest, heap[before + cell + C_MAX]) if before != 0 else latest",
+        "latest",
+        "chain: a list is left only where nothing older counts",
+        (CHAIN,),
+    ),
+    Break(
+        "kernels/chain_index.py",
+        "newest",
+        "vertex if vertex >= born[lane] else 0",
+        "vertex",
+        "chain: CONSUME forgets what waits",
+        (CHAIN,),
+    ),
+    Break(
+        "kernels/chain_index.py",
+        "find_slot",
+        " and heap[vertex + V_LANE] == lane",
+        "",
+        "chain: lists are of one lane",
+        (CHAIN,),
+    ),
+    Break(
+        "kernels/chain_emit.py",
+        "settle",
+        "heap[vertex + V_LATEST] < edge",
+        "heap[vertex + V_LATEST] <= edge",
+        "chain: the window's first event is inside",
+        (CHAIN,),
+    ),
+    Break(
+        "kernels/chain_emit.py",
+        "emit_chain",
+        "depth + 1 != length or ",
+        "",
+        "chain: a match is copied from one of its own length",
+        (CHAIN,),
+    ),
+    Break(
+        "kernels/chain.py",
+        "chain",
+        "latest = heap[latest_different(heap, shape, kind, head, values, mask) + V_LATEST]",
+        "pass",
+        "chain: the latest start is that of what differs",
+        (CHAIN,),
+    ),
+    Break(
+        "kernels/chain.py",
+        "chain",
+        "born[lane] = top",
+        "pass",
+        "chain: a lane that consumed begins anew",
+        (CHAIN,),
+    ),
+    Break(
+        "kernels/chain_count.py",
+        "count_below",
+        "heap[cell + C_PREV] if inside else heap[cell + C_SKIP]",
+        "heap[cell + C_PREV] if inside else 0",
+        "chain: a count goes on behind what is too old",
+        (CHAIN,),
+    ),
+    Break(
+        "kernels/chain_rebuild.py",
+        "rebuild",
+        "elif older != 0:",
+        "elif False:",
+        "chain: a neighbourhood begins at what lives",
+        (CHAIN,),
+    ),
+    Break(
+        "kernels/chain_rebuild.py",
+        "lives",
+        "latest >= edge and ",
+        "",
+        "chain: what left the window is dropped",
+        (CHAIN_WORK,),
+    ),
+    Break(
+        "kernels/chain_sums.py",
+        "count_waiting",
+        "odd ^= part >> k & 1",
+        "odd |= part >> k & 1",
+        "chain: inclusion and exclusion take turns",
+        (CHAIN,),
+    ),
+    Break(
+        "kernels/chain_sums.py",
+        "chain_sums",
+        "times[lane] += 1",
+        "pass",
+        "chain: sums are forgotten by CONSUME",
+        (CHAIN,),
+    ),
+    Break(
+        "evaluators/chain/layout.py",
+        "fit",
+        "before != [",
+        "[] == [",
+        "chain: vertices that wait get the lists of classes met later",
+        (CHAIN,),
+    ),
+    Break(
+        "evaluators/chain/keys.py",
+        "_reading",
+        "if one == other or other == _NOTHING:",
+        "if True:",
+        "chain: values of two types are compared as values",
+        (CHAIN_KEYS,),
+    ),
+    Break(
+        "evaluators/chain/keys.py",
+        "_read",
+        "np.where(nulls, null, codes)",
+        "codes",
+        "chain: NULL is a key of its own",
+        (CHAIN_KEYS,),
+    ),
+    Break(
+        "evaluators/chain/arena.py",
+        "keep_lanes",
+        "numbers[lanes] = np.arange(len(lanes))",
+        "numbers[lanes] = lanes",
+        "chain: lanes that are kept get new numbers",
+        (CHAIN,),
     ),
 )
 

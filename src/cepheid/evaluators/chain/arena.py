@@ -1,0 +1,227 @@
+"""The run DAG of all lanes and its index, between two batches: what `kernels.chain` works on.
+
+It grows where the loop asks for room and copies the living part instead where much is dead, so that memory is
+bounded by what a window holds. Python here is per batch and per growth, never per event, key or match.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from cepheid.errors import CepheidError
+from cepheid.evaluators.chain.keys import Keys
+from cepheid.evaluators.chain.layout import Layout
+from cepheid.evaluators.interface import State
+from cepheid.kernels.chain import TOP, USED, chain
+from cepheid.kernels.chain_rebuild import column_codes, living_rows, measure, rebuild, renumber
+from cepheid.kernels.chain_shape import (
+    DONE,
+    FIRST,
+    MORE_HEAP,
+    MORE_OUTPUT,
+    MORE_STACK,
+    NEVER,
+    NEW_STATE,
+    TOO_MANY,
+    WIDEN,
+    ChainBatch,
+    ChainOptions,
+)
+from cepheid.kernels.numbers import from_int, to_int
+from cepheid.matches.found import LABEL, Found, Ints, nothing_found
+
+_MOST_KEPT = 1 << 22  # events of matches that room is kept for
+_FEWEST_WORDS = 1 << 12
+_SPARE_TEXTS = 1 << 14  # texts kept beyond twice those in use
+
+
+class Arena:
+    """`words` are those of a number, 0 when nothing is counted."""
+
+    def __init__(self, layout: Layout, keys: Keys, words: int) -> None:
+        self._layout = layout
+        self._keys = keys
+        self._words = words
+        self._shape = layout.shape(self._memo)
+        self._heap = np.empty(_FEWEST_WORDS, np.int64)
+        self._slots = np.zeros(256, np.int64)
+        self._meta = np.array([FIRST, 0])
+        self._born = np.zeros(1, np.int64)
+        self._edges = np.full(1, NEVER)
+        self._stack = np.empty(256, np.int64)
+        self._total = np.zeros(16, np.int64)
+        self._output = np.zeros(256, np.int64), np.zeros(1024, np.int64), np.zeros(1024, LABEL)
+        self._texts_in_use = 0
+
+    @property
+    def _memo(self) -> int:
+        return self._words + 1 if self._words else 0
+
+    @property
+    def counted(self) -> int:
+        return to_int(self._total)
+
+    def fit_lanes(self, count: int) -> None:
+        more = max(count, 2 * len(self._born)) - len(self._born)
+        if len(self._born) < count:
+            self._born = np.concatenate([self._born, np.zeros(more, np.int64)])
+            self._edges = np.concatenate([self._edges, np.full(more, NEVER)])
+
+    def run(self, batch: ChainBatch, options: ChainOptions) -> Found:
+        offsets, rows, labels = self._output
+        offsets[0] = 0
+        status, at, made = NEW_STATE, 0, 0
+        if self._layout.fit():
+            self._reshape(NEVER)
+        while status != DONE:
+            status, at, made = chain(
+                self._layout.moves,
+                self._shape,
+                batch,
+                at,
+                options,
+                self._heap,
+                self._slots,
+                self._meta,
+                self._born,
+                self._edges,
+                self._layout.reached,
+                self._stack,
+                self._total,
+                offsets,
+                rows,
+                labels,
+                made,
+            )
+            if status == DONE:
+                break
+            edge = NEVER if options.by_position or not options.windowed else int(batch.edge[at])
+            if status == NEW_STATE:
+                self._layout.reach(int(batch.klass[at]))
+                if self._layout.fit():
+                    self._reshape(edge)
+            elif status == MORE_HEAP:
+                self._make_room(edge, int(batch.klass[at]))
+            elif status == MORE_STACK:
+                self._stack = np.empty(4 * len(self._stack), np.int64)
+            elif status == WIDEN:
+                self._words = self._words + 2 if self._words < 8 else 2 * self._words
+                self._total = from_int(to_int(self._total), max(len(self._total), self._words + 8))
+                self._reshape(edge)
+            elif status == MORE_OUTPUT:
+                offsets, rows, labels = (np.concatenate([array, array]) for array in (offsets, rows, labels))
+            elif status == TOO_MANY:
+                raise CepheidError(
+                    "too-many-matches",
+                    f"the matches of one batch hold more than {options.guard:,} events (at row {batch.row[at]})",
+                    hint="add LIMIT or a shorter WITHIN, push smaller batches, or use count",
+                )
+        if len(rows) <= _MOST_KEPT:
+            self._output = offsets, rows, labels
+        if made == 0:
+            return nothing_found()
+        return Found(offsets[: made + 1], rows[: offsets[made]], labels[: offsets[made]])
+
+    def _make_room(self, edge: int, klass: int) -> None:
+        """Room for one more event, and for as much again as lives."""
+        count = int(self._layout.moves.n_moves[klass])
+        self._copy(edge, (count + 1) * int(self._shape.size.max()), count * int(self._shape.n_kinds.max()))
+
+    def _reshape(self, edge: int) -> None:
+        """The same vertices with the lists that are now wanted."""
+        self._copy(edge, 0, 0)
+
+    def _copy(self, edge: int, words: int, cells: int, lanes: Ints | None = None) -> None:
+        """Copies what lives from `edge` on to arrays at most half full of it, with room for a few words and
+        cells more."""
+        if lanes is None:
+            lanes = np.arange(len(self._born))
+        shape = self._layout.shape(self._memo)
+        top = int(self._meta[TOP])
+        living = (self._born, edge, self._edges, lanes)
+        n_words, n_cells = measure(self._heap, top, self._shape, *living, shape)
+        if shape.size.tolist() == self._shape.size.tolist():
+            n_cells = min(n_cells, int(self._meta[USED]))  # there are no more lists than had been made
+        heap = np.empty(max(_FEWEST_WORDS, 2 * n_words + words), np.int64)
+        slots = np.zeros(_power_of_two(8 * (n_cells + cells), 256), np.int64)
+        self._meta[:] = rebuild(self._heap, top, self._shape, *living, shape, heap, slots)
+        self._heap, self._slots, self._shape = heap, slots, shape
+        self._born = np.zeros(len(self._born), np.int64)
+
+    def tidy(self, edge: int) -> None:
+        """Between two batches: numbers the texts in use anew where most are not."""
+        if self._keys.numbered <= 2 * self._texts_in_use + _SPARE_TEXTS:
+            return
+        self._copy(edge, 0, 0)
+        top = int(self._meta[TOP])
+        codes = np.empty(top, np.int64)
+        self._texts_in_use = 0
+        for reading, columns in self._keys.columns_of_texts().items():
+            used = [
+                np.unique(codes[: column_codes(self._heap, top, self._shape, column, codes)])
+                for column in columns
+            ]
+            kept = np.unique(np.concatenate(used))
+            kept = kept[kept >= 0]
+            self._keys.keep(reading, kept)
+            for column in columns:
+                renumber(self._heap, top, self._shape, column, kept, np.arange(len(kept)))
+            self._texts_in_use += len(kept)
+        self._copy(edge, 0, 0)
+
+    def live_rows(self, edge: int) -> Ints:
+        top = int(self._meta[TOP])
+        rows = np.empty(top, np.int64)
+        count = living_rows(
+            self._heap,
+            top,
+            self._shape,
+            self._born,
+            edge,
+            self._edges,
+            np.zeros(len(self._born), np.int64),
+            rows,
+        )
+        return np.unique(rows[:count])
+
+    def keep_lanes(self, lanes: Ints, edge: int) -> None:
+        numbers = np.full(len(self._born), -1)
+        lanes = lanes[lanes < len(self._born)]
+        numbers[lanes] = np.arange(len(lanes))
+        self._copy(edge, 0, 0, numbers)
+        edges = self._edges[lanes]
+        self._born = np.zeros(max(len(lanes), 1), np.int64)
+        self._edges = np.full(max(len(lanes), 1), NEVER)
+        self._edges[: len(lanes)] = edges
+
+    @property
+    def memory(self) -> int:
+        heap = self._heap[: int(self._meta[TOP])]  # of what is beyond no page has been touched
+        return int(sum(array.nbytes for array in (heap, self._slots, self._born, self._edges)))
+
+    def save(self) -> State:
+        return {
+            "heap": self._heap[: int(self._meta[TOP])],
+            "born": self._born,
+            "edges": self._edges,
+            "total": self._total,
+            "words": np.array([self._words]),
+        }
+
+    def load(self, state: State) -> None:
+        """The index is not saved: copying makes it anew."""
+        self._words = int(state["words"][0])
+        self._shape = self._layout.shape(self._memo)
+        self._heap = np.array(state["heap"], np.int64)
+        self._meta = np.array([len(self._heap), 0])
+        self._born = np.array(state["born"], np.int64)
+        self._edges = np.array(state["edges"], np.int64)
+        self._total = np.array(state["total"], np.int64)
+        self._meta[USED] = len(self._heap)
+        self._copy(NEVER, 0, 0)
+
+
+def _power_of_two(number: int, least: int) -> int:
+    while least < number:
+        least *= 2
+    return least

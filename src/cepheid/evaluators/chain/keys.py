@@ -1,0 +1,200 @@
+"""Attributes of links → columns of whole numbers that are equal exactly when the values are one key.
+
+In: the relevant rows of a batch. Out: a code per row and column. A column is an attribute read in one way: as
+what its link's other side is. Columns that are read alike share their numbering, so that both sides of a
+link, and several links, can be compared. Equality is that of `semantics/keys.py`: NULL is a key like any
+other, so is NaN, and 1 = 1.0.
+"""
+
+from __future__ import annotations
+
+import json
+from decimal import Decimal
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+
+from cepheid.errors import CepheidError
+from cepheid.evaluators.chain.automaton import ADJACENT, Link
+from cepheid.evaluators.interface import State
+from cepheid.matches.found import Ints
+from cepheid.schema import Schema
+from cepheid.semantics.keys import key_of
+from cepheid.streams.lanes import Lanes, Texts
+from cepheid.streams.plain import whole
+
+_NULL = -0x4E554C4C4B455921  # the code of NULL beside whole numbers and times
+_NULL_REAL = np.array([0x7FF8000000000ABC]).view(np.int64)[0]  # … beside doubles: a NaN that no value has
+_NULL_NUMBER = -1  # … beside numbers given to texts and the like
+
+_WHOLE, _REAL, _TIME, _TRUTH, _NOTHING = "whole", "real", "time", "truth", "nothing"
+_NEXT, _HERE = "next position", "position"
+_OF_FIXED_WIDTH = (_WHOLE, "unsigned", _REAL, _TIME, _TRUTH, _NOTHING)
+
+
+class Keys:
+    """`left[link]` and `right[link]` are the columns that a link compares."""
+
+    def __init__(self, links: tuple[Link, ...], schema: Schema) -> None:
+        self._columns: dict[tuple[str, str], int] = {}
+        self.left: list[int] = []
+        self.right: list[int] = []
+        self._texts: dict[str, Texts] = {}
+        self._mixed: dict[str, dict[Any, int]] = {}
+        self._as_double: set[str] = set()  # links of a double: decimals beside it are read as the nearest one
+        for number, link in enumerate(links):
+            reading = self._reading(number, link, schema)
+            first, second = (_NEXT, _HERE) if link == ADJACENT else (reading, reading)
+            self.left.append(self._columns.setdefault((link.left, first), len(self._columns)))
+            self.right.append(self._columns.setdefault((link.right, second), len(self._columns)))
+        self.positional = ADJACENT in links
+
+    def __len__(self) -> int:
+        return len(self._columns)
+
+    def _reading(self, number: int, link: Link, schema: Schema) -> str:
+        """How both sides of a link are read; a link of two types has a numbering of its own."""
+        if link == ADJACENT:
+            return _HERE
+        types = [schema.arrow.field(name).type for name in (link.left, link.right)]
+        one, other = (_family(dtype) for dtype in types)
+        if one == other or other == _NOTHING:
+            return one
+        if one == _NOTHING:
+            return other
+        reading = f"link {number}"
+        if _REAL in (one, other):
+            self._as_double.add(reading)
+        self._mixed[reading] = {}
+        return reading
+
+    def of(self, table: pa.Table, places: Ints, positions: Ints) -> Ints:
+        """The codes of the rows at these places: a row each, a column each."""
+        codes = np.empty((len(places), max(len(self._columns), 1)), np.int64)
+        taken = None
+        for (name, reading), column in self._columns.items():
+            if reading in (_NEXT, _HERE):
+                codes[:, column] = positions + (reading == _NEXT)
+                continue
+            if taken is None:
+                names = dict.fromkeys(name for name, how in self._columns if how not in (_NEXT, _HERE))
+                taken = table.select(list(names))
+                taken = taken if len(places) == len(table) else taken.take(pa.array(places))
+            codes[:, column] = self._read(whole(taken[name]), name, reading)
+        return codes
+
+    def _read(self, values: pa.Array, name: str, reading: str) -> Ints:
+        if reading in self._mixed:
+            return self._numbered(values, self._mixed[reading], reading in self._as_double)
+        texts = self._texts.setdefault(reading, Texts())
+        codes, nulls = Lanes._words(values, name, texts)
+        null = _NULL_REAL if reading == _REAL else _NULL
+        if reading not in _OF_FIXED_WIDTH:
+            null = _NULL_NUMBER
+        elif null == _NULL:
+            clash = codes == _NULL if nulls is None else (codes == _NULL) & ~nulls
+            if bool(clash.any()):
+                message = f"column `{name}` holds the value {_NULL}, which cannot be compared as a key"
+                raise CepheidError("bad-data", message, hint="replace it by another number")
+        return codes if nulls is None else np.where(nulls, null, codes)
+
+    @staticmethod
+    def _numbered(values: pa.Array, numbers: dict[Any, int], as_double: bool) -> Ints:
+        """Numbers for values of two types: one lookup per distinct value."""
+        encoded = values.dictionary_encode()
+        given = encoded.dictionary.to_pylist()
+        if as_double:
+            given = [float(value) if isinstance(value, Decimal) else value for value in given]
+        by_code = np.array([numbers.setdefault(key_of(value), len(numbers)) for value in given], np.int64)
+        places = encoded.indices.fill_null(len(by_code)).to_numpy(zero_copy_only=False)
+        codes: Ints = np.append(by_code, _NULL_NUMBER)[places]
+        return codes
+
+    @property
+    def numbered(self) -> int:
+        """How many texts are held."""
+        return sum(texts.count for texts in self._texts.values())
+
+    def columns_of_texts(self) -> dict[str, list[int]]:
+        """The columns whose codes are numbers of texts, by what numbers them."""
+        return {
+            reading: [column for (_, how), column in self._columns.items() if how == reading]
+            for reading, texts in self._texts.items()
+            if texts.count
+        }
+
+    def keep(self, reading: str, numbers: Ints) -> None:
+        """Forgets all texts but these (ascending), which are numbered from 0 from now on."""
+        self._texts[reading] = self._texts[reading].only(numbers)
+
+    @property
+    def memory(self) -> int:
+        return sum(texts.memory for texts in self._texts.values())
+
+    def save(self) -> State:
+        state: dict[str, npt.NDArray[np.generic]] = {}
+        for reading, texts in self._texts.items():
+            state |= texts.save(f"texts:{reading}")
+        for reading, numbers in self._mixed.items():
+            written = json.dumps([_written(key) for key in numbers]).encode()
+            state[f"mixed:{reading}"] = np.frombuffer(written, np.uint8)
+        return state
+
+    def load(self, state: State) -> None:
+        for name in state:
+            if name.startswith("texts:") and name.endswith(".ends"):
+                reading = name.removeprefix("texts:").removesuffix(".ends")
+                self._texts[reading] = Texts()
+                self._texts[reading].load(f"texts:{reading}", dict(state))
+        for reading, numbers in self._mixed.items():
+            numbers.clear()
+            for written in json.loads(state[f"mixed:{reading}"].tobytes()):
+                numbers[_unwritten(written)] = len(numbers)
+
+
+def _family(dtype: pa.DataType) -> str:
+    """Columns of one family have codes that can be compared."""
+    if pa.types.is_null(dtype):
+        return _NOTHING
+    if pa.types.is_boolean(dtype):
+        return _TRUTH
+    if dtype == pa.uint64():
+        return "unsigned"
+    if pa.types.is_integer(dtype):
+        return _WHOLE
+    if pa.types.is_floating(dtype):
+        return _REAL
+    if pa.types.is_timestamp(dtype) or pa.types.is_date(dtype):
+        return _TIME
+    if pa.types.is_dictionary(dtype):
+        return _family(dtype.value_type)
+    if pa.types.is_string(dtype) or pa.types.is_large_string(dtype):
+        return "text"
+    return str(dtype)
+
+
+def _written(key: Any) -> list[str]:
+    """A key of numbers as JSON."""
+    if key == "NaN":
+        return ["NaN", ""]
+    (value,) = key
+    return [type(value).__name__, value.hex() if isinstance(value, float) else str(value)]
+
+
+def _unwritten(written: list[str]) -> Any:
+    kind, text = written
+    match kind:
+        case "NaN":
+            return "NaN"
+        case "float":
+            return (float.fromhex(text),)
+        case "int":
+            return (int(text),)
+        case "bool":
+            return (text == "True",)
+        case "Decimal":
+            return (Decimal(text),)
+        case _:
+            raise AssertionError(kind)

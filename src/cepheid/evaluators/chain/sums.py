@@ -1,0 +1,152 @@
+"""Sums of partial matches by key, between two batches: what `kernels.chain_sums` works on when a count has no
+window."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from cepheid.evaluators.chain.keys import Keys
+from cepheid.evaluators.chain.layout import Layout
+from cepheid.evaluators.interface import State
+from cepheid.kernels.chain_shape import DONE, MORE_HEAP, NEW_STATE, WIDEN, ChainBatch, ChainOptions, Shape
+from cepheid.kernels.chain_sums import G_GROUP, G_VALUES, chain_sums, rebuild_sums
+from cepheid.kernels.numbers import from_int, to_int
+from cepheid.matches.found import Ints
+
+
+class Sums:
+    def __init__(self, layout: Layout, keys: Keys) -> None:
+        self._layout = layout
+        self._columns = keys
+        self._is_left = np.zeros(max(len(keys), 1), np.int64)
+        self._is_left[keys.left] = 1
+        self._words = 1
+        self._meta = np.zeros(1, np.int64)
+        self._times = np.zeros(1, np.int64)
+        self._total = np.zeros(16, np.int64)
+        self._keys = np.zeros((64, G_VALUES + len(keys)), np.int64)
+        self._slots = np.zeros(128, np.int64)
+        self._numbers = np.zeros(64, np.int64)
+        self._take_shape()
+
+    def _take_shape(self) -> None:
+        self._shape: Shape = self._layout.shape(0)
+        parts = [1 << len(kind.different) for kind in self._layout.kinds]
+        self._groups: Ints = np.cumsum([0, *parts])
+        self._entries = 1 + sum(parts)  # that one partial match is counted in, at most
+        self._whole: Ints = np.full(len(self._shape.size), -1)
+        self._whole_kinds: Ints = np.full(self._groups[-1] + 1, -1)
+        compared = set(self._columns.left)
+        for number, kind in enumerate(self._layout.kinds):
+            links = [*kind.equal, *kind.different]
+            if {self._columns.left[link] for link in links} == compared and self._whole[kind.state] < 0:
+                self._whole[kind.state] = number
+                self._whole_kinds[self._groups[number] + parts[number] - 1] = number
+
+    @property
+    def counted(self) -> int:
+        return to_int(self._total)
+
+    def fit_lanes(self, count: int) -> None:
+        if len(self._times) < count:
+            more = max(count, 2 * len(self._times)) - len(self._times)
+            self._times = np.concatenate([self._times, np.zeros(more, np.int64)])
+
+    def run(self, batch: ChainBatch, options: ChainOptions) -> None:
+        status, at = NEW_STATE, 0
+        if self._layout.fit():
+            self._copy()
+        while status != DONE:
+            status, at = chain_sums(
+                self._layout.moves,
+                self._shape,
+                self._groups,
+                self._is_left,
+                self._whole,
+                batch,
+                at,
+                options,
+                self._keys,
+                self._slots,
+                self._numbers,
+                self._words,
+                self._meta,
+                self._times,
+                self._layout.reached,
+                self._total,
+            )
+            if status == NEW_STATE:
+                self._layout.reach(int(batch.klass[at]))
+                if self._layout.fit():
+                    self._copy()
+            elif status == MORE_HEAP:
+                self._copy(int(self._layout.moves.n_moves[batch.klass[at]]))
+            elif status == WIDEN:
+                self._copy(0, self._words + 2 if self._words < 8 else 2 * self._words)
+
+    def _copy(self, moves: int = 0, words: int | None = None, lanes: Ints | None = None) -> None:
+        """The same sums for the links now known, with room for as much again and for so many moves."""
+        words = self._words if words is None else words
+        lanes = np.arange(len(self._times)) if lanes is None else lanes
+        old_shape, old_kinds = self._shape, self._whole_kinds
+        self._take_shape()
+        count = int(self._meta[0])
+        groups = self._keys[:count, G_GROUP]
+        based = int(np.count_nonzero((groups < 0) | (old_kinds[np.maximum(groups, 0)] >= 0)))
+        room = 64
+        while room < 2 * (based + moves) * self._entries:
+            room *= 2
+        widest = max((len(kind.equal) + len(kind.different) for kind in self._layout.kinds), default=0)
+        keys = np.zeros((room, G_VALUES + max(len(self._columns), widest)), np.int64)
+        slots, numbers = np.zeros(2 * room, np.int64), np.zeros(room * words, np.int64)
+        self._meta[0] = rebuild_sums(
+            self._keys,
+            self._numbers,
+            self._words,
+            count,
+            self._times,
+            lanes,
+            old_shape,
+            old_kinds,
+            self._shape,
+            self._groups,
+            self._is_left,
+            self._whole,
+            keys,
+            slots,
+            numbers,
+            words,
+        )
+        self._keys, self._slots, self._numbers, self._words = keys, slots, numbers, words
+        self._total = from_int(to_int(self._total), max(len(self._total), words + 8))
+
+    def keep_lanes(self, lanes: Ints) -> None:
+        numbers = np.full(len(self._times), -1)
+        lanes = lanes[lanes < len(self._times)]
+        numbers[lanes] = np.arange(len(lanes))
+        self._copy(lanes=numbers)
+        self._times = self._times[lanes] if len(lanes) else np.zeros(1, np.int64)
+
+    @property
+    def memory(self) -> int:
+        return sum(array.nbytes for array in (self._keys, self._slots, self._numbers, self._times))
+
+    def save(self) -> State:
+        count = int(self._meta[0])
+        return {
+            "keys": self._keys[:count],
+            "numbers": self._numbers[: count * self._words],
+            "times": self._times,
+            "total": self._total,
+            "words": np.array([self._words]),
+        }
+
+    def load(self, state: State) -> None:
+        self._take_shape()
+        self._words = int(state["words"][0])
+        self._keys = np.array(state["keys"], np.int64)
+        self._numbers = np.array(state["numbers"], np.int64)
+        self._times = np.array(state["times"], np.int64)
+        self._total = np.array(state["total"], np.int64)
+        self._meta[0] = len(self._keys)
+        self._copy()

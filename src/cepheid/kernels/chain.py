@@ -1,0 +1,195 @@
+"""Algorithm 1 of `partition-by-chain-cea`: one pass over the relevant events of all lanes, in stream order.
+
+An event fires the moves of its class. A move looks up the list of partial matches that wait with equal
+values; if one of them differs where it must and began inside the window, the event is marked: a vertex whose
+neighbourhood is that list as it is now. What accepts is enumerated or counted at once; what goes on waits in
+the lists of its new state. An event costs a lookup per move of its class and per list of the states reached,
+whatever the number of keys and of partial matches.
+
+An event is taken whole or not at all: the loop returns before it where there is no room, and is called again.
+"""
+
+from __future__ import annotations
+
+import numba
+import numpy as np
+
+from cepheid.kernels.chain_count import count_below
+from cepheid.kernels.chain_emit import emit_chain, read_values
+from cepheid.kernels.chain_index import newest, wait
+from cepheid.kernels.chain_shape import (
+    C_MAX,
+    DONE,
+    K_CELL,
+    META_BITS,
+    MORE_HEAP,
+    MORE_OUTPUT,
+    MORE_STACK,
+    NEVER,
+    NEW_STATE,
+    TOO_MANY,
+    V_CODES,
+    V_FROM,
+    V_LANE,
+    V_LATEST,
+    V_META,
+    V_ROW,
+    V_VIA,
+    VIA_BITS,
+    WIDEN,
+)
+from cepheid.kernels.differ import latest_different, newest_different
+from cepheid.kernels.numbers import add, add_to
+
+TOP, USED = 0, 1  # in `meta`: the first free word of the heap, and how many slots are used
+
+
+@numba.njit(cache=True)
+def chain(
+    moves,
+    shape,
+    batch,
+    begin,
+    options,
+    heap,
+    slots,
+    meta,
+    born,
+    edges,
+    reached,
+    stack,
+    total,
+    out_offsets,
+    out_rows,
+    out_labels,
+    made,
+):
+    """Takes the events from `begin` on: (why it stopped, event it stopped at, matches made).
+
+    What is before `born` in its lane is forgotten; `edges` are the lanes' last edges, for windows by
+    position; `reached` the states whose moves are known. Where it stopped for anything but DONE, that event
+    has not been taken.
+    """
+    most = 0
+    lists = 0
+    for state in range(len(shape.size)):
+        most = max(most, shape.size[state])
+        lists = max(lists, shape.n_kinds[state])
+    most = max(most, V_CODES + shape.codes + shape.memo)
+    fired_move = np.empty(len(moves.kind) + 1, np.int64)
+    fired_from = np.empty(len(moves.kind) + 1, np.int64)
+    fired_latest = np.empty(len(moves.kind) + 1, np.int64)
+    values = np.zeros(64, np.int64)
+    event_count = np.zeros(max(shape.memo - 1, 1), np.int64)
+    for i in range(begin, len(batch.lane)):
+        klass = batch.klass[i]
+        count = moves.n_moves[klass]
+        if count == 0:
+            continue
+        top = meta[TOP]
+        if top + (count + 1) * most > len(heap) or 4 * (meta[USED] + count * lists) > len(slots):
+            return MORE_HEAP, i, made
+        lane, edge = batch.lane[i], batch.edge[i]
+        heap[top + V_ROW] = batch.row[i]
+        heap[top + V_LANE] = lane
+        for k in range(shape.codes):
+            heap[top + V_CODES + k] = batch.codes[i, k]
+        fired = 0
+        matched = False
+        known, head = -1, 0
+        for move in range(moves.first[klass], moves.first[klass] + count):
+            kind, mask = moves.kind[move], moves.mask[move]
+            latest, source = batch.start[i], 0
+            if kind >= 0:
+                if kind != known:
+                    head = newest(heap, slots, born, shape, kind, lane, top)
+                    known = kind
+                if head == 0:
+                    continue
+                source = head
+                latest = heap[head + shape.kind[kind, K_CELL] + C_MAX]
+                if latest < edge:
+                    continue
+                if mask != 0:
+                    read_values(heap, shape, kind, top, values)
+                    source = newest_different(heap, shape, kind, head, values, mask)
+                    if source == 0:
+                        continue
+                    if options.windowed:
+                        latest = heap[latest_different(heap, shape, kind, head, values, mask) + V_LATEST]
+                        if latest < edge:
+                            continue
+            target = moves.target[move]
+            if target >= 0 and reached[target] == 0:
+                return NEW_STATE, i, made
+            fired_move[fired] = move
+            fired_from[fired] = source
+            fired_latest[fired] = latest
+            fired += 1
+            matched |= moves.accepts[move] != 0
+        if matched and options.report:
+            after = made
+            event_count[:] = 0
+            for k in range(fired):
+                move = fired_move[k]
+                if moves.accepts[move] == 0:
+                    continue
+                heap[top + V_META] = moves.label[move]
+                heap[top + V_FROM] = fired_from[k]
+                heap[top + V_VIA] = moves.kind[move] | moves.mask[move] << VIA_BITS
+                if options.counting:
+                    heap[top + V_CODES + shape.codes] = NEVER
+                    status = count_below(heap, shape, top, edge, values, stack)
+                    if status == 0:
+                        at = top + V_CODES + shape.codes + 1
+                        status = -3 if add(event_count, 0, heap, at, shape.memo - 1) else 0
+                    if status != 0:
+                        return MORE_STACK if status == -2 else WIDEN, i, made
+                elif after < options.limit:
+                    after = emit_chain(
+                        heap,
+                        shape,
+                        top,
+                        edge,
+                        options.windowed,
+                        values,
+                        stack,
+                        options.limit,
+                        options.guard,
+                        after,
+                        out_offsets,
+                        out_rows,
+                        out_labels,
+                    )
+                    if after < 0:
+                        if after == -2:
+                            return MORE_STACK, i, made
+                        return TOO_MANY if len(out_rows) >= options.guard else MORE_OUTPUT, i, made
+            made = after
+            if options.counting:
+                add_to(total, event_count, 0, shape.memo - 1)
+        if options.by_position:
+            edges[lane] = edge
+        if matched and options.consume:
+            born[lane] = top
+            continue
+        for k in range(fired):
+            move = fired_move[k]
+            state = moves.target[move]
+            if state < 0:
+                continue
+            vertex = meta[TOP]
+            if vertex != top:
+                heap[vertex + V_ROW] = batch.row[i]
+                heap[vertex + V_LANE] = lane
+                for j in range(shape.codes):
+                    heap[vertex + V_CODES + j] = batch.codes[i, j]
+            heap[vertex + V_META] = moves.label[move] | state << META_BITS
+            heap[vertex + V_LATEST] = fired_latest[k]
+            heap[vertex + V_FROM] = fired_from[k]
+            heap[vertex + V_VIA] = moves.kind[move] | moves.mask[move] << VIA_BITS
+            if shape.memo > 0:
+                heap[vertex + V_CODES + shape.codes] = NEVER
+            meta[TOP] = vertex + shape.size[state]
+            meta[USED] += wait(heap, slots, born, shape, vertex, values)
+    return DONE, len(batch.lane), made

@@ -1,0 +1,119 @@
+"""Counting the matches below a vertex inside a window, without enumerating.
+
+The count of a vertex is the sum over the list it continues; the count of a list from a cell on is that of its
+vertex and of the list from the next older cell on. Both are kept with the edge they hold for, so that each
+vertex and cell of the living part is worked out once per edge, however many matches there are. Where links
+must differ, the sum is over the vertices that do.
+
+Numbers are those of `numbers.py`; a count in the heap is a stamp, the edge it is for, and the words of a
+number.
+"""
+
+from __future__ import annotations
+
+import numba
+
+from cepheid.kernels.chain_emit import read_values, settle
+from cepheid.kernels.chain_shape import (
+    C_MAX,
+    C_MORE,
+    C_PREV,
+    C_SKIP,
+    K_CELL,
+    KIND_MASK,
+    V_CODES,
+    V_FROM,
+    V_LATEST,
+    V_VIA,
+    VIA_BITS,
+)
+from cepheid.kernels.numbers import add
+
+_VERTEX = -1  # in place of a kind: the count of the vertex itself
+
+
+@numba.njit(cache=True, forceinline=True)
+def _place(shape, vertex, kind):
+    return vertex + (V_CODES + shape.codes if kind == _VERTEX else shape.kind[kind, K_CELL] + C_MORE)
+
+
+@numba.njit(cache=True, forceinline=True)
+def _set(heap, at, edge, words, value):
+    heap[at] = edge
+    heap[at + 1] = value
+    for i in range(2, words + 1):
+        heap[at + i] = 0
+
+
+@numba.njit(cache=True, forceinline=True)
+def _push(heap, shape, vertex, kind, edge, stack, depth):
+    """Notes what must be counted before, if it is not known: how much waits, or -1 where there is no room."""
+    if heap[_place(shape, vertex, kind)] == edge:
+        return depth
+    if 2 * depth + 2 > len(stack):
+        return -1
+    stack[2 * depth] = vertex
+    stack[2 * depth + 1] = kind
+    return depth + 1
+
+
+@numba.njit(cache=True)
+def count_below(heap, shape, root, edge, values, stack):
+    """Works out the count of `root`: 0, -2 where the stack is too short, -3 where a number outgrows its
+    words."""
+    words = shape.memo - 1
+    depth = _push(heap, shape, root, _VERTEX, edge, stack, 0)
+    while depth > 0:
+        vertex, kind = stack[2 * depth - 2], stack[2 * depth - 1]
+        at = _place(shape, vertex, kind)
+        if heap[at] == edge:
+            depth -= 1
+            continue
+        before = depth
+        if kind != _VERTEX:
+            inside = heap[vertex + V_LATEST] >= edge
+            cell = vertex + shape.kind[kind, K_CELL]
+            older = heap[cell + C_PREV] if inside else heap[cell + C_SKIP]
+            if older != 0 and heap[older + shape.kind[kind, K_CELL] + C_MAX] < edge:
+                older = 0
+            if inside:
+                depth = _push(heap, shape, vertex, _VERTEX, edge, stack, depth)
+            if older != 0 and depth >= 0:
+                depth = _push(heap, shape, older, kind, edge, stack, depth)
+            if depth == before:
+                _set(heap, at, edge, words, 0)
+                large = False
+                if inside:
+                    large |= add(heap, at + 1, heap, _place(shape, vertex, _VERTEX) + 1, words)
+                if older != 0:
+                    large |= add(heap, at + 1, heap, _place(shape, older, kind) + 1, words)
+                if large:
+                    return -3
+        elif heap[vertex + V_FROM] == 0:
+            _set(heap, at, edge, words, 1)
+        else:
+            kind, mask = heap[vertex + V_VIA] & KIND_MASK, heap[vertex + V_VIA] >> VIA_BITS
+            first = heap[vertex + V_FROM]
+            if mask == 0:
+                depth = _push(heap, shape, first, kind, edge, stack, depth)
+                if depth == before:
+                    _set(heap, at, edge, words, 0)
+                    add(heap, at + 1, heap, _place(shape, first, kind) + 1, words)
+            else:
+                read_values(heap, shape, kind, vertex, values)
+                one = settle(heap, shape, kind, first, edge, True, mask, values)
+                while one != 0 and depth >= 0:
+                    depth = _push(heap, shape, one, _VERTEX, edge, stack, depth)
+                    one = heap[one + shape.kind[kind, K_CELL] + C_PREV]
+                    one = settle(heap, shape, kind, one, edge, True, mask, values)
+                if depth == before:
+                    _set(heap, at, edge, words, 0)
+                    one = settle(heap, shape, kind, first, edge, True, mask, values)
+                    while one != 0:
+                        if add(heap, at + 1, heap, _place(shape, one, _VERTEX) + 1, words):
+                            return -3
+                        one = heap[one + shape.kind[kind, K_CELL] + C_PREV]
+                        one = settle(heap, shape, kind, one, edge, True, mask, values)
+        if depth < 0:
+            return -2
+    return 0

@@ -1,0 +1,124 @@
+"""Enumeration of a run DAG: from a vertex to the matches of all paths below it, in flat output arrays.
+
+The walk is depth first and enters no vertex without a match below it. Between two vertices of a list it
+passes the links by their pointers, and vertices before the window's edge by their skip pointers, which lead
+to ever later starts. Where a list's starts ascend with its events, as they do unless a link keeps the newest
+partial matches out, nothing is passed and the delay is linear in the match; else it is longer by the vertices
+on that way.
+"""
+
+from __future__ import annotations
+
+import numba
+
+from cepheid.kernels.chain_shape import (
+    C_MAX,
+    C_PREV,
+    C_SKIP,
+    K_CELL,
+    K_DIFFER,
+    K_POINTERS,
+    KIND_MASK,
+    LABEL_MASK,
+    V_CODES,
+    V_FROM,
+    V_LATEST,
+    V_META,
+    V_ROW,
+    V_VIA,
+    VIA_BITS,
+)
+from cepheid.kernels.differ import latest_different, newest_different
+
+
+@numba.njit(cache=True, forceinline=True)
+def read_values(heap, shape, kind, at, out_values):
+    """What the vertices that the one at `at` continues must differ from."""
+    for link in range(shape.kind[kind, K_DIFFER]):
+        out_values[link] = heap[at + V_CODES + shape.differ_right[kind, link]]
+
+
+@numba.njit(cache=True, forceinline=True)
+def settle(heap, shape, kind, vertex, edge, windowed, mask, values):
+    """The newest vertex of a list, at or before this one, that differs and has a start inside the window, or
+    0."""
+    cell = shape.kind[kind, K_CELL]
+    while vertex != 0:
+        if windowed:
+            if heap[vertex + cell + C_MAX] < edge:
+                return 0
+            if heap[vertex + V_LATEST] < edge:
+                vertex = heap[vertex + cell + C_SKIP]
+                continue
+        if mask == 0:
+            return vertex
+        if windowed and shape.kind[kind, K_POINTERS] > 0:
+            latest = latest_different(heap, shape, kind, vertex, values, mask)
+            if latest == 0 or heap[latest + V_LATEST] < edge:
+                return 0
+        found = newest_different(heap, shape, kind, vertex, values, mask)
+        if found == vertex:
+            return vertex
+        vertex = found
+    return 0
+
+
+@numba.njit(cache=True, forceinline=True)
+def emit_chain(
+    heap, shape, root, edge, windowed, values, stack, limit, guard, made, out_offsets, out_rows, out_labels
+):
+    """Writes the match of every path from `root` until `limit` are made in all: matches made, -1 where the
+    output has no room for all, -2 where the stack is too short.
+
+    Matches that differ in their first event alone are made by copying the one before.
+    """
+    events_room, matches_room = min(len(out_rows), guard), len(out_offsets) - 1
+    at = out_offsets[made]
+    depth = 0
+    stack[0] = root
+    while made < limit:
+        vertex = stack[depth]
+        while heap[vertex + V_FROM] != 0:
+            kind, mask = heap[vertex + V_VIA] & KIND_MASK, heap[vertex + V_VIA] >> VIA_BITS
+            if mask != 0:
+                read_values(heap, shape, kind, vertex, values)
+            vertex = settle(heap, shape, kind, heap[vertex + V_FROM], edge, windowed, mask, values)
+            depth += 1
+            if depth == len(stack):
+                return -2
+            stack[depth] = vertex
+        length = depth + 1
+        if at + length > events_room or made == matches_room:
+            return -1
+        for i in range(depth, -1, -1):
+            out_rows[at] = heap[stack[i] + V_ROW]
+            out_labels[at] = heap[stack[i] + V_META] & LABEL_MASK
+            at += 1
+        made += 1
+        out_offsets[made] = at
+        while True:
+            if depth == 0:
+                return made
+            above = stack[depth - 1]
+            kind, mask = heap[above + V_VIA] & KIND_MASK, heap[above + V_VIA] >> VIA_BITS
+            if mask != 0:
+                read_values(heap, shape, kind, above, values)
+            before = heap[stack[depth] + shape.kind[kind, K_CELL] + C_PREV]
+            vertex = settle(heap, shape, kind, before, edge, windowed, mask, values)
+            if vertex == 0:
+                depth -= 1
+                continue
+            stack[depth] = vertex
+            if made == limit or depth + 1 != length or heap[vertex + V_FROM] != 0:
+                break
+            if at + length > events_room or made == matches_room:
+                return -1
+            out_rows[at] = heap[vertex + V_ROW]
+            out_labels[at] = heap[vertex + V_META] & LABEL_MASK
+            for i in range(at + 1, at + length):
+                out_rows[i] = out_rows[i - length]
+                out_labels[i] = out_labels[i - length]
+            at += length
+            made += 1
+            out_offsets[made] = at
+    return made

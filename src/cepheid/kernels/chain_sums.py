@@ -1,0 +1,340 @@
+"""Counting without a window: sums of partial matches by key, and nothing else is kept.
+
+What waits in a list only counts, so a list is one number. The number of partial matches that differ in every
+link of a set is found by inclusion and exclusion: for each part of the set, the sum of those that are equal
+in it, in turn added and taken away. So beside each list there is a sum per part of its links and their
+values, and an event costs the same however many wait.
+
+An *entry* is a key and a number. Keys are (group, lane, how often the lane forgot, values). One
+group of each state holds all codes that links read of its partial matches: that of a list which compares them
+all (`whole`), or else group -1 - state. From it the sums of links met later are made.
+"""
+
+from __future__ import annotations
+
+import numba
+import numpy as np
+
+from cepheid.kernels.chain_index import FACTOR
+from cepheid.kernels.chain_shape import (
+    DONE,
+    K_DIFFER,
+    K_EQUAL,
+    K_STATE,
+    MORE_HEAP,
+    NEW_STATE,
+    WIDEN,
+)
+from cepheid.kernels.numbers import add, add_to, is_zero
+
+G_GROUP, G_LANE, G_TIMES, G_VALUES = range(4)
+_SHIFT, _HIGH = np.uint64(29), np.uint64(24)  # the higher bits of a product depend on all of its factors
+
+
+@numba.njit(cache=True, forceinline=True)
+def find_entry(keys, slots, key):
+    """The slot of a key: (slot, entry or -1). `key` is one row."""
+    mask = np.uint64(len(slots) - 1)
+    state = np.uint64(0)
+    for i in range(key.shape[1]):
+        state = (state ^ (state >> _SHIFT) ^ np.uint64(key[0, i])) * FACTOR
+    slot = (state >> _HIGH) & mask
+    while True:
+        entry = slots[slot] - 1
+        if entry < 0:
+            return slot, entry
+        same = True
+        for i in range(key.shape[1]):
+            same = same and keys[entry, i] == key[0, i]
+        if same:
+            return slot, entry
+        slot = (slot + np.uint64(1)) & mask
+
+
+@numba.njit(cache=True, forceinline=True)
+def add_entry(keys, slots, numbers, words, count, key, source, start):
+    """Adds a number to the entry of a key: (entries, whether it has become large)."""
+    slot, entry = find_entry(keys, slots, key)
+    if entry < 0:
+        entry = count
+        count += 1
+        slots[slot] = entry + 1
+        for i in range(key.shape[1]):
+            keys[entry, i] = key[0, i]
+        for i in range(words):
+            numbers[entry * words + i] = 0
+    return count, add(numbers, entry * words, source, start, words)
+
+
+@numba.njit(cache=True, forceinline=True)
+def write_key(shape, groups, kind, part, lane, times, equal, differ, codes, i, key):
+    """The key of a list, and of those in it that are equal in `part` of its links, for the codes of event
+    i."""
+    key[:, :] = 0
+    key[0, G_GROUP] = groups[kind] + part
+    key[0, G_LANE] = lane
+    key[0, G_TIMES] = times
+    at = G_VALUES
+    for k in range(shape.kind[kind, K_EQUAL]):
+        key[0, at] = codes[i, equal[kind, k]]
+        at += 1
+    for k in range(shape.kind[kind, K_DIFFER]):
+        if part >> k & 1:
+            key[0, at + k] = codes[i, differ[kind, k]]
+
+
+@numba.njit(cache=True, forceinline=True)
+def wait_counted(
+    shape,
+    groups,
+    state,
+    lane,
+    times,
+    codes,
+    i,
+    is_left,
+    whole,
+    keys,
+    slots,
+    numbers,
+    words,
+    count,
+    key,
+    source,
+    start,
+):
+    """Adds a number of partial matches to all sums of a state: (entries, whether one has become large)."""
+    large = False
+    if whole[state] < 0:
+        key[:, :] = 0
+        key[0, G_GROUP] = -1 - state
+        key[0, G_LANE] = lane
+        key[0, G_TIMES] = times
+        for k in range(shape.codes):
+            key[0, G_VALUES + k] = codes[i, k] if is_left[k] else 0
+        count, large = add_entry(keys, slots, numbers, words, count, key, source, start)
+    for n in range(shape.n_kinds[state]):
+        kind = shape.kinds[state, n]
+        for part in range(1 << shape.kind[kind, K_DIFFER]):
+            write_key(
+                shape, groups, kind, part, lane, times, shape.equal_left, shape.differ_left, codes, i, key
+            )
+            count, more = add_entry(keys, slots, numbers, words, count, key, source, start)
+            large |= more
+    return count, large
+
+
+@numba.njit(cache=True, forceinline=True)
+def count_waiting(
+    shape, groups, kind, mask, lane, times, codes, i, keys, slots, numbers, words, key, plus, minus
+):
+    """The number of those that wait with equal values and differ in `mask`, left in `plus`."""
+    plus[:] = 0
+    minus[:] = 0
+    part = mask
+    while True:
+        write_key(
+            shape, groups, kind, part, lane, times, shape.equal_right, shape.differ_right, codes, i, key
+        )
+        _, entry = find_entry(keys, slots, key)
+        if entry >= 0:
+            odd = 0
+            for k in range(shape.kind[kind, K_DIFFER]):
+                odd ^= part >> k & 1
+            if odd:
+                add(minus, 0, numbers, entry * words, words)
+            else:
+                add(plus, 0, numbers, entry * words, words)
+        if part == 0:
+            break
+        part = (part - 1) & mask
+    if mask != 0:
+        for k in range(words):
+            minus[k] = -minus[k]
+        add(plus, 0, minus, 0, words)
+
+
+@numba.njit(cache=True)
+def chain_sums(
+    moves,
+    shape,
+    groups,
+    is_left,
+    whole,
+    batch,
+    begin,
+    options,
+    keys,
+    slots,
+    numbers,
+    words,
+    meta,
+    times,
+    reached,
+    total,
+):
+    """Takes the events from `begin` on: (why it stopped, event it stopped at). `meta[0]` is the number of
+    entries, `times` how often each lane forgot. Where it stopped for MORE_HEAP or NEW_STATE the event has not
+    been taken."""
+    most = 1
+    for state in range(len(shape.n_kinds)):
+        entries = 1
+        for n in range(shape.n_kinds[state]):
+            entries += 1 << shape.kind[shape.kinds[state, n], K_DIFFER]
+        most = max(most, entries)
+    key = np.zeros((1, keys.shape[1]), np.int64)
+    plus, minus = np.zeros(words, np.int64), np.zeros(words, np.int64)
+    fired_move = np.empty(len(moves.kind) + 1, np.int64)
+    fired = np.empty((len(moves.kind) + 1) * words, np.int64)
+    for i in range(begin, len(batch.lane)):
+        klass, lane = batch.klass[i], batch.lane[i]
+        n_moves = moves.n_moves[klass]
+        if n_moves == 0:
+            continue
+        needed = meta[0] + n_moves * most
+        if needed > len(keys) or 2 * needed > len(slots):
+            return MORE_HEAP, i
+        n_fired = 0
+        matched = False
+        for move in range(moves.first[klass], moves.first[klass] + n_moves):
+            kind = moves.kind[move]
+            if kind < 0:
+                plus[:] = 0
+                plus[0] = 1
+            else:
+                count_waiting(
+                    shape,
+                    groups,
+                    kind,
+                    moves.mask[move],
+                    lane,
+                    times[lane],
+                    batch.codes,
+                    i,
+                    keys,
+                    slots,
+                    numbers,
+                    words,
+                    key,
+                    plus,
+                    minus,
+                )
+                if is_zero(plus, 0, words):
+                    continue
+            target = moves.target[move]
+            if target >= 0 and reached[target] == 0:
+                return NEW_STATE, i
+            fired_move[n_fired] = move
+            for k in range(words):
+                fired[n_fired * words + k] = plus[k]
+            n_fired += 1
+            matched |= moves.accepts[move] != 0
+        if matched and options.report:
+            for k in range(n_fired):
+                if moves.accepts[fired_move[k]]:
+                    add_to(total, fired, k * words, words)
+        if matched and options.consume:
+            times[lane] += 1
+            continue
+        large = False
+        for k in range(n_fired):
+            state = moves.target[fired_move[k]]
+            if state >= 0:
+                meta[0], more = wait_counted(
+                    shape,
+                    groups,
+                    state,
+                    lane,
+                    times[lane],
+                    batch.codes,
+                    i,
+                    is_left,
+                    whole,
+                    keys,
+                    slots,
+                    numbers,
+                    words,
+                    meta[0],
+                    key,
+                    fired,
+                    k * words,
+                )
+                large |= more
+        if large:
+            return WIDEN, i + 1
+    return DONE, len(batch.lane)
+
+
+@numba.njit(cache=True)
+def rebuild_sums(
+    keys,
+    numbers,
+    words,
+    count,
+    times,
+    lanes,
+    old_shape,
+    old_kinds,
+    shape,
+    groups,
+    is_left,
+    whole,
+    out_keys,
+    out_slots,
+    out_numbers,
+    out_words,
+):
+    """The same partial matches in sums of another shape or with longer numbers: how many entries.
+
+    `old_kinds` are the kinds of the groups that held all codes, -1 for other groups. `lanes` are the lanes'
+    new numbers; of what a lane forgot nothing is kept.
+    """
+    key = np.zeros((1, out_keys.shape[1]), np.int64)
+    number = np.zeros(out_words, np.int64)
+    codes = np.zeros((1, shape.codes + 1), np.int64)
+    made = 0
+    for entry in range(count):
+        lane = keys[entry, G_LANE]
+        if lanes[lane] < 0 or keys[entry, G_TIMES] != times[lane]:
+            continue
+        state = -1 - keys[entry, G_GROUP]
+        if state >= 0:
+            for k in range(shape.codes):
+                codes[0, k] = keys[entry, G_VALUES + k]
+        else:
+            kind = old_kinds[keys[entry, G_GROUP]]
+            if kind < 0:
+                continue
+            state = old_shape.kind[kind, K_STATE]
+            n_equal = old_shape.kind[kind, K_EQUAL]
+            for k in range(n_equal):
+                codes[0, old_shape.equal_left[kind, k]] = keys[entry, G_VALUES + k]
+            for k in range(old_shape.kind[kind, K_DIFFER]):
+                codes[0, old_shape.differ_left[kind, k]] = keys[entry, G_VALUES + n_equal + k]
+        for k in range(out_words):
+            number[k] = 0
+        for k in range(words):
+            number[k] = numbers[entry * words + k]
+        if out_words > words:  # the top word held more than 32 bits
+            number[words] = number[words - 1] >> 32
+            number[words - 1] &= 0xFFFFFFFF
+        made, _ = wait_counted(
+            shape,
+            groups,
+            state,
+            lanes[lane],
+            times[lane],
+            codes,
+            0,
+            is_left,
+            whole,
+            out_keys,
+            out_slots,
+            out_numbers,
+            out_words,
+            made,
+            key,
+            number,
+            0,
+        )
+    return made

@@ -1,0 +1,133 @@
+"""Lists asked for what differs: the `[ā]` pointers and findNext of `partition-by-chain-cea`, section 6.
+
+A list holds tuples of values, one value per link. For a sequence ā = a₁ … aₘ of links, `back` of s at ā is
+the newest s' before s with s'.aₗ ≠ back(s, a₁ … aₗ₋₁).aₗ for every l ≤ m, and back(s, ε) = s. With these
+pointers the newest tuple, at or before s, that differs from given values in every link of a set is found in
+as many steps as there are links, and so is each pointer of a new tuple.
+
+`top` is the same by the latest start in place of the newest position: top(s, ε) is the tuple at or before s
+with the latest start, top(s, ā) the one with the latest start among those that differ from top(s, a₁ … aₗ₋₁)
+in aₗ. It finds the latest start among what differs, in as many steps.
+
+Sequences are numbered by length; number 0 is ε. Lists of more than `MOST` links have no pointers and are
+walked.
+"""
+
+from __future__ import annotations
+
+from itertools import permutations
+
+import numba
+import numpy as np
+
+from cepheid.kernels.chain_shape import C_PREV, K_BACK, K_CELL, K_DIFFER, K_POINTERS, K_TOP, V_CODES, V_LATEST
+
+MOST = 3
+
+
+def _sequences(links: int) -> list[tuple[int, ...]]:
+    return [sequence for length in range(links + 1) for sequence in permutations(range(links), length)]
+
+
+SEQUENCES = np.array([len(_sequences(links)) if links else 0 for links in range(MOST + 1)])
+"""By number of links, how many sequences there are."""
+_CHILD = np.full((MOST + 1, SEQUENCES[MOST], MOST), -1)  # a sequence and one link more
+_PARENT = np.zeros((MOST + 1, SEQUENCES[MOST]), np.int64)  # … and its last link less
+_LAST = np.zeros((MOST + 1, SEQUENCES[MOST]), np.int64)
+for _links in range(1, MOST + 1):
+    _numbers = {sequence: number for number, sequence in enumerate(_sequences(_links))}
+    for _sequence, _number in _numbers.items():
+        if _sequence:
+            _CHILD[_links, _numbers[_sequence[:-1]], _sequence[-1]] = _number
+            _PARENT[_links, _number] = _numbers[_sequence[:-1]]
+            _LAST[_links, _number] = _sequence[-1]
+
+
+@numba.njit(cache=True, forceinline=True)
+def first_equal(heap, shape, kind, vertex, values, mask):
+    """A link of the set in which a vertex has the given value, or -1."""
+    for link in range(shape.kind[kind, K_DIFFER]):
+        if mask >> link & 1 and heap[vertex + V_CODES + shape.differ_left[kind, link]] == values[link]:
+            return link
+    return -1
+
+
+@numba.njit(cache=True, forceinline=True)
+def newest_different(heap, shape, kind, vertex, values, mask):
+    """The newest vertex, at or before this one, that differs in every link of the set, or 0."""
+    links = shape.kind[kind, K_POINTERS]
+    at, sequence = vertex, 0
+    while at != 0:
+        link = first_equal(heap, shape, kind, at, values, mask)
+        if link < 0:
+            return at
+        if links > 0:
+            sequence = _CHILD[links, sequence, link]
+            at = heap[vertex + shape.kind[kind, K_BACK] + sequence]
+        else:
+            at = heap[at + shape.kind[kind, K_CELL] + C_PREV]
+    return 0
+
+
+@numba.njit(cache=True, forceinline=True)
+def latest_different(heap, shape, kind, vertex, values, mask):
+    """The vertex with the latest start, at or before this one, that differs in every link of the set, or
+    0."""
+    links = shape.kind[kind, K_POINTERS]
+    if links > 0:
+        sequence = 0
+        at = heap[vertex + shape.kind[kind, K_TOP]]
+        while at != 0:
+            link = first_equal(heap, shape, kind, at, values, mask)
+            if link < 0:
+                return at
+            sequence = _CHILD[links, sequence, link]
+            at = heap[vertex + shape.kind[kind, K_TOP] + sequence]
+        return 0
+    best, at = 0, vertex
+    while at != 0:
+        if best == 0 or heap[at + V_LATEST] > heap[best + V_LATEST]:
+            if first_equal(heap, shape, kind, at, values, mask) < 0:
+                best = at
+        at = heap[at + shape.kind[kind, K_CELL] + C_PREV]
+    return best
+
+
+@numba.njit(cache=True, forceinline=True)
+def _ask(heap, shape, kind, pointers, sequence, values):
+    """The values that a pointer's target must differ from: (set of links, or 0 where a pointer before it is
+    none)."""
+    links = shape.kind[kind, K_POINTERS]
+    mask = 0
+    while sequence != 0:
+        link, sequence = _LAST[links, sequence], _PARENT[links, sequence]
+        before = heap[pointers + sequence]
+        if before == 0:
+            return 0
+        values[link] = heap[before + V_CODES + shape.differ_left[kind, link]]
+        mask |= 1 << link
+    return mask
+
+
+@numba.njit(cache=True)
+def point(heap, shape, kind, vertex, values):
+    """Sets all pointers of a vertex that is new in a list. `values` is scratch."""
+    links = shape.kind[kind, K_POINTERS]
+    before = heap[vertex + shape.kind[kind, K_CELL] + C_PREV]
+    back, top = vertex + shape.kind[kind, K_BACK], vertex + shape.kind[kind, K_TOP]
+    heap[back] = vertex
+    best = 0 if before == 0 else heap[before + shape.kind[kind, K_TOP]]
+    heap[top] = vertex if best == 0 or heap[vertex + V_LATEST] >= heap[best + V_LATEST] else best
+    for sequence in range(1, SEQUENCES[links]):
+        mask = _ask(heap, shape, kind, back, sequence, values)
+        heap[back + sequence] = 0
+        if mask != 0 and before != 0:
+            heap[back + sequence] = newest_different(heap, shape, kind, before, values, mask)
+        mask = _ask(heap, shape, kind, top, sequence, values)
+        heap[top + sequence] = 0
+        if mask != 0:
+            best = 0 if before == 0 else latest_different(heap, shape, kind, before, values, mask)
+            if best == 0 or heap[vertex + V_LATEST] > heap[best + V_LATEST]:
+                if first_equal(heap, shape, kind, vertex, values, mask) < 0:
+                    best = vertex
+            heap[top + sequence] = best
