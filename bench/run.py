@@ -20,6 +20,7 @@ from rich.console import Console
 from bench.calibration import Calibration, calibrate, machine
 from bench.curves import svg_of
 from bench.experiments import (
+    chains,
     consumption,
     length,
     relevance,
@@ -45,6 +46,7 @@ EXPERIMENTS: dict[str, Callable[[Setting], Report]] = {
     "consumption": consumption.run,
     "strategies": strategies.run,
     "stocks": stocks.run,
+    "chains": chains.run,
 }
 
 

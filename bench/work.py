@@ -19,15 +19,24 @@ PIECE = 1 << 16  # rows pushed at a time
 
 
 def counted(
-    name: str, table: pa.Table, query: str, check: Check, repeats: int, time: str = "ts", **parameters: Any
+    name: str,
+    table: pa.Table,
+    query: str,
+    check: Check,
+    repeats: int,
+    time: str = "ts",
+    evaluator: str = "auto",
+    **parameters: Any,
 ) -> Row:
     """A count, parsing and planning included, of a table in memory."""
     type = "type" if "type" in table.column_names else None
     parsed = cepheid.query(query)
     matches, timing = measure(
-        lambda: cepheid.count(table, parsed, time=time, type=type), repeats, check.expected
+        lambda: cepheid.count(table, parsed, time=time, type=type, evaluator=evaluator),
+        repeats,
+        check.expected,
     )
-    parameters = {"query": query, **parameters}
+    parameters = {"query": query, "evaluator": evaluator, **parameters}
     return Row(name, table.num_rows, matches, table.nbytes, check.how, timing, parameters)
 
 

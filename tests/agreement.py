@@ -32,11 +32,22 @@ def plan_of(case: Case, evaluator: str) -> Plan | None:
     schema = schema_of(numbered(case).schema, time="ts")
     query = check_types(case.query, schema)
     try:
-        return choose(query, rewrite(query).query, schema, evaluator)
+        without = ("partition",) if evaluator == "chain" else ()
+        return choose(query, rewrite(query, without).query, schema, evaluator)
     except CepheidError as error:
         if error.code != "unsatisfiable":
             raise
         return None
+
+
+def is_chain(case: Case) -> bool:
+    """Whether the chain evaluator takes the query."""
+    try:
+        return plan_of(case, "chain") is not None
+    except CepheidError as error:
+        if error.code != "unsupported-evaluator":
+            raise
+        return False
 
 
 def expected(case: Case) -> list[Match]:

@@ -18,7 +18,8 @@ import pyarrow as pa
 
 from cepheid.algebra.nodes import Atom, Query, Window, WindowUnit
 from cepheid.automata.cea import Predicate
-from cepheid.evaluators.chain.automaton import ADJACENT, ChainMove, Link
+from cepheid.automata.chain import ADJACENT, Link
+from cepheid.automata.chain_determinise import ChainMove
 from cepheid.evaluators.chain.evaluator import ChainEvaluator
 from cepheid.evaluators.interface import Events
 from cepheid.matches.found import Found

@@ -11,8 +11,8 @@ import pyarrow as pa
 import pytest
 
 from cepheid.algebra.nodes import WindowUnit
+from cepheid.automata.chain import Link
 from cepheid.evaluators.chain import arena
-from cepheid.evaluators.chain.automaton import Link
 from cepheid.kernels import chain as loop
 from cepheid.kernels import chain_count, chain_emit, differ
 from cepheid.kernels.chain import USED

@@ -16,7 +16,9 @@ from typing import Any
 import pyarrow as pa
 
 from cepheid.algebra.nodes import WindowUnit
+from cepheid.automata.chain_determinise import ChainDeterminiser
 from cepheid.errors import CepheidError
+from cepheid.evaluators.chain.evaluator import ChainEvaluator
 from cepheid.evaluators.compact.evaluator import CompactEvaluator
 from cepheid.evaluators.interface import Evaluator, Events
 from cepheid.evaluators.semantics import SemanticsEvaluator
@@ -368,6 +370,12 @@ def evaluator_for(plan: Plan, counting: bool, limit: int | None) -> Evaluator:
     match plan.evaluator:
         case "compact":
             return CompactEvaluator(plan, counting, None if counting else limit)
+        case "chain":
+            assert plan.chain is not None
+            automaton = ChainDeterminiser(plan.chain)
+            return ChainEvaluator(
+                automaton, plan.rewritten, plan.schema, counting, None if counting else limit
+            )
         case "semantics":
             return SemanticsEvaluator(plan, counting)
         case _:

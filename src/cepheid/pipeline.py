@@ -81,15 +81,18 @@ def parse_query(text: str, language: str | None = None) -> ParsedQuery:
     return ParsedQuery(text, tree, query)
 
 
-def rewriting_of(parsed: ParsedQuery, schema: Schema | None) -> tuple[Query, Rewriting]:
-    """The query typed against the schema, if there is one, and in normal form."""
+def rewriting_of(
+    parsed: ParsedQuery, schema: Schema | None, evaluator: str = "auto"
+) -> tuple[Query, Rewriting]:
+    """The query typed against the schema, if there is one, and in normal form. Who asks for the chain evaluator wants
+    PART-BY compared, not made a partition."""
     query = parsed.query if schema is None else check_types(parsed.query, schema)
-    return query, rewrite(query)
+    return query, rewrite(query, without=("partition",) if evaluator == "chain" else ())
 
 
 def plan_for(parsed: ParsedQuery, schema: Schema, evaluator: str = "auto") -> Plan:
     """How a query runs over events of this schema."""
-    query, rewriting = rewriting_of(parsed, schema)
+    query, rewriting = rewriting_of(parsed, schema, evaluator)
     plan = choose(query, rewriting.query, schema, evaluator)
     return replace(plan, text=parsed.text, language=parsed.language)
 

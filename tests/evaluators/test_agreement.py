@@ -8,7 +8,7 @@ import pytest
 from hypothesis import HealthCheck, given, note, settings
 from hypothesis import strategies as st
 
-from agreement import differences, expected, numbered, plan_of, run
+from agreement import differences, expected, is_chain, numbered, plan_of, run
 from cepheid.algebra.nodes import Filter, PartBy, Pattern, Strategy, WindowUnit, rebuild, walk
 from generators import SETS, UNARY, Case, Limits, cases
 
@@ -84,6 +84,39 @@ def test_sets_and_part_by_are_the_oracle_in_batches(case: Case, cuts: list[int])
     assert difference is None, difference
 
 
+CHAINS = Limits(
+    events=10, atoms=4, sets=True, any_order=0, strategies=(Strategy.ALL, Strategy.ALL, Strategy.STRICT)
+)
+
+
+@settings(many, max_examples=400)
+@given(case=cases(CHAINS), cuts=CUTS)
+def test_chain_compares_what_the_definition_compares(case: Case, cuts: list[int]) -> None:
+    if is_chain(case):
+        difference = differences(case, within(case, cuts), "chain", saved=True)
+        note(repr(case))
+        assert difference is None, difference
+
+
+@some
+@given(
+    case=cases(replace(UNARY, events=30, strategies=CHAINS.strategies, windows=tuple(WindowUnit))), cuts=CUTS
+)
+def test_chain_runs_what_compact_runs(case: Case, cuts: list[int]) -> None:
+    if is_chain(case):
+        difference = differences(case, within(case, cuts), "chain", saved=True)
+        note(repr(case))
+        assert difference is None, difference
+
+
+@some
+@given(case=cases(Limits(events=10, atoms=4)), cuts=CUTS)
+def test_conditions_on_two_events_are_the_oracle_in_batches(case: Case, cuts: list[int]) -> None:
+    difference = differences(case, within(case, cuts), evaluator="auto", saved=True)
+    note(repr(case))
+    assert difference is None, difference
+
+
 @some
 @given(case=cases(Limits(nary=False, events=10, sets=True, any_order=0)), cuts=CUTS)
 def test_compact_runs_sets_that_nothing_compares(case: Case, cuts: list[int]) -> None:
@@ -128,3 +161,8 @@ def test_random_cases_are_not_trivial() -> None:
     sizes = [len(expected(seeded(seed, SETS))) for seed in range(300)]
     assert sum(size > 0 for size in sizes) > 100
     assert sum(size > 3 for size in sizes) > 30
+    chains = [case for seed in range(300) if is_chain(case := seeded(seed, CHAINS))]
+    linked = [case for case in chains if (plan := plan_of(case, "chain")) and plan.chain and plan.chain.links]
+    sizes = [len(expected(case)) for case in linked]
+    assert len(chains) > 150
+    assert sum(size > 0 for size in sizes) > 30

@@ -12,9 +12,9 @@ from hypothesis import given, note, settings
 from hypothesis import strategies as st
 
 from cepheid.algebra.nodes import Query, WindowUnit
+from cepheid.automata.chain import ADJACENT, Link
 from cepheid.errors import CepheidError
 from cepheid.evaluators.chain import arena, evaluator
-from cepheid.evaluators.chain.automaton import ADJACENT, Link
 from chains import (
     Automaton,
     Chain,

@@ -10,8 +10,8 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
+from cepheid.automata.chain import Link
 from cepheid.errors import CepheidError
-from cepheid.evaluators.chain.automaton import Link
 from cepheid.evaluators.chain.keys import _NULL, Keys
 from cepheid.schema import schema_of
 from cepheid.semantics.keys import is_one_key

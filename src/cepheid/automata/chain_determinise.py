@@ -15,7 +15,8 @@ from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from typing import Any
 
-from cepheid.automata.chain import ChainCEA, ChainMark
+from cepheid.automata.cea import Predicate
+from cepheid.automata.chain import ChainCEA, ChainMark, Link
 from cepheid.errors import CepheidError
 
 States = frozenset[int]
@@ -70,6 +71,18 @@ class ChainDeterminiser:
         self._alive = frozenset(mark.source for mark in chain.marks)
         self._keys: list[States] = [START]
         self._numbers: dict[States, int] = {START: 0}
+
+    @property
+    def links(self) -> tuple[Link, ...]:
+        return self.chain.links
+
+    @property
+    def predicates(self) -> tuple[Predicate, ...]:
+        return self.chain.predicates
+
+    @property
+    def labels(self) -> tuple[frozenset[str], ...]:
+        return self.chain.labels
 
     def __len__(self) -> int:
         return len(self._keys)

@@ -13,14 +13,16 @@ from cepheid.algebra.nodes import All, Atom, Filter, PartBy, Query, walk
 from cepheid.algebra.printing import print_condition, print_part_by
 from cepheid.algebra.variables import shown
 from cepheid.automata.cea import CEA
+from cepheid.automata.chain import ChainCEA
 from cepheid.automata.construct import construct
 from cepheid.automata.trim import trim
 from cepheid.errors import CepheidError, did_you_mean
+from cepheid.plan.chain import chain_of
 from cepheid.plan.plan import Plan
 from cepheid.rewrite.unary import is_unary
 from cepheid.schema import Schema
 
-EVALUATORS = ("auto", "compact", "semantics")
+EVALUATORS = ("auto", "compact", "chain", "semantics")
 
 
 def choose(query: Query, rewritten: Query, schema: Schema, evaluator: str = "auto") -> Plan:
@@ -39,7 +41,18 @@ def choose(query: Query, rewritten: Query, schema: Schema, evaluator: str = "aut
             f"the compact evaluator takes sequences with unary conditions only, and {reason(rewritten)}",
             hint="leave the evaluator to `auto`",
         )
-    chosen = evaluator if evaluator != "auto" else "compact" if unary else "semantics"
+    chain = None
+    if evaluator == "chain" or (evaluator == "auto" and not unary):
+        chain = chain_of(query, rewritten, schema)
+    if evaluator == "chain" and isinstance(chain, str):
+        raise CepheidError(
+            "unsupported-evaluator",
+            f"the chain evaluator compares neighbouring events of a match only, and {chain}",
+            hint="leave the evaluator to `auto`",
+        )
+    chosen = evaluator
+    if evaluator == "auto":
+        chosen = "compact" if unary else "chain" if isinstance(chain, ChainCEA) else "semantics"
     variables = shown(query)
     return Plan(
         query=query,
@@ -47,10 +60,11 @@ def choose(query: Query, rewritten: Query, schema: Schema, evaluator: str = "aut
         rewritten=query if evaluator == "semantics" else rewritten,
         schema=schema,
         evaluator=chosen,
-        why=tuple(_why(chosen, evaluator, rewritten, unary)),
+        why=tuple(_why(chosen, evaluator, rewritten, chain)),
         shown=variables,
         reads=_reads(query, schema),
         automaton=automaton_of(query, rewritten),
+        chain=chain if isinstance(chain, ChainCEA) else None,
         asked=evaluator,
     )
 
@@ -62,13 +76,15 @@ def automaton_of(query: Query, rewritten: Query) -> CEA | None:
     return trim(construct(rewritten.pattern, tuple(item.name for item in shown(query))))
 
 
-def _why(chosen: str, asked: str, rewritten: Query, unary: bool) -> Iterator[str]:
+def _why(chosen: str, asked: str, rewritten: Query, chain: ChainCEA | str | None) -> Iterator[str]:
     if asked != "auto":
         yield f"`{chosen}` was asked for"
-    elif unary:
+    elif chosen == "compact":
         yield "every condition is unary, so the pattern is a finite automaton: constant time per event"
+    elif chosen == "chain":
+        yield f"{reason(rewritten)}, but only neighbours in a match: constant time per event, by an index of what waits"
     else:
-        yield f"{reason(rewritten)}; only the definition itself runs that for now, and it is slow"
+        yield f"{chain}; only the definition itself runs that for now, and it is slow"
 
 
 def reason(query: Query) -> str:

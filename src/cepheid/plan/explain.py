@@ -41,10 +41,8 @@ def explain_plan(tree: ParsedTree, plan: Plan, spark: str | None = None) -> str:
     sections = _front(tree, plan.query, rewrite(plan.query))
     if plan.automaton is not None:
         sections.append(("automaton", print_automaton(plan.automaton)))
-    elif plan.evaluator == "chain":
-        chain = chain_of(plan.query, plan.rewritten, plan.schema)
-        assert isinstance(chain, ChainCEA)
-        sections.append(("chain automaton", print_chain(chain)))
+    elif plan.chain is not None:
+        sections.append(("chain automaton", print_chain(plan.chain)))
     sections.append(("plan", _plan(plan)))
     if spark is not None:
         sections.append(("spark", spark))

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from cepheid.algebra.nodes import Query
 from cepheid.algebra.variables import Shown
 from cepheid.automata.cea import CEA
+from cepheid.automata.chain import ChainCEA
 from cepheid.schema import Schema
 
 
@@ -16,7 +17,8 @@ class Plan:
 
     `reads` are the columns that conditions, type, time, order and partition need; matches that show variables
     need every column. `text` in `language` is what the query was written as, `asked` the evaluator that was
-    asked for: with both, the same plan is made again.
+    asked for: with both, the same plan is made again. `automaton` is there where every condition is unary,
+    `chain` where the chain evaluator runs the query.
     """
 
     query: Query
@@ -27,6 +29,7 @@ class Plan:
     shown: tuple[Shown, ...]
     reads: tuple[str, ...]
     automaton: CEA | None
+    chain: ChainCEA | None = None
     asked: str = "auto"
     text: str = ""
     language: str = "cel"

@@ -6,37 +6,11 @@ move compares that event with the one at hand by *links*: equalities of one attr
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import Any, Final, Protocol
+from typing import Any, Protocol
 
 from cepheid.automata.cea import Predicate
-
-POSITION: Final = "\0position"  # the place of an event in its partition, as an attribute of links only
-
-
-@dataclass(frozen=True, slots=True)
-class Link:
-    """Attribute `left` of the event marked last equals attribute `right` of the event at hand, as keys do."""
-
-    left: str
-    right: str
-
-
-ADJACENT: Final = Link(POSITION, POSITION)
-"""The event at hand comes right after the one marked last: position + 1 = position."""
-
-
-@dataclass(frozen=True, slots=True)
-class ChainMove:
-    """Marks the event at hand with `label` for the partial matches of a state whose last event satisfies
-    every link of `equal` and none of `different` (numbers in the automaton's list). With `accepts` they end
-    here as matches; `target` is where they wait for more, None where nothing can follow."""
-
-    label: int
-    equal: frozenset[int]
-    different: frozenset[int]
-    target: int | None
-    accepts: bool
+from cepheid.automata.chain import Link
+from cepheid.automata.chain_determinise import ChainMove
 
 
 class ChainAutomaton(Protocol):

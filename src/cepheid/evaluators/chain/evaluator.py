@@ -28,7 +28,7 @@ _UNLIMITED = np.iinfo(np.int64).max // 2
 
 
 class ChainEvaluator:
-    """Runs an automaton for a query's window, CONSUME and partition; its strategy must be ALL."""
+    """Runs an automaton for a query's window, CONSUME and partition."""
 
     def __init__(
         self,
@@ -38,7 +38,7 @@ class ChainEvaluator:
         counting: bool = False,
         limit: int | None = None,
     ) -> None:
-        assert query.strategy is Strategy.ALL
+        assert query.strategy in (Strategy.ALL, Strategy.STRICT)  # the automaton itself is strict then
         self.labels = automaton.labels
         self._classes = Classes(automaton.predicates, schema)
         self._keys = Keys(automaton.links, schema)

@@ -3,7 +3,8 @@
 In: the relevant rows of a batch. Out: a code per row and column. A column is an attribute read in one way: as
 what its link's other side is. Columns that are read alike share their numbering, so that both sides of a
 link, and several links, can be compared. Equality is that of `semantics/keys.py`: NULL is a key like any
-other, so is NaN, and 1 = 1.0.
+other, so is NaN, and 1 = 1.0. For a link of values, as FILTER compares them, NULL and NaN have one code on its
+left side and another on its right, so that they equal nothing.
 """
 
 from __future__ import annotations
@@ -15,9 +16,10 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
+import pyarrow.compute as pc
 
+from cepheid.automata.chain import ADJACENT, Link, LinkKind
 from cepheid.errors import CepheidError
-from cepheid.evaluators.chain.automaton import ADJACENT, Link
 from cepheid.evaluators.interface import State
 from cepheid.matches.found import Ints
 from cepheid.schema import Schema
@@ -25,8 +27,10 @@ from cepheid.semantics.keys import key_of
 from cepheid.streams.lanes import Lanes, Texts
 from cepheid.streams.plain import whole
 
-_NULL = -0x4E554C4C4B455921  # the code of NULL beside whole numbers and times
-_NULL_REAL = np.array([0x7FF8000000000ABC]).view(np.int64)[0]  # … beside doubles: a NaN that no value has
+KEY, LEFT, RIGHT = 0, 1, 2  # NULL as a key, or as a value of one side
+
+_NULL = -0x4E554C4C4B455921  # the code of NULL beside whole numbers and times; those of values are just below
+_NULL_REAL = 0x7FF8000000000ABC  # … beside doubles: a NaN that no value has
 _NULL_NUMBER = -1  # … beside numbers given to texts and the like
 
 _WHOLE, _REAL, _TIME, _TRUTH, _NOTHING = "whole", "real", "time", "truth", "nothing"
@@ -38,7 +42,7 @@ class Keys:
     """`left[link]` and `right[link]` are the columns that a link compares."""
 
     def __init__(self, links: tuple[Link, ...], schema: Schema) -> None:
-        self._columns: dict[tuple[str, str], int] = {}
+        self._columns: dict[tuple[str, str, int], int] = {}
         self.left: list[int] = []
         self.right: list[int] = []
         self._texts: dict[str, Texts] = {}
@@ -47,8 +51,9 @@ class Keys:
         for number, link in enumerate(links):
             reading = self._reading(number, link, schema)
             first, second = (_NEXT, _HERE) if link == ADJACENT else (reading, reading)
-            self.left.append(self._columns.setdefault((link.left, first), len(self._columns)))
-            self.right.append(self._columns.setdefault((link.right, second), len(self._columns)))
+            one, other = (LEFT, RIGHT) if link.kind is LinkKind.VALUE else (KEY, KEY)
+            self.left.append(self._columns.setdefault((link.left, first, one), len(self._columns)))
+            self.right.append(self._columns.setdefault((link.right, second, other), len(self._columns)))
         self.positional = ADJACENT in links
 
     def __len__(self) -> int:
@@ -59,7 +64,7 @@ class Keys:
         if link == ADJACENT:
             return _HERE
         types = [schema.arrow.field(name).type for name in (link.left, link.right)]
-        one, other = (_family(dtype) for dtype in types)
+        one, other = (_family(dtype, link.kind) for dtype in types)
         if one == other or other == _NOTHING:
             return one
         if one == _NOTHING:
@@ -74,34 +79,38 @@ class Keys:
         """The codes of the rows at these places: a row each, a column each."""
         codes = np.empty((len(places), max(len(self._columns), 1)), np.int64)
         taken = None
-        for (name, reading), column in self._columns.items():
+        for (name, reading, side), column in self._columns.items():
             if reading in (_NEXT, _HERE):
                 codes[:, column] = positions + (reading == _NEXT)
                 continue
             if taken is None:
-                names = dict.fromkeys(name for name, how in self._columns if how not in (_NEXT, _HERE))
+                names = dict.fromkeys(name for name, how, _ in self._columns if how not in (_NEXT, _HERE))
                 taken = table.select(list(names))
                 taken = taken if len(places) == len(table) else taken.take(pa.array(places))
-            codes[:, column] = self._read(whole(taken[name]), name, reading)
+            codes[:, column] = self._read(whole(taken[name]), name, reading, side)
         return codes
 
-    def _read(self, values: pa.Array, name: str, reading: str) -> Ints:
+    def _read(self, values: pa.Array, name: str, reading: str, side: int) -> Ints:
+        if side != KEY:
+            values = _known(values)
         if reading in self._mixed:
-            return self._numbered(values, self._mixed[reading], reading in self._as_double)
+            return self._numbered(values, self._mixed[reading], reading in self._as_double, side)
         texts = self._texts.setdefault(reading, Texts())
         codes, nulls = Lanes._words(values, name, texts)
-        null = _NULL_REAL if reading == _REAL else _NULL
+        null = (_NULL_REAL if reading == _REAL else _NULL) - side
         if reading not in _OF_FIXED_WIDTH:
-            null = _NULL_NUMBER
-        elif null == _NULL:
-            clash = codes == _NULL if nulls is None else (codes == _NULL) & ~nulls
-            if bool(clash.any()):
-                message = f"column `{name}` holds the value {_NULL}, which cannot be compared as a key"
+            null = _NULL_NUMBER - side
+        elif reading != _REAL:
+            clash = (codes <= _NULL) & (codes >= _NULL - RIGHT)
+            if bool((clash if nulls is None else clash & ~nulls).any()):
+                message = (
+                    f"column `{name}` holds a value around {_NULL}, which cannot be compared with others"
+                )
                 raise CepheidError("bad-data", message, hint="replace it by another number")
         return codes if nulls is None else np.where(nulls, null, codes)
 
     @staticmethod
-    def _numbered(values: pa.Array, numbers: dict[Any, int], as_double: bool) -> Ints:
+    def _numbered(values: pa.Array, numbers: dict[Any, int], as_double: bool, side: int) -> Ints:
         """Numbers for values of two types: one lookup per distinct value."""
         encoded = values.dictionary_encode()
         given = encoded.dictionary.to_pylist()
@@ -109,7 +118,7 @@ class Keys:
             given = [float(value) if isinstance(value, Decimal) else value for value in given]
         by_code = np.array([numbers.setdefault(key_of(value), len(numbers)) for value in given], np.int64)
         places = encoded.indices.fill_null(len(by_code)).to_numpy(zero_copy_only=False)
-        codes: Ints = np.append(by_code, _NULL_NUMBER)[places]
+        codes: Ints = np.append(by_code, _NULL_NUMBER - side)[places]
         return codes
 
     @property
@@ -120,7 +129,7 @@ class Keys:
     def columns_of_texts(self) -> dict[str, list[int]]:
         """The columns whose codes are numbers of texts, by what numbers them."""
         return {
-            reading: [column for (_, how), column in self._columns.items() if how == reading]
+            reading: [column for (_, how, _), column in self._columns.items() if how == reading]
             for reading, texts in self._texts.items()
             if texts.count
         }
@@ -154,8 +163,19 @@ class Keys:
                 numbers[_unwritten(written)] = len(numbers)
 
 
-def _family(dtype: pa.DataType) -> str:
+def _known(values: pa.Array) -> pa.Array:
+    """Values as FILTER compares them: decimals as doubles, and NULL where nothing can be equal."""
+    if pa.types.is_decimal(values.type):
+        values = values.cast(pa.float64())
+    if not pa.types.is_floating(values.type):
+        return values
+    return pc.if_else(pc.is_nan(values), pa.scalar(None, values.type), values)
+
+
+def _family(dtype: pa.DataType, kind: LinkKind = LinkKind.KEY) -> str:
     """Columns of one family have codes that can be compared."""
+    if kind is LinkKind.VALUE and pa.types.is_decimal(dtype):
+        return _REAL
     if pa.types.is_null(dtype):
         return _NOTHING
     if pa.types.is_boolean(dtype):

@@ -13,8 +13,9 @@ from dataclasses import dataclass, field
 import numpy as np
 import numpy.typing as npt
 
+from cepheid.automata.chain_determinise import ChainMove
 from cepheid.errors import CepheidError
-from cepheid.evaluators.chain.automaton import ChainAutomaton, ChainMove
+from cepheid.evaluators.chain.automaton import ChainAutomaton
 from cepheid.evaluators.chain.keys import Keys
 from cepheid.evaluators.compact.classes import Classes
 from cepheid.kernels.chain_shape import C_MORE, K_FIELDS, KIND_MASK, V_CODES, Moves, Shape
@@ -44,6 +45,7 @@ class Layout:
         self._reached = [0]
         self._known: dict[tuple[int, int], tuple[ChainMove, ...]] = {}
         self._n_known = (0, 0)
+        self._n_states = len(automaton)
         self.moves = self._table()
 
     @property
@@ -61,7 +63,8 @@ class Layout:
                     self._reached.append(move.target)
 
     def fit(self) -> bool:
-        """Works out what the reached states do on the classes met: whether lists have become other ones."""
+        """Works out what the reached states do on the classes met: whether lists have become other ones, or
+        states have been met that the shape does not know."""
         met = len(self._reached), len(self._classes.satisfied)
         if met == self._n_known:
             return False
@@ -72,7 +75,9 @@ class Layout:
                     self._add(state, klass)
         self._n_known = met
         self.moves = self._table()
-        return before != [(kind.state, kind.equal, len(kind.different)) for kind in self.kinds]
+        more = len(self._automaton) > self._n_states
+        self._n_states = len(self._automaton)
+        return more or before != [(kind.state, kind.equal, len(kind.different)) for kind in self.kinds]
 
     def _add(self, state: int, klass: int) -> None:
         moves = self._automaton.moves(state, self._classes.satisfied[klass])
