@@ -1243,7 +1243,7 @@ CHAINS = (
     Break(
         "kernels/differ.py",
         "point",
-        "heap[before + shape.kind[kind, K_TOP]]",
+        "heap[before + shape.indices[index, I_TOP]]",
         "before",
         "chain: the latest start of a list is over all of it",
         (
@@ -1262,15 +1262,15 @@ CHAINS = (
     Break(
         "kernels/differ.py",
         "newest_different",
-        "heap[vertex + shape.kind[kind, K_BACK] + sequence]",
-        "heap[at + shape.kind[kind, K_BACK] + sequence]",
+        "heap[vertex + shape.indices[index, I_BACK] + sequence]",
+        "heap[at + shape.indices[index, I_BACK] + sequence]",
         "chain: pointers are those of the newest tuple",
         (DIFFER,),
     ),
     Break(
         "kernels/differ.py",
         "latest_different",
-        "if first_equal(heap, shape, kind, at, values, mask) < 0:\n                best",
+        "if first_equal(heap, shape, index, at, values, mask) < 0:\n                best",
         "if True:\n                best",
         "chain: lists of many links are walked for what differs",
         (DIFFER,),
@@ -1281,7 +1281,7 @@ CHAINS = (
         "heap[skip + V_LATEST] <= latest",
         "heap[skip + V_LATEST] < latest",
         "chain: skipping leads to a later start",
-        (CHAIN_WORK,),
+        (DIFFER,),
     ),
     Break(
         "kernels/chain_index.py",
@@ -1326,7 +1326,7 @@ CHAINS = (
     Break(
         "kernels/chain.py",
         "chain",
-        "latest = heap[latest_different(heap, shape, kind, head, values, mask) + V_LATEST]",
+        "latest = heap[latest_different(heap, shape, index, head, values, mask) + V_LATEST]",
         "pass",
         "chain: the latest start is that of what differs",
         (CHAIN,),
