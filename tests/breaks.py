@@ -36,6 +36,7 @@ CHAIN = "tests/evaluators/test_chain.py"
 CHAIN_KEYS = "tests/evaluators/test_chain_keys.py"
 CHAIN_WORK = "tests/test_chain_work.py"
 DIFFER = "tests/kernels/test_differ.py"
+CHAIN_INDEX = "tests/kernels/test_chain_index.py"
 SORTING = "tests/spark/test_sorting.py"
 BATCH = "tests/spark/test_batch.py"
 
@@ -1305,7 +1306,7 @@ CHAINS = (
         " and heap[vertex + V_LANE] == lane",
         "",
         "chain: lists are of one lane",
-        (CHAIN,),
+        (CHAIN_INDEX,),
     ),
     Break(
         "kernels/chain_emit.py",
