@@ -37,6 +37,7 @@ CHAIN = "tests/evaluators/test_chain.py"
 CHAIN_KEYS = "tests/evaluators/test_chain_keys.py"
 CHAIN_WORK = "tests/test_chain_work.py"
 DIFFER = "tests/kernels/test_differ.py"
+CHAIN_INDEX = "tests/kernels/test_chain_index.py"
 SORTING = "tests/spark/test_sorting.py"
 BATCH = "tests/spark/test_batch.py"
 
@@ -1387,7 +1388,7 @@ CHAINS = (
     Break(
         "kernels/differ.py",
         "point",
-        "heap[before + shape.kind[kind, K_TOP]]",
+        "heap[before + shape.indices[index, I_TOP]]",
         "before",
         "chain: the latest start of a list is over all of it",
         (
@@ -1406,15 +1407,15 @@ CHAINS = (
     Break(
         "kernels/differ.py",
         "newest_different",
-        "heap[vertex + shape.kind[kind, K_BACK] + sequence]",
-        "heap[at + shape.kind[kind, K_BACK] + sequence]",
+        "heap[vertex + shape.indices[index, I_BACK] + sequence]",
+        "heap[at + shape.indices[index, I_BACK] + sequence]",
         "chain: pointers are those of the newest tuple",
         (DIFFER,),
     ),
     Break(
         "kernels/differ.py",
         "latest_different",
-        "if first_equal(heap, shape, kind, at, values, mask) < 0:\n                best",
+        "if first_equal(heap, shape, index, at, values, mask) < 0:\n                best",
         "if True:\n                best",
         "chain: lists of many links are walked for what differs",
         (DIFFER,),
@@ -1425,7 +1426,7 @@ CHAINS = (
         "heap[skip + V_LATEST] <= latest",
         "heap[skip + V_LATEST] < latest",
         "chain: skipping leads to a later start",
-        (CHAIN_WORK,),
+        (DIFFER,),
     ),
     Break(
         "kernels/chain_index.py",
@@ -1449,7 +1450,7 @@ CHAINS = (
         " and heap[vertex + V_LANE] == lane",
         "",
         "chain: lists are of one lane",
-        (CHAIN,),
+        (CHAIN_INDEX,),
     ),
     Break(
         "kernels/chain_emit.py",
@@ -1470,7 +1471,7 @@ CHAINS = (
     Break(
         "kernels/chain.py",
         "chain",
-        "latest = heap[latest_different(heap, shape, kind, head, values, mask) + V_LATEST]",
+        "latest = heap[latest_different(heap, shape, index, head, values, mask) + V_LATEST]",
         "pass",
         "chain: the latest start is that of what differs",
         (CHAIN,),

@@ -86,6 +86,19 @@ def test_a_saved_evaluator_goes_on_where_it_was(
     check(random_automaton(seed), asked, table, cuts, saved=True)
 
 
+def test_counts_without_a_window_in_the_run_dag(monkeypatch: pytest.MonkeyPatch) -> None:
+    """As it is done where there are many links."""
+    monkeypatch.setattr(evaluator, "_MOST_SUMMED", 0)
+
+    @some
+    @given(seed=SEEDS, cuts=CUTS)
+    def agrees(seed: int, cuts: list[int]) -> None:
+        asked, table = case(seed, None, consume=seed % 3 == 0)
+        check(random_automaton(seed), asked, table, cuts, saved=seed % 2 == 0)
+
+    agrees()
+
+
 @some
 @given(seed=SEEDS, window=st.sampled_from(WINDOWS), cuts=CUTS)
 def test_consuming_forgets_the_lane(

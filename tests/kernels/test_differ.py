@@ -17,7 +17,19 @@ from cepheid.evaluators.chain.layout import Layout
 from cepheid.evaluators.compact.classes import Classes
 from cepheid.kernels import differ
 from cepheid.kernels.chain_index import wait
-from cepheid.kernels.chain_shape import FIRST, K_BACK, META_BITS, V_CODES, V_LANE, V_LATEST, V_META, Shape
+from cepheid.kernels.chain_shape import (
+    C_MAX,
+    C_SKIP,
+    FIRST,
+    I_BACK,
+    I_CELL,
+    META_BITS,
+    V_CODES,
+    V_LANE,
+    V_LATEST,
+    V_META,
+    Shape,
+)
 from cepheid.schema import schema_of
 from chains import by_table, move
 
@@ -66,8 +78,8 @@ class List:
         return 0 if vertex == 0 else (vertex - FIRST) // self.size + 1
 
     def back(self, number: int, sequence: tuple[int, ...]) -> int:
-        place = differ._sequences(int(self.shape.kind[0, 6])).index(sequence)
-        return self.number(int(self.heap[self.vertex(number) + self.shape.kind[0, K_BACK] + place]))
+        place = differ._sequences(int(self.shape.indices[0, 6])).index(sequence)
+        return self.number(int(self.heap[self.vertex(number) + self.shape.indices[0, I_BACK] + place]))
 
     def newest(self, before: int, values: tuple[int, ...], mask: int, find: Any = None) -> int:
         """findNext: the last tuple at or before this one that differs from the values in all links of the
@@ -156,3 +168,17 @@ def test_as_many_steps_as_links_however_long_the_list(
     monkeypatch.setattr(differ, "first_equal", counted)
     assert made.newest(length + 1, (0,) * links, made.all, differ.newest_different.py_func) == 1
     assert looked["at"] <= links + 1
+
+
+@pytest.mark.parametrize("seed", range(12))
+def test_skipping_leads_straight_to_the_next_older_with_a_later_start(seed: int) -> None:
+    chance = random.Random(seed)
+    made, starts = List(1), []
+    for _ in range(40):
+        starts.append(chance.randrange(8))
+        made.add((0,), starts[-1])
+    cell = int(made.shape.indices[0, I_CELL])
+    for number, start in enumerate(starts, 1):
+        later = [older for older in range(1, number) if starts[older - 1] > start]
+        assert made.number(int(made.heap[made.vertex(number) + cell + C_SKIP])) == max(later, default=0)
+        assert made.heap[made.vertex(number) + cell + C_MAX] == max(starts[:number])

@@ -20,7 +20,7 @@ from cepheid.kernels.chain_index import newest, wait
 from cepheid.kernels.chain_shape import (
     C_MAX,
     DONE,
-    K_CELL,
+    I_CELL,
     META_BITS,
     MORE_HEAP,
     MORE_OUTPUT,
@@ -74,11 +74,11 @@ def chain(
     lists = 0
     for state in range(len(shape.size)):
         most = max(most, shape.size[state])
-        lists = max(lists, shape.n_kinds[state])
+        lists = max(lists, shape.n_indices[state])
     most = max(most, V_CODES + shape.codes + shape.memo)
-    fired_move = np.empty(len(moves.kind) + 1, np.int64)
-    fired_from = np.empty(len(moves.kind) + 1, np.int64)
-    fired_latest = np.empty(len(moves.kind) + 1, np.int64)
+    fired_move = np.empty(len(moves.reads) + 1, np.int64)
+    fired_from = np.empty(len(moves.reads) + 1, np.int64)
+    fired_latest = np.empty(len(moves.reads) + 1, np.int64)
     values = np.zeros(64, np.int64)
     event_count = np.zeros(max(shape.memo - 1, 1), np.int64)
     for i in range(begin, len(batch.lane)):
@@ -98,25 +98,25 @@ def chain(
         matched = False
         known, head = -1, 0
         for move in range(moves.first[klass], moves.first[klass] + count):
-            kind, mask = moves.kind[move], moves.mask[move]
+            index, mask = moves.reads[move], moves.mask[move]
             latest, source = batch.start[i], 0
-            if kind >= 0:
-                if kind != known:
-                    head = newest(heap, slots, born, shape, kind, lane, top)
-                    known = kind
+            if index >= 0:
+                if index != known:
+                    head = newest(heap, slots, born, shape, index, lane, top)
+                    known = index
                 if head == 0:
                     continue
                 source = head
-                latest = heap[head + shape.kind[kind, K_CELL] + C_MAX]
+                latest = heap[head + shape.indices[index, I_CELL] + C_MAX]
                 if latest < edge:
                     continue
                 if mask != 0:
-                    read_values(heap, shape, kind, top, values)
-                    source = newest_different(heap, shape, kind, head, values, mask)
+                    read_values(heap, shape, index, top, values)
+                    source = newest_different(heap, shape, index, head, values, mask)
                     if source == 0:
                         continue
                     if options.windowed:
-                        latest = heap[latest_different(heap, shape, kind, head, values, mask) + V_LATEST]
+                        latest = heap[latest_different(heap, shape, index, head, values, mask) + V_LATEST]
                         if latest < edge:
                             continue
             target = moves.target[move]
@@ -136,7 +136,7 @@ def chain(
                     continue
                 heap[top + V_META] = moves.label[move]
                 heap[top + V_FROM] = fired_from[k]
-                heap[top + V_VIA] = moves.kind[move] | moves.mask[move] << VIA_BITS
+                heap[top + V_VIA] = moves.reads[move] | moves.mask[move] << VIA_BITS
                 if options.counting:
                     heap[top + V_CODES + shape.codes] = NEVER
                     status = count_below(heap, shape, top, edge, values, stack)
@@ -187,7 +187,7 @@ def chain(
             heap[vertex + V_META] = moves.label[move] | state << META_BITS
             heap[vertex + V_LATEST] = fired_latest[k]
             heap[vertex + V_FROM] = fired_from[k]
-            heap[vertex + V_VIA] = moves.kind[move] | moves.mask[move] << VIA_BITS
+            heap[vertex + V_VIA] = moves.reads[move] | moves.mask[move] << VIA_BITS
             if shape.memo > 0:
                 heap[vertex + V_CODES + shape.codes] = NEVER
             meta[TOP] = vertex + shape.size[state]

@@ -19,8 +19,8 @@ from cepheid.kernels.chain_shape import (
     C_MORE,
     C_PREV,
     C_SKIP,
-    K_CELL,
-    KIND_MASK,
+    I_CELL,
+    INDEX_MASK,
     V_CODES,
     V_FROM,
     V_LATEST,
@@ -29,12 +29,12 @@ from cepheid.kernels.chain_shape import (
 )
 from cepheid.kernels.numbers import add
 
-_VERTEX = -1  # in place of a kind: the count of the vertex itself
+_VERTEX = -1  # in place of a index: the count of the vertex itself
 
 
 @numba.njit(cache=True, forceinline=True)
-def _place(shape, vertex, kind):
-    return vertex + (V_CODES + shape.codes if kind == _VERTEX else shape.kind[kind, K_CELL] + C_MORE)
+def _place(shape, vertex, index):
+    return vertex + (V_CODES + shape.codes if index == _VERTEX else shape.indices[index, I_CELL] + C_MORE)
 
 
 @numba.njit(cache=True, forceinline=True)
@@ -46,14 +46,14 @@ def _set(heap, at, edge, words, value):
 
 
 @numba.njit(cache=True, forceinline=True)
-def _push(heap, shape, vertex, kind, edge, stack, depth):
+def _push(heap, shape, vertex, index, edge, stack, depth):
     """Notes what must be counted before, if it is not known: how much waits, or -1 where there is no room."""
-    if heap[_place(shape, vertex, kind)] == edge:
+    if heap[_place(shape, vertex, index)] == edge:
         return depth
     if 2 * depth + 2 > len(stack):
         return -1
     stack[2 * depth] = vertex
-    stack[2 * depth + 1] = kind
+    stack[2 * depth + 1] = index
     return depth + 1
 
 
@@ -64,56 +64,56 @@ def count_below(heap, shape, root, edge, values, stack):
     words = shape.memo - 1
     depth = _push(heap, shape, root, _VERTEX, edge, stack, 0)
     while depth > 0:
-        vertex, kind = stack[2 * depth - 2], stack[2 * depth - 1]
-        at = _place(shape, vertex, kind)
+        vertex, index = stack[2 * depth - 2], stack[2 * depth - 1]
+        at = _place(shape, vertex, index)
         if heap[at] == edge:
             depth -= 1
             continue
         before = depth
-        if kind != _VERTEX:
+        if index != _VERTEX:
             inside = heap[vertex + V_LATEST] >= edge
-            cell = vertex + shape.kind[kind, K_CELL]
+            cell = vertex + shape.indices[index, I_CELL]
             older = heap[cell + C_PREV] if inside else heap[cell + C_SKIP]
-            if older != 0 and heap[older + shape.kind[kind, K_CELL] + C_MAX] < edge:
+            if older != 0 and heap[older + shape.indices[index, I_CELL] + C_MAX] < edge:
                 older = 0
             if inside:
                 depth = _push(heap, shape, vertex, _VERTEX, edge, stack, depth)
             if older != 0 and depth >= 0:
-                depth = _push(heap, shape, older, kind, edge, stack, depth)
+                depth = _push(heap, shape, older, index, edge, stack, depth)
             if depth == before:
                 _set(heap, at, edge, words, 0)
                 large = False
                 if inside:
                     large |= add(heap, at + 1, heap, _place(shape, vertex, _VERTEX) + 1, words)
                 if older != 0:
-                    large |= add(heap, at + 1, heap, _place(shape, older, kind) + 1, words)
+                    large |= add(heap, at + 1, heap, _place(shape, older, index) + 1, words)
                 if large:
                     return -3
         elif heap[vertex + V_FROM] == 0:
             _set(heap, at, edge, words, 1)
         else:
-            kind, mask = heap[vertex + V_VIA] & KIND_MASK, heap[vertex + V_VIA] >> VIA_BITS
+            index, mask = heap[vertex + V_VIA] & INDEX_MASK, heap[vertex + V_VIA] >> VIA_BITS
             first = heap[vertex + V_FROM]
             if mask == 0:
-                depth = _push(heap, shape, first, kind, edge, stack, depth)
+                depth = _push(heap, shape, first, index, edge, stack, depth)
                 if depth == before:
                     _set(heap, at, edge, words, 0)
-                    add(heap, at + 1, heap, _place(shape, first, kind) + 1, words)
+                    add(heap, at + 1, heap, _place(shape, first, index) + 1, words)
             else:
-                read_values(heap, shape, kind, vertex, values)
-                one = settle(heap, shape, kind, first, edge, True, mask, values)
+                read_values(heap, shape, index, vertex, values)
+                one = settle(heap, shape, index, first, edge, True, mask, values)
                 while one != 0 and depth >= 0:
                     depth = _push(heap, shape, one, _VERTEX, edge, stack, depth)
-                    one = heap[one + shape.kind[kind, K_CELL] + C_PREV]
-                    one = settle(heap, shape, kind, one, edge, True, mask, values)
+                    one = heap[one + shape.indices[index, I_CELL] + C_PREV]
+                    one = settle(heap, shape, index, one, edge, True, mask, values)
                 if depth == before:
                     _set(heap, at, edge, words, 0)
-                    one = settle(heap, shape, kind, first, edge, True, mask, values)
+                    one = settle(heap, shape, index, first, edge, True, mask, values)
                     while one != 0:
                         if add(heap, at + 1, heap, _place(shape, one, _VERTEX) + 1, words):
                             return -3
-                        one = heap[one + shape.kind[kind, K_CELL] + C_PREV]
-                        one = settle(heap, shape, kind, one, edge, True, mask, values)
+                        one = heap[one + shape.indices[index, I_CELL] + C_PREV]
+                        one = settle(heap, shape, index, one, edge, True, mask, values)
         if depth < 0:
             return -2
     return 0

@@ -15,10 +15,10 @@ from cepheid.kernels.chain_shape import (
     C_MAX,
     C_PREV,
     C_SKIP,
-    K_CELL,
-    K_DIFFER,
-    K_POINTERS,
-    KIND_MASK,
+    I_CELL,
+    I_DIFFER,
+    I_POINTERS,
+    INDEX_MASK,
     LABEL_MASK,
     V_CODES,
     V_FROM,
@@ -32,17 +32,17 @@ from cepheid.kernels.differ import latest_different, newest_different
 
 
 @numba.njit(cache=True, forceinline=True)
-def read_values(heap, shape, kind, at, out_values):
+def read_values(heap, shape, index, at, out_values):
     """What the vertices that the one at `at` continues must differ from."""
-    for link in range(shape.kind[kind, K_DIFFER]):
-        out_values[link] = heap[at + V_CODES + shape.differ_right[kind, link]]
+    for link in range(shape.indices[index, I_DIFFER]):
+        out_values[link] = heap[at + V_CODES + shape.differ_right[index, link]]
 
 
 @numba.njit(cache=True, forceinline=True)
-def settle(heap, shape, kind, vertex, edge, windowed, mask, values):
+def settle(heap, shape, index, vertex, edge, windowed, mask, values):
     """The newest vertex of a list, at or before this one, that differs and has a start inside the window, or
     0."""
-    cell = shape.kind[kind, K_CELL]
+    cell = shape.indices[index, I_CELL]
     while vertex != 0:
         if windowed:
             if heap[vertex + cell + C_MAX] < edge:
@@ -52,11 +52,11 @@ def settle(heap, shape, kind, vertex, edge, windowed, mask, values):
                 continue
         if mask == 0:
             return vertex
-        if windowed and shape.kind[kind, K_POINTERS] > 0:
-            latest = latest_different(heap, shape, kind, vertex, values, mask)
+        if windowed and shape.indices[index, I_POINTERS] > 0:
+            latest = latest_different(heap, shape, index, vertex, values, mask)
             if latest == 0 or heap[latest + V_LATEST] < edge:
                 return 0
-        found = newest_different(heap, shape, kind, vertex, values, mask)
+        found = newest_different(heap, shape, index, vertex, values, mask)
         if found == vertex:
             return vertex
         vertex = found
@@ -79,10 +79,10 @@ def emit_chain(
     while made < limit:
         vertex = stack[depth]
         while heap[vertex + V_FROM] != 0:
-            kind, mask = heap[vertex + V_VIA] & KIND_MASK, heap[vertex + V_VIA] >> VIA_BITS
+            index, mask = heap[vertex + V_VIA] & INDEX_MASK, heap[vertex + V_VIA] >> VIA_BITS
             if mask != 0:
-                read_values(heap, shape, kind, vertex, values)
-            vertex = settle(heap, shape, kind, heap[vertex + V_FROM], edge, windowed, mask, values)
+                read_values(heap, shape, index, vertex, values)
+            vertex = settle(heap, shape, index, heap[vertex + V_FROM], edge, windowed, mask, values)
             depth += 1
             if depth == len(stack):
                 return -2
@@ -100,11 +100,11 @@ def emit_chain(
             if depth == 0:
                 return made
             above = stack[depth - 1]
-            kind, mask = heap[above + V_VIA] & KIND_MASK, heap[above + V_VIA] >> VIA_BITS
+            index, mask = heap[above + V_VIA] & INDEX_MASK, heap[above + V_VIA] >> VIA_BITS
             if mask != 0:
-                read_values(heap, shape, kind, above, values)
-            before = heap[stack[depth] + shape.kind[kind, K_CELL] + C_PREV]
-            vertex = settle(heap, shape, kind, before, edge, windowed, mask, values)
+                read_values(heap, shape, index, above, values)
+            before = heap[stack[depth] + shape.indices[index, I_CELL] + C_PREV]
+            vertex = settle(heap, shape, index, before, edge, windowed, mask, values)
             if vertex == 0:
                 depth -= 1
                 continue

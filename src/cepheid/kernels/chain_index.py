@@ -1,7 +1,7 @@
-"""The ED-index: from (kind of list, lane, values) to the newest vertex that waits there.
+"""The ED-indices in one table: from (index, lane, values) to the newest vertex that waits there.
 
-Open addressing over pairs of words: a tag, which is a hash with the kind in its lowest bits, and a vertex (0:
-free). Keys are not stored: a vertex has its own. Invariant: at most half of the slots are used.
+Open addressing over pairs of words: a tag, which is a hash with the index in its lowest bits, and a vertex
+(0: free). Keys are not stored: a vertex has its own. Invariant: at most half of the slots are used.
 """
 
 from __future__ import annotations
@@ -14,10 +14,10 @@ from cepheid.kernels.chain_shape import (
     C_MORE,
     C_PREV,
     C_SKIP,
-    K_CELL,
-    K_EQUAL,
-    K_POINTERS,
-    KIND_MASK,
+    I_CELL,
+    I_EQUAL,
+    I_POINTERS,
+    INDEX_MASK,
     META_BITS,
     NEVER,
     V_CODES,
@@ -30,74 +30,74 @@ from cepheid.kernels.differ import point
 
 FACTOR = np.uint64(0x9E3779B97F4A7C15)
 _SHIFT = np.uint64(29)
-_KIND_BITS = np.uint64(VIA_BITS)
+_INDEX_BITS = np.uint64(VIA_BITS)
 
 
 @numba.njit(cache=True, forceinline=True)
-def hash_key(heap, shape, kind, columns, lane, at):
+def hash_key(heap, shape, index, columns, lane, at):
     """A hash of a lane and of the values of the vertex at `at` in these columns."""
-    key = (np.uint64(lane) ^ (np.uint64(kind) << np.uint64(48))) * FACTOR
-    for i in range(shape.kind[kind, K_EQUAL]):
-        key = (key ^ (key >> _SHIFT) ^ np.uint64(heap[at + V_CODES + columns[kind, i]])) * FACTOR
+    key = (np.uint64(lane) ^ (np.uint64(index) << np.uint64(48))) * FACTOR
+    for i in range(shape.indices[index, I_EQUAL]):
+        key = (key ^ (key >> _SHIFT) ^ np.uint64(heap[at + V_CODES + columns[index, i]])) * FACTOR
     return (key ^ (key >> _SHIFT)) * FACTOR
 
 
 @numba.njit(cache=True, forceinline=True)
-def find_slot(heap, slots, shape, kind, columns, lane, at):
+def find_slot(heap, slots, shape, index, columns, lane, at):
     """The slot of a list, or the free one where it belongs: (slot, tag).
 
     Its key are the lane and the values of the vertex at `at` in `columns`, left ones for what comes to wait,
     right ones for what asks.
     """
-    key = hash_key(heap, shape, kind, columns, lane, at)
-    tag = (np.int64(key) & ~np.int64(KIND_MASK)) | kind
+    key = hash_key(heap, shape, index, columns, lane, at)
+    tag = (np.int64(key) & ~np.int64(INDEX_MASK)) | index
     mask = len(slots) // 2 - 1
-    slot = np.int64(key >> _KIND_BITS) & mask
+    slot = np.int64(key >> _INDEX_BITS) & mask
     while True:
         vertex = slots[2 * slot + 1]
         if vertex == 0:
             return slot, tag
         if slots[2 * slot] == tag and heap[vertex + V_LANE] == lane:
             same = True
-            for i in range(shape.kind[kind, K_EQUAL]):
-                one = heap[vertex + V_CODES + shape.equal_left[kind, i]]
-                same = same and one == heap[at + V_CODES + columns[kind, i]]
+            for i in range(shape.indices[index, I_EQUAL]):
+                one = heap[vertex + V_CODES + shape.equal_left[index, i]]
+                same = same and one == heap[at + V_CODES + columns[index, i]]
             if same:
                 return slot, tag
         slot = (slot + 1) & mask
 
 
 @numba.njit(cache=True, forceinline=True)
-def newest(heap, slots, born, shape, kind, lane, at):
+def newest(heap, slots, born, shape, index, lane, at):
     """The newest vertex of the list that the event staged at `at` asks for, or 0."""
-    slot, _ = find_slot(heap, slots, shape, kind, shape.equal_right, lane, at)
+    slot, _ = find_slot(heap, slots, shape, index, shape.equal_right, lane, at)
     vertex = slots[2 * slot + 1]
     return vertex if vertex >= born[lane] else 0
 
 
 @numba.njit(cache=True, forceinline=True)
 def wait(heap, slots, born, shape, vertex, values):
-    """Puts a vertex into its list of each kind of its state: how many slots that took."""
+    """Puts a vertex into its list of each index of its state: how many slots that took."""
     state, lane = heap[vertex + V_META] >> META_BITS, heap[vertex + V_LANE]
     taken = 0
-    for i in range(shape.n_kinds[state]):
-        kind = shape.kinds[state, i]
-        slot, tag = find_slot(heap, slots, shape, kind, shape.equal_left, lane, vertex)
+    for i in range(shape.n_indices[state]):
+        index = shape.of_state[state, i]
+        slot, tag = find_slot(heap, slots, shape, index, shape.equal_left, lane, vertex)
         before = slots[2 * slot + 1]
         taken += before == 0
         slots[2 * slot] = tag
         slots[2 * slot + 1] = vertex
-        put(heap, shape, kind, vertex, before if before >= born[lane] else 0, values)
+        put(heap, shape, index, vertex, before if before >= born[lane] else 0, values)
     return taken
 
 
 @numba.njit(cache=True, forceinline=True)
-def put(heap, shape, kind, vertex, before, values):
+def put(heap, shape, index, vertex, before, values):
     """Makes the cell of a vertex in a list whose newest vertex is `before`.
 
     The vertices passed over by the skip pointer are passed over once: constant time on average.
     """
-    cell = shape.kind[kind, K_CELL]
+    cell = shape.indices[index, I_CELL]
     latest = heap[vertex + V_LATEST]
     skip = before
     while skip != 0 and heap[skip + V_LATEST] <= latest:
@@ -107,5 +107,5 @@ def put(heap, shape, kind, vertex, before, values):
     heap[vertex + cell + C_MAX] = max(latest, heap[before + cell + C_MAX]) if before != 0 else latest
     if shape.memo > 0:
         heap[vertex + cell + C_MORE] = NEVER
-    if shape.kind[kind, K_POINTERS] > 0:
-        point(heap, shape, kind, vertex, values)
+    if shape.indices[index, I_POINTERS] > 0:
+        point(heap, shape, index, vertex, values)

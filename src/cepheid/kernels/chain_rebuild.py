@@ -16,8 +16,8 @@ from cepheid.kernels.chain_index import wait
 from cepheid.kernels.chain_shape import (
     C_PREV,
     FIRST,
-    K_CELL,
-    KIND_MASK,
+    I_CELL,
+    INDEX_MASK,
     META_BITS,
     NEVER,
     V_CODES,
@@ -47,7 +47,7 @@ def measure(heap, top, shape, born, edge, edges, lanes, new_shape):
         state = heap[vertex + V_META] >> META_BITS
         if lives(heap, vertex, born, edge, edges, lanes):
             words += new_shape.size[state]
-            cells += new_shape.n_kinds[state]
+            cells += new_shape.n_indices[state]
         vertex += shape.size[state]
     return words, cells
 
@@ -78,13 +78,13 @@ def rebuild(heap, top, shape, born, edge, edges, lanes, new_shape, out_heap, out
                 out_heap[at + i] = heap[vertex + i]
             out_heap[at + V_LANE] = lanes[heap[vertex + V_LANE]]
             if heap[vertex + V_FROM] != 0:
-                kind = heap[vertex + V_VIA] & KIND_MASK
-                out_heap[at + V_FROM] = heap[heap[vertex + V_FROM] + shape.kind[kind, K_CELL] + C_PREV]
+                index = heap[vertex + V_VIA] & INDEX_MASK
+                out_heap[at + V_FROM] = heap[heap[vertex + V_FROM] + shape.indices[index, I_CELL] + C_PREV]
             if new_shape.memo > 0:
                 out_heap[at + V_CODES + shape.codes] = NEVER
             used += wait(out_heap, out_slots, young, new_shape, at, values)
-        for i in range(shape.n_kinds[state]):
-            cell = shape.kind[shape.kinds[state, i], K_CELL]
+        for i in range(shape.n_indices[state]):
+            cell = shape.indices[shape.of_state[state, i], I_CELL]
             older = heap[vertex + cell + C_PREV]
             if alive:
                 heap[vertex + cell + C_PREV] = at

@@ -18,9 +18,9 @@ import numpy as np
 from cepheid.kernels.chain_index import FACTOR
 from cepheid.kernels.chain_shape import (
     DONE,
-    K_DIFFER,
-    K_EQUAL,
-    K_STATE,
+    I_DIFFER,
+    I_EQUAL,
+    I_STATE,
     MORE_HEAP,
     NEW_STATE,
     WIDEN,
@@ -67,20 +67,20 @@ def add_entry(keys, slots, numbers, words, count, key, source, start):
 
 
 @numba.njit(cache=True, forceinline=True)
-def write_key(shape, groups, kind, part, lane, times, equal, differ, codes, i, key):
+def write_key(shape, groups, index, part, lane, times, equal, differ, codes, i, key):
     """The key of a list, and of those in it that are equal in `part` of its links, for the codes of event
     i."""
     key[:, :] = 0
-    key[0, G_GROUP] = groups[kind] + part
+    key[0, G_GROUP] = groups[index] + part
     key[0, G_LANE] = lane
     key[0, G_TIMES] = times
     at = G_VALUES
-    for k in range(shape.kind[kind, K_EQUAL]):
-        key[0, at] = codes[i, equal[kind, k]]
+    for k in range(shape.indices[index, I_EQUAL]):
+        key[0, at] = codes[i, equal[index, k]]
         at += 1
-    for k in range(shape.kind[kind, K_DIFFER]):
+    for k in range(shape.indices[index, I_DIFFER]):
         if part >> k & 1:
-            key[0, at + k] = codes[i, differ[kind, k]]
+            key[0, at + k] = codes[i, differ[index, k]]
 
 
 @numba.njit(cache=True, forceinline=True)
@@ -113,11 +113,11 @@ def wait_counted(
         for k in range(shape.codes):
             key[0, G_VALUES + k] = codes[i, k] if is_left[k] else 0
         count, large = add_entry(keys, slots, numbers, words, count, key, source, start)
-    for n in range(shape.n_kinds[state]):
-        kind = shape.kinds[state, n]
-        for part in range(1 << shape.kind[kind, K_DIFFER]):
+    for n in range(shape.n_indices[state]):
+        index = shape.of_state[state, n]
+        for part in range(1 << shape.indices[index, I_DIFFER]):
             write_key(
-                shape, groups, kind, part, lane, times, shape.equal_left, shape.differ_left, codes, i, key
+                shape, groups, index, part, lane, times, shape.equal_left, shape.differ_left, codes, i, key
             )
             count, more = add_entry(keys, slots, numbers, words, count, key, source, start)
             large |= more
@@ -126,7 +126,7 @@ def wait_counted(
 
 @numba.njit(cache=True, forceinline=True)
 def count_waiting(
-    shape, groups, kind, mask, lane, times, codes, i, keys, slots, numbers, words, key, plus, minus
+    shape, groups, index, mask, lane, times, codes, i, keys, slots, numbers, words, key, plus, minus
 ):
     """The number of those that wait with equal values and differ in `mask`, left in `plus`."""
     plus[:] = 0
@@ -134,12 +134,12 @@ def count_waiting(
     part = mask
     while True:
         write_key(
-            shape, groups, kind, part, lane, times, shape.equal_right, shape.differ_right, codes, i, key
+            shape, groups, index, part, lane, times, shape.equal_right, shape.differ_right, codes, i, key
         )
         _, entry = find_entry(keys, slots, key)
         if entry >= 0:
             odd = 0
-            for k in range(shape.kind[kind, K_DIFFER]):
+            for k in range(shape.indices[index, I_DIFFER]):
                 odd ^= part >> k & 1
             if odd:
                 add(minus, 0, numbers, entry * words, words)
@@ -177,15 +177,15 @@ def chain_sums(
     entries, `times` how often each lane forgot. Where it stopped for MORE_HEAP or NEW_STATE the event has not
     been taken."""
     most = 1
-    for state in range(len(shape.n_kinds)):
+    for state in range(len(shape.n_indices)):
         entries = 1
-        for n in range(shape.n_kinds[state]):
-            entries += 1 << shape.kind[shape.kinds[state, n], K_DIFFER]
+        for n in range(shape.n_indices[state]):
+            entries += 1 << shape.indices[shape.of_state[state, n], I_DIFFER]
         most = max(most, entries)
     key = np.zeros((1, keys.shape[1]), np.int64)
     plus, minus = np.zeros(words, np.int64), np.zeros(words, np.int64)
-    fired_move = np.empty(len(moves.kind) + 1, np.int64)
-    fired = np.empty((len(moves.kind) + 1) * words, np.int64)
+    fired_move = np.empty(len(moves.reads) + 1, np.int64)
+    fired = np.empty((len(moves.reads) + 1) * words, np.int64)
     for i in range(begin, len(batch.lane)):
         klass, lane = batch.klass[i], batch.lane[i]
         n_moves = moves.n_moves[klass]
@@ -197,15 +197,15 @@ def chain_sums(
         n_fired = 0
         matched = False
         for move in range(moves.first[klass], moves.first[klass] + n_moves):
-            kind = moves.kind[move]
-            if kind < 0:
+            index = moves.reads[move]
+            if index < 0:
                 plus[:] = 0
                 plus[0] = 1
             else:
                 count_waiting(
                     shape,
                     groups,
-                    kind,
+                    index,
                     moves.mask[move],
                     lane,
                     times[lane],
@@ -274,7 +274,7 @@ def rebuild_sums(
     times,
     lanes,
     old_shape,
-    old_kinds,
+    old_indices,
     shape,
     groups,
     is_left,
@@ -286,8 +286,8 @@ def rebuild_sums(
 ):
     """The same partial matches in sums of another shape or with longer numbers: how many entries.
 
-    `old_kinds` are the kinds of the groups that held all codes, -1 for other groups. `lanes` are the lanes'
-    new numbers; of what a lane forgot nothing is kept.
+    `old_indices` are the indices of the groups that held all codes, -1 for other groups. `lanes` are the
+    lanes' new numbers; of what a lane forgot nothing is kept.
     """
     key = np.zeros((1, out_keys.shape[1]), np.int64)
     number = np.zeros(out_words, np.int64)
@@ -302,15 +302,15 @@ def rebuild_sums(
             for k in range(shape.codes):
                 codes[0, k] = keys[entry, G_VALUES + k]
         else:
-            kind = old_kinds[keys[entry, G_GROUP]]
-            if kind < 0:
+            index = old_indices[keys[entry, G_GROUP]]
+            if index < 0:
                 continue
-            state = old_shape.kind[kind, K_STATE]
-            n_equal = old_shape.kind[kind, K_EQUAL]
+            state = old_shape.indices[index, I_STATE]
+            n_equal = old_shape.indices[index, I_EQUAL]
             for k in range(n_equal):
-                codes[0, old_shape.equal_left[kind, k]] = keys[entry, G_VALUES + k]
-            for k in range(old_shape.kind[kind, K_DIFFER]):
-                codes[0, old_shape.differ_left[kind, k]] = keys[entry, G_VALUES + n_equal + k]
+                codes[0, old_shape.equal_left[index, k]] = keys[entry, G_VALUES + k]
+            for k in range(old_shape.indices[index, I_DIFFER]):
+                codes[0, old_shape.differ_left[index, k]] = keys[entry, G_VALUES + n_equal + k]
         for k in range(out_words):
             number[k] = 0
         for k in range(words):

@@ -20,7 +20,7 @@ from itertools import permutations
 import numba
 import numpy as np
 
-from cepheid.kernels.chain_shape import C_PREV, K_BACK, K_CELL, K_DIFFER, K_POINTERS, K_TOP, V_CODES, V_LATEST
+from cepheid.kernels.chain_shape import C_PREV, I_BACK, I_CELL, I_DIFFER, I_POINTERS, I_TOP, V_CODES, V_LATEST
 
 MOST = 3
 
@@ -44,90 +44,90 @@ for _links in range(1, MOST + 1):
 
 
 @numba.njit(cache=True, forceinline=True)
-def first_equal(heap, shape, kind, vertex, values, mask):
+def first_equal(heap, shape, index, vertex, values, mask):
     """A link of the set in which a vertex has the given value, or -1."""
-    for link in range(shape.kind[kind, K_DIFFER]):
-        if mask >> link & 1 and heap[vertex + V_CODES + shape.differ_left[kind, link]] == values[link]:
+    for link in range(shape.indices[index, I_DIFFER]):
+        if mask >> link & 1 and heap[vertex + V_CODES + shape.differ_left[index, link]] == values[link]:
             return link
     return -1
 
 
 @numba.njit(cache=True, forceinline=True)
-def newest_different(heap, shape, kind, vertex, values, mask):
+def newest_different(heap, shape, index, vertex, values, mask):
     """The newest vertex, at or before this one, that differs in every link of the set, or 0."""
-    links = shape.kind[kind, K_POINTERS]
+    links = shape.indices[index, I_POINTERS]
     at, sequence = vertex, 0
     while at != 0:
-        link = first_equal(heap, shape, kind, at, values, mask)
+        link = first_equal(heap, shape, index, at, values, mask)
         if link < 0:
             return at
         if links > 0:
             sequence = _CHILD[links, sequence, link]
-            at = heap[vertex + shape.kind[kind, K_BACK] + sequence]
+            at = heap[vertex + shape.indices[index, I_BACK] + sequence]
         else:
-            at = heap[at + shape.kind[kind, K_CELL] + C_PREV]
+            at = heap[at + shape.indices[index, I_CELL] + C_PREV]
     return 0
 
 
 @numba.njit(cache=True, forceinline=True)
-def latest_different(heap, shape, kind, vertex, values, mask):
+def latest_different(heap, shape, index, vertex, values, mask):
     """The vertex with the latest start, at or before this one, that differs in every link of the set, or
     0."""
-    links = shape.kind[kind, K_POINTERS]
+    links = shape.indices[index, I_POINTERS]
     if links > 0:
         sequence = 0
-        at = heap[vertex + shape.kind[kind, K_TOP]]
+        at = heap[vertex + shape.indices[index, I_TOP]]
         while at != 0:
-            link = first_equal(heap, shape, kind, at, values, mask)
+            link = first_equal(heap, shape, index, at, values, mask)
             if link < 0:
                 return at
             sequence = _CHILD[links, sequence, link]
-            at = heap[vertex + shape.kind[kind, K_TOP] + sequence]
+            at = heap[vertex + shape.indices[index, I_TOP] + sequence]
         return 0
     best, at = 0, vertex
     while at != 0:
         if best == 0 or heap[at + V_LATEST] > heap[best + V_LATEST]:
-            if first_equal(heap, shape, kind, at, values, mask) < 0:
+            if first_equal(heap, shape, index, at, values, mask) < 0:
                 best = at
-        at = heap[at + shape.kind[kind, K_CELL] + C_PREV]
+        at = heap[at + shape.indices[index, I_CELL] + C_PREV]
     return best
 
 
 @numba.njit(cache=True, forceinline=True)
-def _ask(heap, shape, kind, pointers, sequence, values):
+def _ask(heap, shape, index, pointers, sequence, values):
     """The values that a pointer's target must differ from: (set of links, or 0 where a pointer before it is
     none)."""
-    links = shape.kind[kind, K_POINTERS]
+    links = shape.indices[index, I_POINTERS]
     mask = 0
     while sequence != 0:
         link, sequence = _LAST[links, sequence], _PARENT[links, sequence]
         before = heap[pointers + sequence]
         if before == 0:
             return 0
-        values[link] = heap[before + V_CODES + shape.differ_left[kind, link]]
+        values[link] = heap[before + V_CODES + shape.differ_left[index, link]]
         mask |= 1 << link
     return mask
 
 
 @numba.njit(cache=True)
-def point(heap, shape, kind, vertex, values):
+def point(heap, shape, index, vertex, values):
     """Sets all pointers of a vertex that is new in a list. `values` is scratch."""
-    links = shape.kind[kind, K_POINTERS]
-    before = heap[vertex + shape.kind[kind, K_CELL] + C_PREV]
-    back, top = vertex + shape.kind[kind, K_BACK], vertex + shape.kind[kind, K_TOP]
+    links = shape.indices[index, I_POINTERS]
+    before = heap[vertex + shape.indices[index, I_CELL] + C_PREV]
+    back, top = vertex + shape.indices[index, I_BACK], vertex + shape.indices[index, I_TOP]
     heap[back] = vertex
-    best = 0 if before == 0 else heap[before + shape.kind[kind, K_TOP]]
+    best = 0 if before == 0 else heap[before + shape.indices[index, I_TOP]]
     heap[top] = vertex if best == 0 or heap[vertex + V_LATEST] >= heap[best + V_LATEST] else best
     for sequence in range(1, SEQUENCES[links]):
-        mask = _ask(heap, shape, kind, back, sequence, values)
+        mask = _ask(heap, shape, index, back, sequence, values)
         heap[back + sequence] = 0
         if mask != 0 and before != 0:
-            heap[back + sequence] = newest_different(heap, shape, kind, before, values, mask)
-        mask = _ask(heap, shape, kind, top, sequence, values)
+            heap[back + sequence] = newest_different(heap, shape, index, before, values, mask)
+        mask = _ask(heap, shape, index, top, sequence, values)
         heap[top + sequence] = 0
         if mask != 0:
-            best = 0 if before == 0 else latest_different(heap, shape, kind, before, values, mask)
+            best = 0 if before == 0 else latest_different(heap, shape, index, before, values, mask)
             if best == 0 or heap[vertex + V_LATEST] > heap[best + V_LATEST]:
-                if first_equal(heap, shape, kind, vertex, values, mask) < 0:
+                if first_equal(heap, shape, index, vertex, values, mask) < 0:
                     best = vertex
             heap[top + sequence] = best

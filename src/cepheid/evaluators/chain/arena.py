@@ -125,7 +125,7 @@ class Arena:
     def _make_room(self, edge: int, klass: int) -> None:
         """Room for one more event, and for as much again as lives."""
         count = int(self._layout.moves.n_moves[klass])
-        self._copy(edge, (count + 1) * int(self._shape.size.max()), count * int(self._shape.n_kinds.max()))
+        self._copy(edge, (count + 1) * int(self._shape.size.max()), count * int(self._shape.n_indices.max()))
 
     def _reshape(self, edge: int) -> None:
         """The same vertices with the lists that are now wanted."""

@@ -1,8 +1,9 @@
 """The chain evaluator behind the common interface.
 
 Unary predicates give events classes, as for the compact evaluator; attributes of links become codes. What
-waits is a run DAG (`Arena`), or only sums by key when matches are counted without a window (`Sums`). Python
-is per batch, newly met class or state, and growth.
+waits is a run DAG (`Arena`), or only sums by key when matches are counted without a window (`Sums`); these
+take 2ⁿ sums for n links that may differ, so with many links counts are kept in the run DAG too. Python is per
+batch, newly met class or state, and growth.
 """
 
 from __future__ import annotations
@@ -24,6 +25,7 @@ from cepheid.schema import Schema
 from cepheid.streams.times import Times, age_limit, ties_of, unsigned
 
 GUARD = 1 << 27  # events in the matches of one batch
+_MOST_SUMMED = 6  # links of an automaton that is counted by sums
 _UNLIMITED = np.iinfo(np.int64).max // 2
 
 
@@ -49,7 +51,7 @@ class ChainEvaluator:
         self._consume = query.consume
         self._counting = counting
         self._limit = _UNLIMITED if limit is None else min(limit, _UNLIMITED)
-        summing = counting and query.window is None
+        summing = counting and query.window is None and len(automaton.links) <= _MOST_SUMMED
         self._sums = Sums(self._layout, self._keys) if summing else None
         self._arena = None if summing else Arena(self._layout, self._keys, 1 if counting else 0)
         self._rows = np.zeros(0, np.int64)
@@ -117,7 +119,7 @@ class ChainEvaluator:
     def _edges(self, rows: Ints, positions: Ints, all_times: Times, kept: Ints) -> Ints:
         """By kept event, the least row or position that a match ending there may start at."""
         if self._window is None:
-            return np.full(len(rows), NEVER)
+            return np.full(len(rows), NEVER + 1)  # before every start
         if self._by_position:
             return positions - (int(self._window.amount) - 1)
         times = all_times[kept]

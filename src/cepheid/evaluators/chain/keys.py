@@ -39,7 +39,15 @@ _OF_FIXED_WIDTH = (_WHOLE, "unsigned", _REAL, _TIME, _TRUTH, _NOTHING)
 
 
 class Keys:
-    """`left[link]` and `right[link]` are the columns that a link compares."""
+    """`left[link]` and `right[link]` are the columns that a link compares.
+
+    >>> from cepheid.schema import schema_of
+    >>> tweets = pa.table({"ts": [0, 1, 2], "id": ["p", "q", None], "reply_to": [None, "p", "q"]})
+    >>> keys = Keys((Link("id", "reply_to"),), schema_of(tweets.schema, time="ts"))
+    >>> codes = keys.of(tweets, np.arange(3), np.arange(3))
+    >>> codes[:, keys.left[0]].tolist(), codes[:, keys.right[0]].tolist()
+    ([0, 1, -1], [-1, 0, 1])
+    """
 
     def __init__(self, links: tuple[Link, ...], schema: Schema) -> None:
         self._columns: dict[tuple[str, str, int], int] = {}

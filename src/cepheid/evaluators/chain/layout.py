@@ -1,6 +1,6 @@
-"""The automaton as tables for the kernels: kinds of lists, and moves by class; worked out for what is met.
+"""The automaton as tables for the kernels: indices and moves by class, worked out for what is met.
 
-In: a state that is reached or a class of events that is met. Out: `Moves` and `Shape`. Invariant: kinds and
+In: a state that is reached or a class of events that is met. Out: `Moves` and `Shape`. Invariant: indices and
 the links that must differ in them are only ever added, so that numbers and bits kept in vertices stay what
 they are.
 """
@@ -18,7 +18,7 @@ from cepheid.errors import CepheidError
 from cepheid.evaluators.chain.automaton import ChainAutomaton
 from cepheid.evaluators.chain.keys import Keys
 from cepheid.evaluators.compact.classes import Classes
-from cepheid.kernels.chain_shape import C_MORE, K_FIELDS, KIND_MASK, V_CODES, Moves, Shape
+from cepheid.kernels.chain_shape import C_MORE, I_FIELDS, INDEX_MASK, V_CODES, Moves, Shape
 from cepheid.kernels.differ import MOST, SEQUENCES
 from cepheid.matches.found import Ints
 
@@ -26,7 +26,7 @@ _MOST_DIFFERENT = 32  # bits of a mask
 
 
 @dataclass(slots=True)
-class Kind:
+class Index:
     """The lists of a state whose vertices have equal values of some links, and the links that moves over them
     want to differ."""
 
@@ -40,7 +40,7 @@ class Layout:
         self._automaton = automaton
         self._classes = classes
         self._keys = keys
-        self.kinds: list[Kind] = []
+        self.indices: list[Index] = []
         self._numbers: dict[tuple[int, tuple[int, ...]], int] = {}
         self._reached = [0]
         self._known: dict[tuple[int, int], tuple[ChainMove, ...]] = {}
@@ -68,7 +68,7 @@ class Layout:
         met = len(self._reached), len(self._classes.satisfied)
         if met == self._n_known:
             return False
-        before = [(kind.state, kind.equal, len(kind.different)) for kind in self.kinds]
+        before = [(index.state, index.equal, len(index.different)) for index in self.indices]
         for klass in range(1, met[1]):
             for state in self._reached:
                 if (state, klass) not in self._known:
@@ -77,24 +77,24 @@ class Layout:
         self.moves = self._table()
         more = len(self._automaton) > self._n_states
         self._n_states = len(self._automaton)
-        return more or before != [(kind.state, kind.equal, len(kind.different)) for kind in self.kinds]
+        return more or before != [(index.state, index.equal, len(index.different)) for index in self.indices]
 
     def _add(self, state: int, klass: int) -> None:
         moves = self._automaton.moves(state, self._classes.satisfied[klass])
         self._known[state, klass] = moves
         for move in moves:
             if state != 0:
-                self._kind(state, move)
+                self._index(state, move)
 
-    def _kind(self, state: int, move: ChainMove) -> int:
+    def _index(self, state: int, move: ChainMove) -> int:
         equal = tuple(sorted(move.equal))
         if (state, equal) not in self._numbers:
-            self._numbers[state, equal] = len(self.kinds)
-            self.kinds.append(Kind(state, equal))
+            self._numbers[state, equal] = len(self.indices)
+            self.indices.append(Index(state, equal))
         number = self._numbers[state, equal]
-        different = self.kinds[number].different
+        different = self.indices[number].different
         different += sorted(move.different - set(different))
-        if number >= KIND_MASK or len(different) > _MOST_DIFFERENT:
+        if number >= INDEX_MASK or len(different) > _MOST_DIFFERENT:
             message = "the query compares too many combinations of attributes between consecutive events"
             raise CepheidError(
                 "too-large", message, hint="fewer attributes in PART-BY, or fewer of them nested"
@@ -102,7 +102,7 @@ class Layout:
         return number
 
     def _table(self) -> Moves:
-        """Moves by class, those over one kind of list next to each other."""
+        """Moves by class, those over one index next to each other."""
         n_classes = len(self._classes.satisfied)
         first, count = np.zeros(n_classes, np.int64), np.zeros(n_classes, np.int64)
         rows: list[tuple[int, int, int, int, int]] = []
@@ -110,14 +110,14 @@ class Layout:
             first[klass] = len(rows)
             for state in self._reached:
                 for move in self._known.get((state, klass), ()):
-                    kind = -1 if state == 0 else self._kind(state, move)
+                    index = -1 if state == 0 else self._index(state, move)
                     mask = (
-                        sum(1 << self.kinds[kind].different.index(link) for link in move.different)
-                        if kind >= 0
+                        sum(1 << self.indices[index].different.index(link) for link in move.different)
+                        if index >= 0
                         else 0
                     )
                     target = -1 if move.target is None else move.target
-                    rows.append((kind, mask, move.label, target, int(move.accepts)))
+                    rows.append((index, mask, move.label, target, int(move.accepts)))
             rows[first[klass] :] = sorted(rows[first[klass] :], key=lambda row: row[0])
             count[klass] = len(rows) - first[klass]
         columns = np.array(rows, np.int64).reshape(-1, 5).T
@@ -126,29 +126,29 @@ class Layout:
     def shape(self, memo: int) -> Shape:
         """Where the cells of each state's vertices are; `memo` words for each count."""
         n_states = len(self._automaton) + 1
-        kinds = np.zeros((max(len(self.kinds), 1), K_FIELDS), np.int64)
+        indices = np.zeros((max(len(self.indices), 1), I_FIELDS), np.int64)
         size = np.full(n_states, V_CODES + len(self._keys) + memo, np.int64)
-        n_kinds = np.zeros(n_states, np.int64)
-        of_state = np.zeros((n_states, max(len(self.kinds), 1)), np.int64)
-        for number, kind in enumerate(self.kinds):
-            links = len(kind.different)
+        n_indices = np.zeros(n_states, np.int64)
+        of_state = np.zeros((n_states, max(len(self.indices), 1)), np.int64)
+        for number, index in enumerate(self.indices):
+            links = len(index.different)
             pointers = links if links <= MOST else 0
-            cell = int(size[kind.state])
+            cell = int(size[index.state])
             back = cell + C_MORE + memo
             top = back + int(SEQUENCES[pointers])
-            kinds[number] = kind.state, cell, back, top, len(kind.equal), links, pointers
-            size[kind.state] = top + int(SEQUENCES[pointers])
-            of_state[kind.state, n_kinds[kind.state]] = number
-            n_kinds[kind.state] += 1
+            indices[number] = index.state, cell, back, top, len(index.equal), links, pointers
+            size[index.state] = top + int(SEQUENCES[pointers])
+            of_state[index.state, n_indices[index.state]] = number
+            n_indices[index.state] += 1
         left, right = self._keys.left, self._keys.right
         return Shape(
-            kinds,
-            _matrix([[left[link] for link in kind.equal] for kind in self.kinds]),
-            _matrix([[right[link] for link in kind.equal] for kind in self.kinds]),
-            _matrix([[left[link] for link in kind.different] for kind in self.kinds]),
-            _matrix([[right[link] for link in kind.different] for kind in self.kinds]),
+            indices,
+            _matrix([[left[link] for link in index.equal] for index in self.indices]),
+            _matrix([[right[link] for link in index.equal] for index in self.indices]),
+            _matrix([[left[link] for link in index.different] for index in self.indices]),
+            _matrix([[right[link] for link in index.different] for index in self.indices]),
             of_state,
-            n_kinds,
+            n_indices,
             size,
             len(self._keys),
             memo,
@@ -159,7 +159,7 @@ class Layout:
             "states": self._automaton.save(),
             "classes": [sorted(item) for item in self._classes.satisfied],
             "reached": self._reached,
-            "kinds": [[kind.state, kind.equal, kind.different] for kind in self.kinds],
+            "indices": [[index.state, index.equal, index.different] for index in self.indices],
         }
         return np.frombuffer(json.dumps(content).encode(), np.uint8)
 
@@ -168,10 +168,10 @@ class Layout:
         self._automaton.load(content["states"])
         self._classes.restore([frozenset(item) for item in content["classes"]])
         self._reached = content["reached"]
-        self.kinds = [
-            Kind(state, tuple(equal), list(different)) for state, equal, different in content["kinds"]
+        self.indices = [
+            Index(state, tuple(equal), list(different)) for state, equal, different in content["indices"]
         ]
-        self._numbers = {(kind.state, kind.equal): number for number, kind in enumerate(self.kinds)}
+        self._numbers = {(index.state, index.equal): number for number, index in enumerate(self.indices)}
         self._known = {}
         self._n_known = (0, 0)
         self.fit()

@@ -31,17 +31,17 @@ class Sums:
 
     def _take_shape(self) -> None:
         self._shape: Shape = self._layout.shape(0)
-        parts = [1 << len(kind.different) for kind in self._layout.kinds]
+        parts = [1 << len(index.different) for index in self._layout.indices]
         self._groups: Ints = np.cumsum([0, *parts])
         self._entries = 1 + sum(parts)  # that one partial match is counted in, at most
         self._whole: Ints = np.full(len(self._shape.size), -1)
-        self._whole_kinds: Ints = np.full(self._groups[-1] + 1, -1)
+        self._whole_indices: Ints = np.full(self._groups[-1] + 1, -1)
         compared = set(self._columns.left)
-        for number, kind in enumerate(self._layout.kinds):
-            links = [*kind.equal, *kind.different]
-            if {self._columns.left[link] for link in links} == compared and self._whole[kind.state] < 0:
-                self._whole[kind.state] = number
-                self._whole_kinds[self._groups[number] + parts[number] - 1] = number
+        for number, index in enumerate(self._layout.indices):
+            links = [*index.equal, *index.different]
+            if {self._columns.left[link] for link in links} == compared and self._whole[index.state] < 0:
+                self._whole[index.state] = number
+                self._whole_indices[self._groups[number] + parts[number] - 1] = number
 
     @property
     def counted(self) -> int:
@@ -88,15 +88,15 @@ class Sums:
         """The same sums for the links now known, with room for as much again and for so many moves."""
         words = self._words if words is None else words
         lanes = np.arange(len(self._times)) if lanes is None else lanes
-        old_shape, old_kinds = self._shape, self._whole_kinds
+        old_shape, old_indices = self._shape, self._whole_indices
         self._take_shape()
         count = int(self._meta[0])
         groups = self._keys[:count, G_GROUP]
-        based = int(np.count_nonzero((groups < 0) | (old_kinds[np.maximum(groups, 0)] >= 0)))
+        based = int(np.count_nonzero((groups < 0) | (old_indices[np.maximum(groups, 0)] >= 0)))
         room = 64
         while room < 2 * (based + moves) * self._entries:
             room *= 2
-        widest = max((len(kind.equal) + len(kind.different) for kind in self._layout.kinds), default=0)
+        widest = max((len(index.equal) + len(index.different) for index in self._layout.indices), default=0)
         keys = np.zeros((room, G_VALUES + max(len(self._columns), widest)), np.int64)
         slots, numbers = np.zeros(2 * room, np.int64), np.zeros(room * words, np.int64)
         self._meta[0] = rebuild_sums(
@@ -107,7 +107,7 @@ class Sums:
             self._times,
             lanes,
             old_shape,
-            old_kinds,
+            old_indices,
             self._shape,
             self._groups,
             self._is_left,
