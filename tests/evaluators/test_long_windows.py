@@ -14,6 +14,7 @@ import pytest
 
 import cepheid
 from cepheid.engine import Engine
+from cepheid.evaluators.compact.evaluator import CompactEvaluator
 
 Row = tuple[int, str, int]  # time, type, key
 Follows = Callable[[list[str]], Iterator[int]]
@@ -73,12 +74,18 @@ def by_key(table: pa.Table, partitioned: bool) -> list[list[Row]]:
 
 
 def counted(text: str, table: pa.Table, piece: int) -> int:
-    """By an engine that is saved and loaded between pieces."""
-    engine = Engine(cepheid.query(text).engine(table.schema).plan, counting=True)
-    for begin in range(0, len(table), piece):
-        engine.push(table.slice(begin, piece))
-        engine = cepheid.load(engine.save())
-    return engine.counted
+    """By an engine that is saved and loaded between pieces, with either loop."""
+    numbers = []
+    for dense in (True, False):
+        engine = Engine(cepheid.query(text).engine(table.schema).plan, counting=True)
+        assert isinstance(engine._evaluator, CompactEvaluator)
+        engine._evaluator._is_dense = dense
+        for begin in range(0, len(table), piece):
+            engine.push(table.slice(begin, piece))
+            engine = cepheid.load(engine.save())
+        numbers.append(engine.counted)
+    assert numbers[0] == numbers[1]
+    return numbers[0]
 
 
 PATTERNS: dict[str, Follows] = {"A ; B ; C": abc, "(A+ ; B)+ ; C": rounds}
