@@ -128,8 +128,7 @@ class Layout:
         n_states = len(self._automaton) + 1
         indices = np.zeros((max(len(self.indices), 1), I_FIELDS), np.int64)
         size = np.full(n_states, V_CODES + len(self._keys) + memo, np.int64)
-        n_indices = np.zeros(n_states, np.int64)
-        of_state = np.zeros((n_states, max(len(self.indices), 1)), np.int64)
+        of_state: list[list[int]] = [[] for _ in range(n_states)]
         for number, index in enumerate(self.indices):
             links = len(index.different)
             pointers = links if links <= MOST else 0
@@ -138,8 +137,7 @@ class Layout:
             top = back + int(SEQUENCES[pointers])
             indices[number] = index.state, cell, back, top, len(index.equal), links, pointers
             size[index.state] = top + int(SEQUENCES[pointers])
-            of_state[index.state, n_indices[index.state]] = number
-            n_indices[index.state] += 1
+            of_state[index.state].append(number)
         left, right = self._keys.left, self._keys.right
         return Shape(
             indices,
@@ -147,8 +145,8 @@ class Layout:
             _matrix([[right[link] for link in index.equal] for index in self.indices]),
             _matrix([[left[link] for link in index.different] for index in self.indices]),
             _matrix([[right[link] for link in index.different] for index in self.indices]),
-            of_state,
-            n_indices,
+            _matrix(of_state),
+            np.array([len(numbers) for numbers in of_state]),
             size,
             len(self._keys),
             memo,
