@@ -22,13 +22,13 @@ from bench.tables import MEASURED, measured
 from bench.timing import measure, require
 from bench.work import counted
 
-WITHIN = 20_000  # units of time, of which each event takes one
+PER_KEY = 20  # events of each key in a window
 PREFIX = 200_000  # events on which the count is checked
 OLD = 1_000  # matches of the query for different keys
 FLAT, TWICE = 1.5, 2.0
 
-PART_BY = f"SELECT * FROM s WHERE (A AS x ; B AS y ; C AS z) PART-BY [key] WITHIN {WITHIN}"
-PARTITION = f"SELECT * FROM s WHERE A AS x ; B AS y ; C AS z PARTITION BY key WITHIN {WITHIN}"
+PART_BY = "SELECT * FROM s WHERE (A AS x ; B AS y ; C AS z) PART-BY [key] WITHIN {}"
+PARTITION = "SELECT * FROM s WHERE A AS x ; B AS y ; C AS z PARTITION BY key WITHIN {}"
 DIFFERENT = "SELECT * FROM s WHERE (A AS x ; B AS y) FILTER x.key <> y.key"
 
 
@@ -37,7 +37,7 @@ def run(setting: Setting) -> Report:
     numbers = setting.points([10, 10**3, 10**5, 10**6], [10, 10**5])
     repeats = min(setting.repeats, 3)
     most = setting.events(1_000_000, 400_000)
-    by_length = setting.each(one, [(n // setting.divide, 10**4, "chain", repeats) for n in lengths])
+    by_length = setting.each(one, [(n // setting.divide, 10**3, "chain", repeats) for n in lengths])
     by_keys = setting.each(one, [(most, keys, "chain", repeats) for keys in numbers])
     partitioned = setting.each(one, [(most, keys, "auto", repeats) for keys in numbers])
     waiting = setting.points([10**3, 10**4, 10**5], [10**3, 10**5])
@@ -85,7 +85,7 @@ def _target(work: str, rows: list[Row]) -> Target:
 def one(events: int, keys: int, evaluator: str, repeats: int) -> Row:
     stream = drawn(events)
     table = keyed(stream, keys)
-    query = PART_BY if evaluator == "chain" else PARTITION
+    query = (PART_BY if evaluator == "chain" else PARTITION).format(PER_KEY * keys)
     expected = checked(stream, table, keys)
     name = f"{'PART-BY' if evaluator == 'chain' else 'PARTITION BY'}, {short(keys)} keys"
     return counted(name, table, query, expected, repeats, evaluator=evaluator, keys=keys)
@@ -93,14 +93,14 @@ def one(events: int, keys: int, evaluator: str, repeats: int) -> Row:
 
 def checked(stream: Stream, table: pa.Table, keys: int) -> Check:
     """Both ways of saying it find what trying triples finds, where keys are many enough for that; else each other's."""
-    prefix, part = stream.prefix(PREFIX), table.slice(0, PREFIX)
-    found = cepheid.count(part, PART_BY, evaluator="chain")
+    prefix, part, within = stream.prefix(PREFIX), table.slice(0, PREFIX), PER_KEY * keys
+    found = cepheid.count(part, PART_BY.format(within), evaluator="chain")
     if keys >= 10**4:
         numbers, times = (part[name].to_numpy() for name in ("key", "ts"))
-        expected, how = by_key(prefix, numbers, times, WITHIN), "by trying triples"
+        expected, how = by_key(prefix, numbers, times, within), "by trying triples"
     else:
-        expected, how = cepheid.count(part, PARTITION), "PART-BY as PARTITION BY"
-    require(found, expected, f"`{PART_BY}`")
+        expected, how = cepheid.count(part, PARTITION.format(within)), "PART-BY as PARTITION BY"
+    require(found, expected, f"`{PART_BY.format(within)}`")
     return Check(f"first {PREFIX:,} events, {how}")
 
 

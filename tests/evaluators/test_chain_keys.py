@@ -10,7 +10,7 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
-from cepheid.automata.chain import Link
+from cepheid.automata.chain import Link, LinkKind
 from cepheid.errors import CepheidError
 from cepheid.evaluators.chain.keys import _NULL, Keys
 from cepheid.schema import schema_of
@@ -86,6 +86,27 @@ def test_codes_are_equal_when_values_are_one_key(
 def test_the_one_number_that_stands_for_null_is_refused() -> None:
     table = pa.table({"ts": [0, 1], "type": ["A", "A"], "l": pa.array([_NULL, None], pa.int64())})
     keys = Keys((Link("l", "l"),), schema_of(table.schema, time="ts"))
-    with pytest.raises(CepheidError, match="column `l` holds the value"):
+    with pytest.raises(CepheidError, match="column `l` holds a value around"):
         codes(keys, table)
     assert codes(keys, table.slice(1)).tolist() == [[_NULL]]
+
+
+@pytest.mark.parametrize(
+    ("left", "right"),
+    [
+        (pa.array([1, None, 3]), pa.array([1, None, 4])),
+        (pa.array([1.0, None, float("nan")]), pa.array([1.0, None, float("nan")])),
+        (pa.array(["a", None, "b"]), pa.array(["a", None, "c"])),
+        (pa.array([1, None, 3]), pa.array([1.0, None, float("nan")])),
+        (pa.array([Decimal("0.1"), None, None]), pa.array([0.1, None, float("nan")])),
+        (pa.array([True, None, True]), pa.array([True, None, False])),
+    ],
+)
+def test_values_that_are_unknown_equal_nothing(left: pa.Array, right: pa.Array) -> None:
+    table = pa.table({"ts": [0, 1, 2], "type": ["A"] * 3, "l": left, "r": right})
+    keys = Keys((Link("l", "r", LinkKind.VALUE),), schema_of(table.schema, time="ts"))
+    found = codes(keys, table)
+    one, two = found[:, keys.left[0]].tolist(), found[:, keys.right[0]].tolist()
+    assert [a == b for a, b in zip(one, two, strict=True)] == [True, False, False]
+    assert one[1] not in two
+    assert two[1] not in one

@@ -108,19 +108,18 @@ def parted(case: Case, *names: str) -> Case:
     names=st.lists(KEYS, min_size=1, max_size=2, unique=True),
     cuts=st.lists(st.integers(0, 14)),
 )
-def test_the_compact_evaluator_runs_it_and_finds_what_the_definition_says(
+def test_partitions_or_chains_find_what_the_definition_says(
     case: Case, names: list[str], cuts: list[int]
 ) -> None:
     case = parted(case, *names)
     note(repr(case))
     plan = plan_of(case, "auto")
-    evaluator = "semantics" if plan is None else plan.evaluator
     by_partition = plan is not None and not any(
         isinstance(node, PartBy) for node in walk(plan.rewritten.pattern)
     )
-    assert evaluator == ("compact" if by_partition else "semantics")
+    assert by_partition == (plan is not None and plan.evaluator == "compact")
     cuts = [min(cut, len(case.table)) for cut in cuts]
-    difference = differences(case, cuts, evaluator, saved=True)
+    difference = differences(case, cuts, "compact" if by_partition else "auto", saved=True)
     assert difference is None, difference
 
 
@@ -188,7 +187,13 @@ def test_explain_says_what_became_of_it() -> None:
     assert "PART-BY: runs as partitions by id, which no match can tell" in said
     assert "partitions: none" in said
     said = cepheid.explain("SELECT * FROM s WHERE A AS x : B AS y PART-BY [id]", schema)
-    assert "evaluator: semantics\n  because PART-BY [id] compares events; only the definition" in said
+    assert "evaluator: chain\n  because PART-BY [id] compares events, but only neighbours in a match" in said
+    assert "mark B if last.id ≡ id, next as y" in said
+    said = cepheid.explain("SELECT MAX * FROM s WHERE A AS x : B AS y PART-BY [id]", schema)
+    assert (
+        "evaluator: semantics\n  because MAX compares matches, and those of other keys compete too; only"
+        in said
+    )
     said = cepheid.explain("SELECT * FROM s WHERE A+ IN X ; B+ IN Y FILTER X.id < Y.id", schema)
     assert "because FILTER X.id < Y.id compares events of sets; only the definition" in said
     said = cepheid.explain("SELECT * FROM s WHERE A ALL B", schema)
