@@ -45,17 +45,18 @@ class Form:
     """A form that matches are given in: `run` makes all of them, lets them go, and says how many there were."""
 
     name: str
-    run: Callable[[pa.Table, ParsedQuery, str], int]
+    run: Callable[[pa.Table, ParsedQuery, str, str], int]
 
 
-def whole_rows(table: pa.Table, query: ParsedQuery, time: str = "ts") -> int:
+def whole_rows(table: pa.Table, query: ParsedQuery, time: str = "ts", evaluator: str = "auto") -> int:
     """Ids, times and every event with its attributes."""
-    return _enumerated(query.engine(table.schema, time=time), table)
+    return _enumerated(query.engine(table.schema, time=time, evaluator=evaluator), table)
 
 
-def positions(table: pa.Table, query: ParsedQuery, time: str = "ts") -> int:
+def positions(table: pa.Table, query: ParsedQuery, time: str = "ts", evaluator: str = "auto") -> int:
     """Where in the stream its events are, and nothing else."""
-    return _enumerated(query.engine(table.schema, time=time, columns=["positions"]), table)
+    engine = query.engine(table.schema, time=time, columns=["positions"], evaluator=evaluator)
+    return _enumerated(engine, table)
 
 
 FORMS = (Form("whole events", whole_rows), Form("positions", positions))
@@ -78,10 +79,11 @@ def enumerated(
     repeats: int,
     form: Form = FORMS[0],
     time: str = "ts",
+    evaluator: str = "auto",
 ) -> Row:
     parsed = cepheid.query(query)
-    matches, timing = measure(lambda: form.run(table, parsed, time), repeats, check.expected)
-    parameters = {"query": query, "form": form.name}
+    matches, timing = measure(lambda: form.run(table, parsed, time, evaluator), repeats, check.expected)
+    parameters = {"query": query, "form": form.name, "evaluator": evaluator}
     return Row(name, table.num_rows, matches, table.nbytes, check.how, timing, parameters)
 
 

@@ -20,7 +20,7 @@ from bench.results import Report, Row, Setting, Target
 from bench.streams import Stream, drawn, keyed
 from bench.tables import MEASURED, measured
 from bench.timing import measure, require
-from bench.work import counted
+from bench.work import FORMS, counted, enumerated
 
 PER_KEY = 20  # events of each key in a window
 PREFIX = 200_000  # events on which the count is checked
@@ -37,18 +37,22 @@ def run(setting: Setting) -> Report:
     numbers = setting.points([10, 10**3, 10**5, 10**6], [10, 10**5])
     repeats = min(setting.repeats, 3)
     most = setting.events(1_000_000, 400_000)
-    by_length = setting.each(one, [(n // setting.divide, 10**3, "chain", repeats) for n in lengths])
-    by_keys = setting.each(one, [(most, keys, "chain", repeats) for keys in numbers])
-    partitioned = setting.each(one, [(most, keys, "auto", repeats) for keys in numbers])
+    by_length = setting.each(one, [(n // setting.divide, 10**3, True, False, repeats) for n in lengths])
+    by_keys, counting = (
+        setting.each(one, [(most, keys, True, count, repeats) for keys in numbers]) for count in (False, True)
+    )
+    partitioned, partitioned_counting = (
+        setting.each(one, [(most, keys, False, count, repeats) for keys in numbers])
+        for count in (False, True)
+    )
     waiting = setting.points([10**3, 10**4, 10**5], [10**3, 10**5])
     delays = setting.each(different, [(n // setting.divide, repeats) for n in waiting])
-    rows = [*by_length, *by_keys, *partitioned, *delays]
+    rows = [*by_length, *by_keys, *partitioned, *counting, *partitioned_counting, *delays]
     per_match = [row.timing.seconds / row.matches * 1e9 for row in delays]
     lines = [(row.name, *measured(row, setting.calibration)) for row in rows]
-    ratios = [chain.timing / partition.timing for chain, partition in zip(by_keys, partitioned, strict=True)]
     return Report(
         "chains",
-        "A ; B ; C of one key, count; A ; B of different keys, one B, all matches made",
+        f"A ; B ; C of one key, {PER_KEY} events of it in a window; A ; B of different keys, one B",
         ("", *MEASURED),
         lines,
         rows,
@@ -57,13 +61,8 @@ def run(setting: Setting) -> Report:
         [
             _target(f"PART-BY, stream {short(lengths[0])} → {short(lengths[-1])}", by_length),
             _target(f"PART-BY, keys {short(numbers[0])} → {short(numbers[-1])}", by_keys),
-            Target(
-                "PART-BY link by link beside PARTITION BY, worst",
-                TWICE,
-                max(ratios),
-                "×",
-                noisy=any(row.noisy for row in (*by_keys, *partitioned)),
-            ),
+            _beside("matching", by_keys, partitioned),
+            _beside("counting", counting, partitioned_counting),
             Target(
                 f"delay of different keys, {short(waiting[0])} → {short(waiting[-1])} waiting",
                 FLAT,
@@ -82,13 +81,23 @@ def _target(work: str, rows: list[Row]) -> Target:
     )
 
 
-def one(events: int, keys: int, evaluator: str, repeats: int) -> Row:
+def _beside(work: str, chains: list[Row], partitions: list[Row]) -> Target:
+    worst = max(chain.timing / partition.timing for chain, partition in zip(chains, partitions, strict=True))
+    noisy = any(row.noisy for row in (*chains, *partitions))
+    return Target(f"PART-BY link by link beside PARTITION BY, {work}, worst", TWICE, worst, "×", noisy=noisy)
+
+
+def one(events: int, keys: int, chain: bool, count: bool, repeats: int) -> Row:
+    """With `count` only the number of matches, else the positions of all."""
     stream = drawn(events)
     table = keyed(stream, keys)
-    query = (PART_BY if evaluator == "chain" else PARTITION).format(PER_KEY * keys)
-    expected = checked(stream, table, keys)
-    name = f"{'PART-BY' if evaluator == 'chain' else 'PARTITION BY'}, {short(keys)} keys"
-    return counted(name, table, query, expected, repeats, evaluator=evaluator, keys=keys)
+    query = (PART_BY if chain else PARTITION).format(PER_KEY * keys)
+    check = checked(stream, table, keys)
+    evaluator = "chain" if chain else "compact"
+    name = f"{'PART-BY' if chain else 'PARTITION BY'}, {short(keys)} keys{', count' if count else ''}"
+    if count:
+        return counted(name, table, query, check, repeats, evaluator=evaluator, keys=keys)
+    return enumerated(name, table, query, check, repeats, FORMS[1], evaluator=evaluator)
 
 
 def checked(stream: Stream, table: pa.Table, keys: int) -> Check:

@@ -65,6 +65,17 @@ def test_shuffled_rows_give_what_one_process_gives(spark: SparkSession, text: st
     assert cepheid.count(spread, text, order="n") == len(expected)
 
 
+@pytest.mark.parametrize("keys", ["i", "i, k", "k, l, i"])
+def test_one_key_with_half_of_the_events_changes_nothing(spark: SparkSession, keys: str) -> None:
+    table = events(rows=300, skew=0.5)
+    text = f"SELECT * FROM s WHERE A AS x ; (B AS y)+ ; C AS z PARTITION BY {keys} WITHIN 9"
+    expected = rows_of(cepheid.match(table, text, order="n"))
+    spread = spark.createDataFrame(table).repartition(4)
+    assert rows_of(cepheid.match(spread, text, order="n")) == expected
+    assert cepheid.count(spread, text, order="n") == len(expected) > 20
+    assert "skew: the rows of one key go through one task, in order" in cepheid.explain(text, spread)
+
+
 def test_what_the_shuffle_goes_by() -> None:
     def attributes(text: str) -> tuple[str, ...]:
         return key_attributes(cepheid.query(text).query)
