@@ -24,8 +24,8 @@ from bench.work import FORMS, counted, enumerated
 
 PER_KEY = 20  # events of each key in a window
 PREFIX = 200_000  # events on which the count is checked
-OLD = 1_000  # matches of the query for different keys
-FLAT, TWICE = 1.5, 2.0
+OLD = 50_000  # matches of the query for different keys
+FLAT, TWICE = 1.5, 2.0  # more keys than caches hold may cost twice as much
 
 PART_BY = "SELECT * FROM s WHERE (A AS x ; B AS y ; C AS z) PART-BY [key] WITHIN {}"
 PARTITION = "SELECT * FROM s WHERE A AS x ; B AS y ; C AS z PARTITION BY key WITHIN {}"
@@ -60,7 +60,7 @@ def run(setting: Setting) -> Report:
         f"{OLD:,} matches past ever more As of B's key: {', '.join(f'{ns:,.0f}' for ns in per_match)} ns per match.",
         [
             _target(f"PART-BY, stream {short(lengths[0])} → {short(lengths[-1])}", by_length),
-            _target(f"PART-BY, keys {short(numbers[0])} → {short(numbers[-1])}", by_keys),
+            _target(f"PART-BY, keys {short(numbers[0])} → {short(numbers[-1])}", by_keys, TWICE),
             _beside("matching", by_keys, partitioned),
             _beside("counting", counting, partitioned_counting),
             Target(
@@ -74,10 +74,10 @@ def run(setting: Setting) -> Report:
     )
 
 
-def _target(work: str, rows: list[Row]) -> Target:
+def _target(work: str, rows: list[Row], goal: float = FLAT) -> Target:
     times = [row.ns_per_event for row in rows]
     return Target(
-        f"{work}, time per event", FLAT, max(times) / min(times), "×", noisy=any(r.noisy for r in rows)
+        f"{work}, time per event", goal, max(times) / min(times), "×", noisy=any(r.noisy for r in rows)
     )
 
 
