@@ -33,7 +33,7 @@ def stream(events: int, types: str = "ABCDE", keys: int = 1) -> pa.Table:
 
 
 def engine_for(text: str, counting: bool) -> tuple[Engine, CompactEvaluator]:
-    plan = cepheid.query(f"SELECT * FROM s WHERE {text}").engine(stream(1).schema).plan
+    plan = cepheid.query(f"SELECT * FROM s WHERE {text}").engine(stream(1).schema, evaluator="compact").plan
     engine = Engine(plan, counting=counting)
     assert isinstance(engine._evaluator, CompactEvaluator)
     return engine, engine._evaluator

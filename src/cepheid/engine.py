@@ -368,6 +368,8 @@ def checked_columns(columns: Sequence[str] | None) -> tuple[str, ...] | None:
 
 def evaluator_for(plan: Plan, counting: bool, limit: int | None) -> Evaluator:
     match plan.evaluator:
+        case "chain" if counting and plan.automaton is not None and plan.asked == "auto":
+            return CompactEvaluator(plan, counting)
         case "compact":
             return CompactEvaluator(plan, counting, None if counting else limit)
         case "chain":

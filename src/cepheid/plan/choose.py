@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from cepheid.algebra.conditions import attributes, sets_read
-from cepheid.algebra.nodes import All, Atom, Filter, PartBy, Query, walk
+from cepheid.algebra.nodes import All, Atom, Filter, PartBy, Query, Strategy, walk
 from cepheid.algebra.printing import print_condition, print_part_by
 from cepheid.algebra.variables import shown
 from cepheid.automata.cea import CEA
@@ -42,7 +42,7 @@ def choose(query: Query, rewritten: Query, schema: Schema, evaluator: str = "aut
             hint="leave the evaluator to `auto`",
         )
     chain = None
-    if evaluator == "chain" or (evaluator == "auto" and not unary):
+    if evaluator == "chain" or (evaluator == "auto" and (not unary or _is_of_many_keys(rewritten))):
         chain = chain_of(query, rewritten, schema)
     if evaluator == "chain" and isinstance(chain, str):
         raise CepheidError(
@@ -52,7 +52,7 @@ def choose(query: Query, rewritten: Query, schema: Schema, evaluator: str = "aut
         )
     chosen = evaluator
     if evaluator == "auto":
-        chosen = "compact" if unary else "chain" if isinstance(chain, ChainCEA) else "semantics"
+        chosen = "chain" if isinstance(chain, ChainCEA) else "compact" if unary else "semantics"
     variables = shown(query)
     return Plan(
         query=query,
@@ -79,12 +79,19 @@ def automaton_of(query: Query, rewritten: Query) -> CEA | None:
 def _why(chosen: str, asked: str, rewritten: Query, chain: ChainCEA | str | None) -> Iterator[str]:
     if asked != "auto":
         yield f"`{chosen}` was asked for"
-    elif chosen == "compact":
+    elif is_unary(rewritten.pattern):
         yield "every condition is unary, so the pattern is a finite automaton: constant time per event"
+        if chosen == "chain":
+            yield "of many partitions one index of what waits makes matches faster; counts run on `compact`"
     elif chosen == "chain":
         yield f"{reason(rewritten)}, but only neighbours in a match: constant time per event, by an index of what waits"
     else:
         yield f"{chain}; only the definition itself runs that for now, and it is slow"
+
+
+def _is_of_many_keys(query: Query) -> bool:
+    """Whether matches of many partitions are made: one index of all is faster than a state for each."""
+    return bool(query.partition_by) and query.window is not None and query.strategy is Strategy.ALL
 
 
 def reason(query: Query) -> str:
