@@ -36,11 +36,13 @@ def test_rows_and_lanes_that_are_forgotten_are_never_missed(
     agrees()
 
 
+@pytest.mark.parametrize("evaluator", ["compact", "chain"])
 @pytest.mark.parametrize("late", [5, 6])
-def test_a_key_is_kept_for_as_long_as_the_window(late: int, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_key_is_kept_for_as_long_as_the_window(
+    late: int, evaluator: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr("cepheid.engine._SPARE_LANES", ALWAYS)
     table = pa.table({"ts": [0, late, late], "type": ["A", "A", "B"], "k": [1, 2, 1]})
-    engine = cepheid.query("SELECT * FROM s WHERE A AS x ; B AS y PARTITION BY k WITHIN 5").engine(
-        table.schema
-    )
+    query = cepheid.query("SELECT * FROM s WHERE A AS x ; B AS y PARTITION BY k WITHIN 5")
+    engine = query.engine(table.schema, evaluator=evaluator)
     assert [len(engine.push(table.slice(at, 1))) for at in range(3)] == [0, 0, 1 if late == 5 else 0]

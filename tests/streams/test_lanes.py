@@ -45,12 +45,13 @@ def key_of(row: dict[str, Any], names: list[str]) -> tuple[object, ...]:
     return tuple("NaN" if row[name] != row[name] else row[name] for name in names)
 
 
+@pytest.mark.parametrize("evaluator", ["compact", "chain"])
 @pytest.mark.parametrize("name", COLUMNS)
-def test_every_key_is_a_stream_of_its_own(name: str) -> None:
+def test_every_key_is_a_stream_of_its_own(name: str, evaluator: str) -> None:
     table = keyed(COLUMNS[name])
     names = list(COLUMNS[name])
     text = f"SELECT * FROM s WHERE A AS x ; B AS y PARTITION BY {', '.join(names)} WITHIN 4 EVENTS"
-    engine = cepheid.query(text).engine(table.schema, positions=True)
+    engine = cepheid.query(text).engine(table.schema, positions=True, evaluator=evaluator)
     found: Counter[tuple[int, ...]] = Counter()
     ids = set()
     for begin in range(0, ROWS, 2_500):
