@@ -43,6 +43,7 @@ def cea_of(pattern: str) -> CEA:
         ("A AS x ; B AS y ; C AS z ; D AS w", Strategy.MAX, 10, 4, 4),
         ("A AS x ; (B AS y OR C AS z) ; D", Strategy.ALL, 3, 3, 3),
         ("(A AS x ; B) OR (C AS y ; B)", Strategy.ALL, 2, 2, 2),
+        ("(A ; B AS y) OR (A ; B AS z) OR (C ; B AS y)", Strategy.ALL, 3, 3, 3),
     ],
 )
 def test_how_many_states(

@@ -37,9 +37,10 @@ def test_equal_numbers_mean_equal_texts(texts: list[str], front: int, back: int)
     assert len(values) in (len(set(texts)), len(texts))
 
 
+@pytest.mark.parametrize("form", ["text {}", "texts that begin alike {}"])
 @pytest.mark.parametrize("many", [MOST_TEXTS, MOST_TEXTS + 1])
-def test_many_distinct_texts_are_numbered_too(many: int) -> None:
-    texts = pa.array([f"text {number}" for number in np.arange(3 * many) % many])
+def test_many_distinct_texts_are_numbered_too(many: int, form: str) -> None:
+    texts = pa.array([form.format(number) for number in np.arange(3 * many) % many])
     codes, values = distinct(pa.chunked_array([texts]))
     assert len(values) == many
     assert values.take(pa.array(codes)).equals(texts)

@@ -67,12 +67,12 @@ def test_shuffled_rows_give_what_one_process_gives(spark: SparkSession, text: st
 
 @pytest.mark.parametrize("keys", ["i", "i, k", "k, l, i"])
 def test_one_key_with_half_of_the_events_changes_nothing(spark: SparkSession, keys: str) -> None:
-    table = events(rows=300, skew=0.5)
+    table = events(rows=600, skew=0.5)
     text = f"SELECT * FROM s WHERE A AS x ; (B AS y)+ ; C AS z PARTITION BY {keys} WITHIN 9"
     expected = rows_of(cepheid.match(table, text, order="n"))
     spread = spark.createDataFrame(table).repartition(4)
     assert rows_of(cepheid.match(spread, text, order="n")) == expected
-    assert cepheid.count(spread, text, order="n") == len(expected) > 20
+    assert cepheid.count(spread, text, order="n") == len(expected) > 5
     assert "skew: the rows of one key go through one task, in order" in cepheid.explain(text, spread)
 
 
