@@ -1,8 +1,9 @@
 """Correlation by equality on the chain evaluator (`partition-by-chain-cea`): what an event costs, and a match.
 
-`A ; B ; C` with one key throughout, said by PART-BY and compared link by link, or by PARTITION BY; streams of 10⁵ to
-10⁷ events and 10 to 10⁶ keys. And `A ; B` of *different* keys, where all but the oldest A have B's key: the pointers of
-the paper's section 6 must lead past them at once.
+`A ; B ; C` with one key throughout, said by PART-BY and compared link by link, by PART-BY as it is planned (as a
+partition), or by PARTITION BY on the compact evaluator; streams of 10⁵ to 10⁷ events and 10 to 10⁶ keys. And `A ; B`
+of *different* keys, where all but the oldest A have B's key: the pointers of the paper's section 6 must lead past them
+at once.
 """
 
 from __future__ import annotations
@@ -29,6 +30,7 @@ FLAT, TWICE = 1.5, 2.0  # more keys than caches hold may cost twice as much
 
 PART_BY = "SELECT * FROM s WHERE (A AS x ; B AS y ; C AS z) PART-BY [key] WITHIN {}"
 PARTITION = "SELECT * FROM s WHERE A AS x ; B AS y ; C AS z PARTITION BY key WITHIN {}"
+WAYS = {"chain": "PART-BY by links", "planned": "PART-BY", "partition": "PARTITION BY"}
 DIFFERENT = "SELECT * FROM s WHERE (A AS x ; B AS y) FILTER x.key <> y.key"
 
 
@@ -37,32 +39,36 @@ def run(setting: Setting) -> Report:
     numbers = setting.points([10, 10**3, 10**5, 10**6], [10, 10**5])
     repeats = min(setting.repeats, 3)
     most = setting.events(1_000_000, 400_000)
-    by_length = setting.each(one, [(n // setting.divide, 10**3, True, False, repeats) for n in lengths])
-    by_keys, counting = (
-        setting.each(one, [(most, keys, True, count, repeats) for keys in numbers]) for count in (False, True)
-    )
-    partitioned, partitioned_counting = (
-        setting.each(one, [(most, keys, False, count, repeats) for keys in numbers])
+    by_length = setting.each(one, [("chain", n // setting.divide, 10**3, False, repeats) for n in lengths])
+    rows: dict[tuple[str, bool], list[Row]] = {
+        (way, count): setting.each(one, [(way, most, keys, count, repeats) for keys in numbers])
         for count in (False, True)
-    )
+        for way in WAYS
+    }
     waiting = setting.points([10**3, 10**4, 10**5], [10**3, 10**5])
     delays = setting.each(different, [(n // setting.divide, repeats) for n in waiting])
-    rows = [*by_length, *by_keys, *partitioned, *counting, *partitioned_counting, *delays]
+    every = [*by_length, *(row for group in rows.values() for row in group), *delays]
     per_match = [row.timing.seconds / row.matches * 1e9 for row in delays]
-    lines = [(row.name, *measured(row, setting.calibration)) for row in rows]
+    lines = [(row.name, *measured(row, setting.calibration)) for row in every]
     return Report(
         "chains",
         f"A ; B ; C of one key, {PER_KEY} events of it in a window; A ; B of different keys, one B",
         ("", *MEASURED),
         lines,
-        rows,
+        every,
         f"Look at ns/event: the same for all streams and numbers of keys but for what caches hold. The last lines make "
         f"{OLD:,} matches past ever more As of B's key: {', '.join(f'{ns:,.0f}' for ns in per_match)} ns per match.",
         [
             _target(f"PART-BY, stream {short(lengths[0])} → {short(lengths[-1])}", by_length),
-            _target(f"PART-BY, keys {short(numbers[0])} → {short(numbers[-1])}", by_keys, TWICE),
-            _beside("matching", by_keys, partitioned),
-            _beside("counting", counting, partitioned_counting),
+            _target(f"PART-BY, keys {short(numbers[0])} → {short(numbers[-1])}", rows["chain", False], TWICE),
+            *(
+                _beside(
+                    f"{WAYS[way]} beside PARTITION BY, {'count' if count else 'matches'}, worst", one, other
+                )
+                for count in (False, True)
+                for way in ("chain", "planned")
+                for one, other in [(rows[way, count], rows["partition", count])]
+            ),
             Target(
                 f"delay of different keys, {short(waiting[0])} → {short(waiting[-1])} waiting",
                 FLAT,
@@ -81,20 +87,19 @@ def _target(work: str, rows: list[Row], goal: float = FLAT) -> Target:
     )
 
 
-def _beside(work: str, chains: list[Row], partitions: list[Row]) -> Target:
-    worst = max(chain.timing / partition.timing for chain, partition in zip(chains, partitions, strict=True))
-    noisy = any(row.noisy for row in (*chains, *partitions))
-    return Target(f"PART-BY link by link beside PARTITION BY, {work}, worst", TWICE, worst, "×", noisy=noisy)
+def _beside(work: str, ones: list[Row], others: list[Row]) -> Target:
+    worst = max(one.timing / other.timing for one, other in zip(ones, others, strict=True))
+    return Target(work, TWICE, worst, "×", noisy=any(row.noisy for row in (*ones, *others)))
 
 
-def one(events: int, keys: int, chain: bool, count: bool, repeats: int) -> Row:
+def one(way: str, events: int, keys: int, count: bool, repeats: int) -> Row:
     """With `count` only the number of matches, else the positions of all."""
     stream = drawn(events)
     table = keyed(stream, keys)
-    query = (PART_BY if chain else PARTITION).format(PER_KEY * keys)
+    query = (PARTITION if way == "partition" else PART_BY).format(PER_KEY * keys)
     check = checked(stream, table, keys)
-    evaluator = "chain" if chain else "compact"
-    name = f"{'PART-BY' if chain else 'PARTITION BY'}, {short(keys)} keys{', count' if count else ''}"
+    evaluator = {"chain": "chain", "planned": "auto", "partition": "compact"}[way]
+    name = f"{WAYS[way]}, {short(keys)} keys{', count' if count else ''}"
     if count:
         return counted(name, table, query, check, repeats, evaluator=evaluator, keys=keys)
     return enumerated(name, table, query, check, repeats, FORMS[1], evaluator=evaluator)
