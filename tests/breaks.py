@@ -481,14 +481,6 @@ DENSE_COUNTS = (
     ),
     Break(
         "kernels/dense.py",
-        "drop_expired",
-        "lanes[lane, LOW] = gone",
-        "lanes[lane, LOW] = 0",
-        "a lane that keeps only events forgets those that left the window",
-        (MOVING, DENSE, LONG),
-    ),
-    Break(
-        "kernels/dense.py",
         "replay",
         "if gaps and t > 0",
         "if gaps and t < 0",

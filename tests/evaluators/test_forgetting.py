@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 import cepheid
 from agreement import differences
 from cepheid.algebra.nodes import WindowUnit
+from cepheid.engine import Engine
 from generators import Case, Limits, cases
 
 ALWAYS = -(10**9)
@@ -46,3 +47,14 @@ def test_a_key_is_kept_for_as_long_as_the_window(
     query = cepheid.query("SELECT * FROM s WHERE A AS x ; B AS y PARTITION BY k WITHIN 5")
     engine = query.engine(table.schema, evaluator=evaluator)
     assert [len(engine.push(table.slice(at, 1))) for at in range(3)] == [0, 0, 1 if late == 5 else 0]
+
+
+@pytest.mark.parametrize("late", [5, 6])
+def test_a_count_keeps_a_key_for_as_long_as_the_window(late: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("cepheid.engine._SPARE_LANES", ALWAYS)
+    table = pa.table({"ts": [1, 1 + late, 1 + late], "type": ["A", "A", "B"], "k": [1, 2, 1]})
+    query = cepheid.query("SELECT * FROM s WHERE A AS x ; B AS y PARTITION BY k WITHIN 5")
+    engine = Engine(query.engine(table.schema).plan, counting=True)
+    for at in range(3):
+        engine.push(table.slice(at, 1))
+    assert engine.counted == (1 if late == 5 else 0)
