@@ -88,8 +88,8 @@ WINDOWS = (
         (MOVING, LANES),
     ),
     Break(
-        EVALUATOR,
-        "_edges",
+        "evaluators/window.py",
+        "edges",
         "(int(self._window.amount) - 1)",
         "int(self._window.amount)",
         "a window of N EVENTS holds N positions",
@@ -112,10 +112,10 @@ WINDOWS = (
         (SPEC,),
     ),
     Break(
-        EVALUATOR,
-        "_edges",
-        "all_rows[low:].copy(), all_times[low:].copy()",
-        "all_rows[low + 1 :].copy(), all_times[low + 1 :].copy()",
+        "evaluators/window.py",
+        "edges",
+        "all_rows[low:].copy(), times[low:].copy()",
+        "all_rows[low + 1 :].copy(), times[low + 1 :].copy()",
         "times are kept as long as the window needs them",
         (ONE_BY_ONE,),
     ),
@@ -408,7 +408,7 @@ DENSE_COUNTS = (
         (MOVING,),
     ),
     Break(
-        "kernels/dense.py",
+        "kernels/loose.py",
         "",
         "LIMIT = 1 << BITS",
         "LIMIT = 1 << 62",
@@ -416,10 +416,10 @@ DENSE_COUNTS = (
         (DENSE, LONG),
     ),
     Break(
-        "kernels/dense.py",
+        "kernels/loose.py",
         "settle",
-        "(matrix[i] & _MASK) + (matrix[i - states] >> BITS)",
-        "(matrix[i] & _MASK)",
+        "(matrix[i] & MASK) + (matrix[i - states] >> BITS)",
+        "(matrix[i] & MASK)",
         "sums of several words carry",
         (DENSE,),
     ),
@@ -440,7 +440,7 @@ DENSE_COUNTS = (
         (DENSE, LONG),
     ),
     Break(
-        "kernels/dense.py",
+        "kernels/loose.py",
         "add_product",
         "heap[other + (k - i) * states]",
         "1",
@@ -938,7 +938,7 @@ REWRITING = (
 
 STATE = (
     Break(
-        EVALUATOR,
+        "evaluators/window.py",
         "load",
         'self._rows = np.array(state["rows"], np.int64)',
         "pass",
@@ -972,7 +972,7 @@ STATE = (
     Break(
         DETERMINISE,
         "load",
-        "self._keys = keys",
+        "self._met.load(self._restored(item) for item in states)",
         "pass",
         "a loaded engine numbers states as before",
         (SAVED,),
@@ -1249,7 +1249,7 @@ CORRELATION = (
     Break(
         "engine.py",
         "restore",
-        'self._split.load(_part(arrays, "split:"))',
+        'self._split.load(part_of(arrays, "split:"))',
         "pass",
         "PART-BY: a loaded engine knows its keys",
         (PART_BY,),

@@ -20,7 +20,7 @@ from cepheid.automata.chain_determinise import ChainDeterminiser
 from cepheid.errors import CepheidError
 from cepheid.evaluators.chain.evaluator import ChainEvaluator
 from cepheid.evaluators.compact.evaluator import CompactEvaluator
-from cepheid.evaluators.interface import Evaluator, Events
+from cepheid.evaluators.interface import Evaluator, Events, part_of
 from cepheid.evaluators.semantics import SemanticsEvaluator
 from cepheid.matches.found import Found, Ints
 from cepheid.matches.history import HIDDEN, POSITION, ROW, History
@@ -190,10 +190,10 @@ class Engine:
         self._history.load(tables["history"])
         self._alive = len(tables["history"])
         self._last = tables.get("last")
-        self._lanes.load(_part(arrays, "lanes:"))
+        self._lanes.load(part_of(arrays, "lanes:"))
         if self._split is not self._lanes:
-            self._split.load(_part(arrays, "split:"))
-        self._evaluator.load(_part(arrays, "evaluator:"))
+            self._split.load(part_of(arrays, "split:"))
+        self._evaluator.load(part_of(arrays, "evaluator:"))
 
     def _advance(self, table: pa.Table, times: Times, report: bool, given: Ints | None) -> Found:
         own, ranks = None, None
@@ -331,10 +331,6 @@ def next_size(rows: int, matches: int) -> int:
     if matches > MANY_MATCHES:
         return max(FEWEST_ROWS, rows // 4)
     return min(MOST_ROWS, 2 * rows) if 4 * matches < MANY_MATCHES else rows
-
-
-def _part(arrays: Arrays, prefix: str) -> Arrays:
-    return {name.removeprefix(prefix): array for name, array in arrays.items() if name.startswith(prefix)}
 
 
 def checked_limit(limit: int | None) -> int | None:

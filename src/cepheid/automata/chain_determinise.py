@@ -17,6 +17,7 @@ from typing import Any
 
 from cepheid.automata.cea import Predicate
 from cepheid.automata.chain import ChainCEA, ChainMark, Link
+from cepheid.automata.met import Met
 from cepheid.errors import CepheidError
 
 States = frozenset[int]
@@ -64,13 +65,11 @@ class ChainDeterminiser:
 
     def __init__(self, chain: ChainCEA, limit: int = 10_000) -> None:
         self.chain = chain
-        self._limit = limit
         self._marks: list[list[ChainMark]] = [[] for _ in range(chain.states)]
         for mark in chain.marks:
             self._marks[mark.source].append(mark)
         self._alive = frozenset(mark.source for mark in chain.marks)
-        self._keys: list[States] = [START]
-        self._numbers: dict[States, int] = {START: 0}
+        self._met = Met(START, limit)
 
     @property
     def links(self) -> tuple[Link, ...]:
@@ -85,12 +84,12 @@ class ChainDeterminiser:
         return self.chain.labels
 
     def __len__(self) -> int:
-        return len(self._keys)
+        return len(self._met)
 
     def moves(self, state: int, satisfied: frozenset[int]) -> tuple[ChainMove, ...]:
         """What `state` does on an event that satisfies exactly the predicates `satisfied`."""
         by_label: dict[int, list[ChainMark]] = {}
-        for source in sorted(self._keys[state]):
+        for source in sorted(self._met[state]):
             for mark in self._marks[source]:
                 if mark.predicate in satisfied:
                     by_label.setdefault(mark.label, []).append(mark)
@@ -102,16 +101,15 @@ class ChainDeterminiser:
 
     def describe(self, state: int) -> str:
         """The state as the set of chain states it stands for."""
-        return "{" + ",".join(str(item) for item in sorted(self._keys[state])) + "}"
+        return "{" + ",".join(str(item) for item in sorted(self._met[state])) + "}"
 
     def save(self) -> list[Any]:
         """The states met so far as plain lists, in order of their numbers."""
-        return [sorted(key) for key in self._keys]
+        return [sorted(key) for key in self._met]
 
     def load(self, states: list[Any]) -> None:
         """Numbers states as they were when saved."""
-        self._keys = [frozenset(item) for item in states]
-        self._numbers = {key: number for number, key in enumerate(self._keys)}
+        self._met.load(frozenset(item) for item in states)
 
     def _branches(self, marks: list[ChainMark]) -> list[Branch]:
         """The targets of marks by the truth of their links: branches that exclude each other, none that leads nowhere.
@@ -140,20 +138,7 @@ class ChainDeterminiser:
         ]
 
     def _target(self, states: States) -> int | None:
-        if not states:
-            return None
-        number = self._numbers.get(states)
-        if number is None:
-            number = len(self._keys)
-            if number >= self._limit:
-                raise CepheidError(
-                    "too-large",
-                    f"the determinised automaton of this query has more than {self._limit:,} states",
-                    hint="fewer alternatives that overlap, smaller {l,m} bounds, or evaluator='semantics'",
-                )
-            self._numbers[states] = number
-            self._keys.append(states)
-        return number
+        return self._met.number(states) if states else None
 
 
 def _assuming(marks: Iterable[ChainMark], link: int, truth: bool) -> list[ChainMark]:

@@ -23,7 +23,7 @@ from typing import Any, cast
 
 from cepheid.algebra.nodes import Strategy
 from cepheid.automata.cea import CEA
-from cepheid.errors import CepheidError
+from cepheid.automata.met import Met
 
 States = frozenset[int]
 RankedKey = tuple[tuple[States, ...], int, States]
@@ -65,26 +65,23 @@ class Determiniser:
     def __init__(self, cea: CEA, strategy: Strategy, limit: int = 10_000) -> None:
         self.cea = cea
         self.strategy = strategy
-        self._limit = limit
         self._marks: list[list[tuple[int, int, int]]] = [[] for _ in range(cea.states)]
         for mark in cea.marks:
             self._marks[mark.source].append((mark.predicate, mark.label, mark.target))
         self._alive = _alive(cea, strategy)
-        self._keys: list[Hashable] = []
-        self._numbers: dict[Hashable, int] = {}
         start: Hashable = START
         if strategy in (Strategy.NXT, Strategy.LAST):
             start = ((START,), 0, START)
         elif strategy is Strategy.MAX:
             start = (START, START, NONE)
-        self._number(start)
+        self._met: Met[Hashable] = Met(start, limit)
 
     def __len__(self) -> int:
-        return len(self._keys)
+        return len(self._met)
 
     def moves(self, state: int, satisfied: States) -> Moves:
         """What `state` does on an event that satisfies exactly the predicates `satisfied`."""
-        key = self._keys[state]
+        key = self._met[state]
         match self.strategy:
             case Strategy.ALL | Strategy.STRICT:
                 assert isinstance(key, frozenset)
@@ -98,7 +95,7 @@ class Determiniser:
 
     def describe(self, state: int) -> str:
         """The state as the paper writes it."""
-        key = self._keys[state]
+        key = self._met[state]
         if isinstance(key, frozenset):
             return _braces(key)
         assert isinstance(key, tuple)
@@ -108,13 +105,11 @@ class Determiniser:
 
     def save(self) -> list[Any]:
         """The states met so far as plain lists, in order of their numbers."""
-        return [_listed(key) for key in self._keys]
+        return [_listed(key) for key in self._met]
 
     def load(self, states: list[Any]) -> None:
         """Numbers states as they were when saved."""
-        keys = [self._restored(item) for item in states]
-        self._keys = keys
-        self._numbers = {key: number for number, key in enumerate(keys)}
+        self._met.load(self._restored(item) for item in states)
 
     def _restored(self, item: Any) -> Hashable:
         if self.strategy in (Strategy.ALL, Strategy.STRICT):
@@ -156,7 +151,7 @@ class Determiniser:
             if (rank, mark) not in place:
                 return None
             kept = reached & new_ranks[place[rank, mark]]
-            return self._number((tuple(new_ranks), place[rank, mark], kept)) if kept else None
+            return self._met.number((tuple(new_ranks), place[rank, mark], kept)) if kept else None
 
         moves = []
         for label in self._labels(states, satisfied):
@@ -171,7 +166,7 @@ class Determiniser:
         def target(reached: States, alike: States, larger: States) -> int | None:
             larger &= self._alive
             kept = (reached & self._alive) - larger
-            return self._number((kept, (alike & self._alive) - larger, larger)) if kept else None
+            return self._met.number((kept, (alike & self._alive) - larger, larger)) if kept else None
 
         moves = []
         for label in self._labels(states, satisfied):
@@ -207,21 +202,7 @@ class Determiniser:
         return tuple(move for move in moves if move.accepts or move.target is not None)
 
     def _target(self, states: States) -> int | None:
-        return self._number(states) if states else None
-
-    def _number(self, key: Hashable) -> int:
-        number = self._numbers.get(key)
-        if number is None:
-            number = len(self._keys)
-            if number >= self._limit:
-                raise CepheidError(
-                    "too-large",
-                    f"the determinised automaton of this query has more than {self._limit:,} states",
-                    hint="fewer alternatives that overlap, smaller {l,m} bounds, or evaluator='semantics'",
-                )
-            self._numbers[key] = number
-            self._keys.append(key)
-        return number
+        return self._met.number(states) if states else None
 
 
 def _alive(cea: CEA, strategy: Strategy) -> States:

@@ -14,9 +14,27 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
+from cepheid.errors import CepheidError
 from cepheid.matches.found import Found, Ints
 
 State = Mapping[str, npt.NDArray[np.generic]]
+
+
+def part_of(state: State, prefix: str) -> dict[str, npt.NDArray[np.generic]]:
+    """The arrays whose names begin with `prefix`, without it."""
+    return {name.removeprefix(prefix): array for name, array in state.items() if name.startswith(prefix)}
+
+
+GUARD = 1 << 27  # events in the matches of one batch
+
+
+def too_many_matches(guard: int, row: int) -> CepheidError:
+    """For matches of one batch that hold more than so many events, at this row."""
+    return CepheidError(
+        "too-many-matches",
+        f"the matches of one batch hold more than {guard:,} events (at row {row})",
+        hint="add LIMIT, a shorter WITHIN or a strategy such as MAX, push smaller batches, or use count",
+    )
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,10 +5,9 @@ updates `row[target] = factor · row[target] + Σ row[source]` of a matrix with 
 be made in place. `BACK` is that matrix: row q, column p is the number of ways from state p at the pivot to state q now.
 `FRONT` holds for each event before the pivot the numbers of ways from the start state to each state at the pivot.
 
-A number is `words` *loose* words, lowest first, each worth 48 bits but free to hold up to 62, so that numbers are
-added word by word without a carry; after a few events all carries are made at once (`settle`). A row holds the lowest
-words of all its numbers, then the next; only the `used` first words can be other than 0. Once numbers need more words
-than there are, the loop gives up, to be called again with more. Where one word does, the loop is compiled for that.
+A number is `words` loose words (`kernels/loose.py`). A row holds the lowest words of all its numbers, then the next;
+only the `used` first words can be other than 0. Once numbers need more words than there are, the loop gives up, to be
+called again with more. Where one word does, the loop is compiled for that.
 
 A lane with few events in its window keeps nothing but those (`N_BACK` is 0): its matrix is made from them whenever the
 lane has new events. So a key costs little memory, of which there may be millions.
@@ -43,12 +42,18 @@ from cepheid.kernels.lane import (
     place_of,
     reserve_event,
 )
+from cepheid.kernels.loose import (
+    BITS,
+    LIMIT,
+    LOOSE,
+    MASK,
+    add_number,
+    add_product,
+    carry_on,
+    length_of,
+    settle,
+)
 from cepheid.kernels.wide import drop_bits, multiply_add
-
-BITS = 48  # what a word is worth
-LOOSE = 14  # more bits it may hold
-LIMIT = 1 << BITS
-_MASK = LIMIT - 1
 
 FEW = 8  # events that are gone through again each time
 
@@ -119,28 +124,6 @@ def update_loose(program, klass, size, used, matrix, base):
             other = base + program.source[s] * size
             for i in range(used):
                 matrix[row + i] += matrix[other + i]
-
-
-@numba.njit(cache=True)
-def settle(matrix, base, rows, states, words, used):
-    """Carries what words hold beyond their bits to the next: the number of words used now, -1 where more are needed."""
-    size = words * states
-    top = 0
-    for row in range(rows):
-        at = base + row * size + (used - 1) * states
-        for p in range(states):
-            top |= matrix[at + p]
-    if top > _MASK:
-        if used == words:
-            return -1
-        used += 1
-    for row in range(rows):
-        at = base + row * size
-        for i in range(at + used * states - 1, at + states - 1, -1):
-            matrix[i] = (matrix[i] & _MASK) + (matrix[i - states] >> BITS)
-        for i in range(at, at + states):
-            matrix[i] &= _MASK
-    return used
 
 
 @numba.njit(cache=True)
@@ -249,7 +232,7 @@ def count_dense(dense, batch, begin, options, heap, meta, lanes, total, wide):
                 events = lanes[lane, EVENTS]
                 room = (1 << lanes[lane, EVENTS_K]) // EVENT_WORDS
         if wide is not None and not large and spent > 1:
-            large = settle(heap, back, states, states, words, used) < 0
+            large = settle(heap, back, states, words, used) < 0
         lanes[lane, N_EVENTS] = n_events
         lanes[lane, LOW] = low
         lanes[lane, PIVOT] = pivot
@@ -316,7 +299,7 @@ def run_lane(
                 grown += dense.growth[0]
             ends = dense.accept_first[klass + 1] > dense.accept_first[klass]
             if spent + grown > LOOSE or (ends and spent > 1):
-                longer = settle(heap, back, states, states, words, used)
+                longer = settle(heap, back, states, words, used)
                 if longer < 0:
                     why = LARGE
                     break
@@ -396,7 +379,7 @@ def replay(dense, gaps, heap, lanes, lane, back, words):
             update_loose(dense.forward, 0, size, size, heap, back)
         update_loose(dense.forward, class_at(heap, at), size, size, heap, back)
         if words > 1:
-            settle(heap, back, states, states, words, words)
+            settle(heap, back, states, words, words)
 
 
 @numba.njit(cache=True, forceinline=True)
@@ -435,19 +418,9 @@ def add_matches(dense, klass, report, heap, back, front, in_front, total):
                 matched = True
                 if report:
                     high, low = multiply_add(np.uint64(0), np.uint64(total[0]), before, heap[row + p])
-                    total[0] = np.int64(low & np.uint64(_MASK))
+                    total[0] = np.int64(low & np.uint64(MASK))
                     carry_on(total, 1, *drop_bits(high, low, BITS))
     return matched
-
-
-@numba.njit(cache=True, forceinline=True)
-def carry_on(total, k, high, low):
-    """Adds what is left of a sum to the words of `total` from `k` on."""
-    while (high | low) != 0:
-        high, low = multiply_add(high, low, 1, total[k])
-        total[k] = np.int64(low & np.uint64(_MASK))
-        high, low = drop_bits(high, low, BITS)
-        k += 1
 
 
 @numba.njit(cache=True, forceinline=True)
@@ -467,38 +440,6 @@ def add_wide_matches(dense, klass, report, heap, back, used, front, in_front, to
                 elif report:
                     add_number(total, heap, row + p, length, states)
     return matched
-
-
-@numba.njit(cache=True, forceinline=True)
-def length_of(heap, at, states, words):
-    """The number of words, up to the highest that is not 0, of the number whose lowest is at `at`."""
-    while words > 0 and heap[at + (words - 1) * states] == 0:
-        words -= 1
-    return words
-
-
-@numba.njit(cache=True)
-def add_product(total, heap, one, n_one, other, n_other, states):
-    """total += the product of two numbers. One has words below 2⁴⁹, the other below 2⁶²: many products fit."""
-    high, low = np.uint64(0), np.uint64(0)
-    for k in range(n_one + n_other - 1):
-        high, low = multiply_add(high, low, 1, total[k])
-        for i in range(max(0, k - n_other + 1), min(k + 1, n_one)):
-            high, low = multiply_add(high, low, heap[one + i * states], heap[other + (k - i) * states])
-        total[k] = np.int64(low & np.uint64(_MASK))
-        high, low = drop_bits(high, low, BITS)
-    carry_on(total, n_one + n_other - 1, high, low)
-
-
-@numba.njit(cache=True)
-def add_number(total, heap, one, n_one, states):
-    high, low = np.uint64(0), np.uint64(0)
-    for k in range(n_one):
-        high, low = multiply_add(high, low, 1, total[k])
-        high, low = multiply_add(high, low, 1, heap[one + k * states])
-        total[k] = np.int64(low & np.uint64(_MASK))
-        high, low = drop_bits(high, low, BITS)
-    carry_on(total, n_one, high, low)
 
 
 @numba.njit(cache=True)
@@ -528,7 +469,7 @@ def turn_dense(dense, begin, end, gaps, heap, meta, lanes, lane, back, matrix, w
             if gaps:
                 grown += dense.growth[0]
             if spent + grown > LOOSE:
-                used = settle(matrix, 0, states, states, words, used)
+                used = settle(matrix, 0, states, words, used)
                 if used < 0:
                     return heap, True
                 spent = 1

@@ -5,7 +5,6 @@ from __future__ import annotations
 import numba
 import numpy as np
 
-from cepheid.kernels.dense import BITS, LIMIT, length_of, settle
 from cepheid.kernels.heap import allocate, release, size_class
 from cepheid.kernels.lane import (
     BACK,
@@ -21,6 +20,7 @@ from cepheid.kernels.lane import (
     leave,
     reset,
 )
+from cepheid.kernels.loose import BITS, LIMIT, length_of, settle
 from cepheid.kernels.numbers import BITS as NUMBER_BITS
 from cepheid.kernels.tables import DONE
 from cepheid.kernels.turn import turn
@@ -51,7 +51,7 @@ def regrow_lanes(heap, meta, lanes, states, words, new_states, new_words, new_ro
             release(heap, meta, old, old_k)
             lanes[lane, block], lanes[lane, block_k] = new, k
         if new_words > words:
-            settle(heap, lanes[lane, BACK], new_states, new_states, new_words, words)
+            settle(heap, lanes[lane, BACK], new_states, new_words, words)
         lanes[lane, WIDTH] = new_states
         lanes[lane, N_BACK] = new_states
     return heap

@@ -106,7 +106,7 @@ class Lanes:
             return np.zeros(len(table), np.int64)
         words = np.zeros((len(table), len(self.columns) + 1), np.int64)
         for k, name in enumerate(self.columns):
-            words[:, k], nulls = self._words(whole(table[name]), name, self._texts[k])
+            words[:, k], nulls = numbered(whole(table[name]), name, self._texts[k])
             if nulls is not None:
                 words[nulls, k] = 0
                 words[:, -1] |= nulls.astype(np.int64) << k
@@ -137,26 +137,6 @@ class Lanes:
     def hashes(self, lanes: Ints) -> tuple[Ints, Ints]:
         """Two 64-bit hashes of each lane's key."""
         return self._hashes[0][lanes], self._hashes[1][lanes]
-
-    @staticmethod
-    def _words(column: pa.Array, name: str, texts: Texts) -> tuple[Ints, npt.NDArray[np.bool_] | None]:
-        """A column as whole numbers that are equal when the values are, and where it is NULL, if anywhere."""
-        nulls = pc.is_null(column).to_numpy(zero_copy_only=False) if column.null_count else None
-        numbers = _as_integers(column, name)
-        if numbers is not None:
-            return numbers, nulls
-        if pa.types.is_dictionary(column.type):
-            codes = pc.fill_null(column.indices.cast(pa.int64()), 0).to_numpy(zero_copy_only=False)
-            if len(column.dictionary) == 0:
-                return np.zeros(len(column), np.int64), nulls
-            distinct, missing = Lanes._words(column.dictionary, name, texts)
-            if missing is not None:
-                nulls = missing[codes] if nulls is None else nulls | missing[codes]
-            return distinct[codes], nulls
-        if not _is_bytes(column.type):
-            column = column.cast(pa.binary() if pa.types.is_fixed_size_binary(column.type) else pa.string())
-        filled = pc.fill_null(column, b"" if _is_binary(column.type) else "") if nulls is not None else column
-        return texts.numbers(filled), nulls
 
     def _note_hashes(self, keys: Ints, before: int) -> None:
         """Hashes the keys of the lanes that are new since `before`: by content, not by the numbers of texts."""
@@ -226,6 +206,26 @@ class Lanes:
     def memory(self) -> int:
         own = sum(array.nbytes for array in (self._slots, self._keys, self._hashes, self._numbers))
         return own + sum(texts.memory for texts in self._texts)
+
+
+def numbered(column: pa.Array, name: str, texts: Texts) -> tuple[Ints, npt.NDArray[np.bool_] | None]:
+    """A column as whole numbers that are equal when the values are, and where it is NULL, if anywhere."""
+    nulls = pc.is_null(column).to_numpy(zero_copy_only=False) if column.null_count else None
+    numbers = _as_integers(column, name)
+    if numbers is not None:
+        return numbers, nulls
+    if pa.types.is_dictionary(column.type):
+        codes = pc.fill_null(column.indices.cast(pa.int64()), 0).to_numpy(zero_copy_only=False)
+        if len(column.dictionary) == 0:
+            return np.zeros(len(column), np.int64), nulls
+        distinct, missing = numbered(column.dictionary, name, texts)
+        if missing is not None:
+            nulls = missing[codes] if nulls is None else nulls | missing[codes]
+        return distinct[codes], nulls
+    if not _is_bytes(column.type):
+        column = column.cast(pa.binary() if pa.types.is_fixed_size_binary(column.type) else pa.string())
+    filled = pc.fill_null(column, b"" if _is_binary(column.type) else "") if nulls is not None else column
+    return texts.numbers(filled), nulls
 
 
 def _binary(offsets: npt.NDArray[np.generic], data: npt.NDArray[np.generic]) -> pa.Array:

@@ -8,10 +8,9 @@ from __future__ import annotations
 
 import numpy as np
 
-from cepheid.errors import CepheidError
 from cepheid.evaluators.chain.keys import Keys
 from cepheid.evaluators.chain.layout import Layout
-from cepheid.evaluators.interface import State
+from cepheid.evaluators.interface import State, too_many_matches
 from cepheid.kernels.chain import TOP, USED, chain
 from cepheid.kernels.chain_rebuild import column_codes, living_rows, measure, rebuild, renumber
 from cepheid.kernels.chain_shape import (
@@ -111,11 +110,7 @@ class Arena:
             elif status == MORE_OUTPUT:
                 offsets, rows, labels = (np.concatenate([array, array]) for array in (offsets, rows, labels))
             elif status == TOO_MANY:
-                raise CepheidError(
-                    "too-many-matches",
-                    f"the matches of one batch hold more than {options.guard:,} events (at row {batch.row[at]})",
-                    hint="add LIMIT or a shorter WITHIN, push smaller batches, or use count",
-                )
+                raise too_many_matches(options.guard, int(batch.row[at]))
         if len(rows) <= _MOST_KEPT:
             self._output = offsets, rows, labels
         if made == 0:

@@ -10,21 +10,19 @@ from __future__ import annotations
 
 import numpy as np
 
-from cepheid.algebra.nodes import Query, Strategy, WindowUnit
+from cepheid.algebra.nodes import Query, Strategy
 from cepheid.evaluators.chain.arena import Arena
 from cepheid.evaluators.chain.automaton import ChainAutomaton
 from cepheid.evaluators.chain.keys import Keys
 from cepheid.evaluators.chain.layout import Layout
 from cepheid.evaluators.chain.sums import Sums
 from cepheid.evaluators.compact.classes import Classes
-from cepheid.evaluators.interface import Events, State
-from cepheid.kernels.chain_shape import NEVER, ChainBatch, ChainOptions
-from cepheid.kernels.stream import window_edges
+from cepheid.evaluators.interface import GUARD, Events, State, part_of
+from cepheid.evaluators.window import SlidingWindow
+from cepheid.kernels.chain_shape import ChainBatch, ChainOptions
 from cepheid.matches.found import Found, Ints, nothing_found
 from cepheid.schema import Schema
-from cepheid.streams.times import Times, age_limit, ties_of, unsigned
 
-GUARD = 1 << 27  # events in the matches of one batch
 _MOST_SUMMED = 6  # links of an automaton that is counted by sums
 _UNLIMITED = np.iinfo(np.int64).max // 2
 
@@ -45,17 +43,14 @@ class ChainEvaluator:
         self._classes = Classes(automaton.predicates, schema)
         self._keys = Keys(automaton.links, schema)
         self._layout = Layout(automaton, self._classes, self._keys)
-        self._window = query.window
-        self._by_position = query.window is not None and query.window.unit is WindowUnit.EVENTS
-        self.positional = self._by_position or self._keys.positional
+        self._window = SlidingWindow(query.window)
+        self.positional = self._window.by_position or self._keys.positional
         self._consume = query.consume
         self._counting = counting
         self._limit = _UNLIMITED if limit is None else min(limit, _UNLIMITED)
         summing = counting and query.window is None and len(automaton.links) <= _MOST_SUMMED
         self._sums = Sums(self._layout, self._keys) if summing else None
         self._arena = None if summing else Arena(self._layout, self._keys, 1 if counting else 0)
-        self._rows = np.zeros(0, np.int64)
-        self._times: Times = np.zeros(0, np.int64)
         self.relevant: Ints = np.zeros(0, np.int64)
 
     def advance(self, events: Events) -> Found:
@@ -64,12 +59,14 @@ class ChainEvaluator:
         self.relevant = rows
         if len(kept) == 0:
             return nothing_found()
-        edges = self._edges(rows, positions, events.times, kept)
+        edges = self._window.edges(rows, positions, events.times, kept)
         codes = self._keys.of(events.table, kept, positions)
-        batch = ChainBatch(lanes, rows, positions if self._by_position else rows, classes, edges, codes)
+        batch = ChainBatch(
+            lanes, rows, positions if self._window.by_position else rows, classes, edges, codes
+        )
         options = ChainOptions(
-            self._window is not None,
-            self._by_position,
+            bool(self._window),
+            self._window.by_position,
             self._counting,
             self._consume,
             events.report,
@@ -84,8 +81,8 @@ class ChainEvaluator:
         assert self._arena is not None
         self._arena.fit_lanes(n_lanes)
         found = self._arena.run(batch, options)
-        if self._window is not None:
-            self._arena.tidy(self._edge)
+        if self._window:
+            self._arena.tidy(self._window.edge)
         return found
 
     def finish(self) -> Found:
@@ -104,56 +101,28 @@ class ChainEvaluator:
     def live_rows(self) -> Ints:
         if self._counting or self._arena is None:
             return np.zeros(0, np.int64)
-        return self._arena.live_rows(self._edge)
+        return self._arena.live_rows(self._window.edge)
 
     def keep_lanes(self, lanes: Ints) -> None:
         if self._sums is not None:
             self._sums.keep_lanes(lanes)
         elif self._arena is not None:
-            self._arena.keep_lanes(lanes, self._edge)
+            self._arena.keep_lanes(lanes, self._window.edge)
 
     @property
     def memory(self) -> int:
-        return self._store.memory + self._keys.memory + self._rows.nbytes + self._times.nbytes
-
-    def _edges(self, rows: Ints, positions: Ints, all_times: Times, kept: Ints) -> Ints:
-        """By kept event, the least row or position that a match ending there may start at."""
-        if self._window is None:
-            return np.full(len(rows), NEVER + 1)  # before every start
-        if self._by_position:
-            return positions - (int(self._window.amount) - 1)
-        times = all_times[kept]
-        all_rows = np.concatenate([self._rows, rows])
-        all_times = np.concatenate([self._times.astype(times.dtype, copy=False), times])
-        edges = np.empty(len(rows), np.int64)
-        if times.dtype == np.float64:
-            low = window_edges(all_times, all_rows, len(self._rows), float(self._window.amount), edges)
-        else:
-            ages = unsigned(ties_of(all_times))
-            low = window_edges(ages, all_rows, len(self._rows), age_limit(self._window.amount), edges)
-        self._rows, self._times = all_rows[low:].copy(), all_times[low:].copy()
-        return edges
-
-    @property
-    def _edge(self) -> int:
-        return int(self._rows[0]) if not self._by_position and len(self._rows) else int(NEVER)
+        return self._store.memory + self._keys.memory + self._window.memory
 
     def save(self) -> State:
         return {
             "layout": self._layout.save(),
-            "rows": self._rows,
-            "times": self._times,
+            **{f"window:{name}": array for name, array in self._window.save().items()},
             **{f"store:{name}": array for name, array in self._store.save().items()},
             **{f"keys:{name}": array for name, array in self._keys.save().items()},
         }
 
     def load(self, state: State) -> None:
         self._layout.load(state["layout"])  # type: ignore[arg-type]
-        self._rows = np.array(state["rows"], np.int64)
-        self._times = np.array(state["times"])  # type: ignore[assignment]
-        self._keys.load(_part(state, "keys:"))
-        self._store.load(_part(state, "store:"))
-
-
-def _part(state: State, prefix: str) -> State:
-    return {name.removeprefix(prefix): array for name, array in state.items() if name.startswith(prefix)}
+        self._window.load(part_of(state, "window:"))
+        self._keys.load(part_of(state, "keys:"))
+        self._store.load(part_of(state, "store:"))

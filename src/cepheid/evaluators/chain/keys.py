@@ -24,7 +24,7 @@ from cepheid.evaluators.interface import State
 from cepheid.matches.found import Ints
 from cepheid.schema import Schema
 from cepheid.semantics.keys import key_of
-from cepheid.streams.lanes import Lanes, Texts
+from cepheid.streams.lanes import Texts, numbered
 from cepheid.streams.plain import whole
 
 KEY, LEFT, RIGHT = 0, 1, 2  # NULL as a key, or as a value of one side
@@ -104,7 +104,7 @@ class Keys:
         if reading in self._mixed:
             return self._numbered(values, self._mixed[reading], reading in self._as_double, side)
         texts = self._texts.setdefault(reading, Texts())
-        codes, nulls = Lanes._words(values, name, texts)
+        codes, nulls = numbered(values, name, texts)
         null = (_NULL_REAL if reading == _REAL else _NULL) - side
         if reading not in _OF_FIXED_WIDTH:
             null = _NULL_NUMBER - side

@@ -9,29 +9,28 @@ from __future__ import annotations
 
 import numpy as np
 
-from cepheid.algebra.nodes import Strategy, WindowUnit
+from cepheid.algebra.nodes import Strategy
 from cepheid.automata.determinise import Determiniser
 from cepheid.automata.minimise import Automaton, minimise
-from cepheid.errors import CepheidError
 from cepheid.evaluators.compact.classes import Classes
 from cepheid.evaluators.compact.programs import dense_automaton
 from cepheid.evaluators.compact.transitions import Transitions
-from cepheid.evaluators.interface import Events, State
-from cepheid.kernels.dense import BITS, GIVE_UP, Dense, count_dense
+from cepheid.evaluators.interface import GUARD, Events, State, part_of, too_many_matches
+from cepheid.evaluators.window import SlidingWindow
+from cepheid.kernels.dense import GIVE_UP, Dense, count_dense
 from cepheid.kernels.heap import META
 from cepheid.kernels.lane import CLASS_BITS, FIELDS
 from cepheid.kernels.living import cell_rows, free_all_but, window_rows
+from cepheid.kernels.loose import BITS
 from cepheid.kernels.numbers import from_int, to_int
 from cepheid.kernels.slide import slide
-from cepheid.kernels.stream import group_by_lane, take_lists, window_edges
+from cepheid.kernels.stream import group_by_lane, take_lists
 from cepheid.kernels.tables import DONE, MISSING, TOO_MANY, WIDEN, Batch, Options
 from cepheid.kernels.thin import regrow_lanes, thin_lanes
 from cepheid.kernels.widen import widen_lanes
 from cepheid.matches.found import LABEL, Found, Ints, nothing_found
 from cepheid.plan.plan import Plan
-from cepheid.streams.times import Times, age_limit, ties_of, unsigned
 
-GUARD = 1 << 27  # events in the matches of one batch
 _MOST_STATES = 64  # of a dense automaton: its matrix must stay in the nearest cache
 _MOST_STATES_PER_LANE = 12  # … and be small enough to have one per key
 _MOST_WORDS = 256  # of a number, beyond which `slide` is as fast
@@ -49,14 +48,13 @@ class CompactEvaluator:
             Determiniser(cea, query.strategy), labelled=not counting
         ) or Determiniser(cea, query.strategy)
         self._transitions = Transitions(self._automaton, self._classes)
-        self._window = query.window
-        self._by_position = query.window is not None and query.window.unit is WindowUnit.EVENTS
+        self._window = SlidingWindow(query.window)
         self._gaps = query.strategy is Strategy.STRICT or any(
             skip != state
             for state, skip in enumerate(cea.skips)
             if state in {mark.source for mark in cea.marks}
         )
-        self.positional = self._by_position or self._gaps
+        self.positional = self._window.by_position or self._gaps
         self._consume = query.consume
         self._counting = counting
         self._limit = _UNLIMITED if limit is None else min(limit, _UNLIMITED)
@@ -70,8 +68,6 @@ class CompactEvaluator:
         self._meta = np.zeros(META, np.int64)
         self._lanes = np.zeros((1, FIELDS), np.int64)
         self._output = np.zeros(256, np.int64), np.zeros(1024, np.int64), np.zeros(1024, LABEL)
-        self._rows = np.zeros(0, np.int64)
-        self._times: Times = np.zeros(0, np.int64)
         self.relevant: Ints = np.zeros(0, np.int64)
 
     def advance(self, events: Events) -> Found:
@@ -80,7 +76,9 @@ class CompactEvaluator:
         self.relevant = rows
         if len(kept) == 0:
             return nothing_found()
-        edges = self._edges(rows, positions, events.times, kept)
+        edges = self._window.edges(rows, positions, events.times, kept)
+        if self._window.by_position:
+            edges <<= CLASS_BITS  # places, in the words of `lane`
         n_lanes = 1 if events.keyed is None else int(lanes.max()) + 1
         self._fit_lanes(n_lanes)
         batch = Batch(lanes, rows, positions, classes, edges)
@@ -101,9 +99,9 @@ class CompactEvaluator:
     def live_rows(self) -> Ints:
         if self._counting:
             return np.zeros(0, np.int64)
-        if self._window is None:
+        if not self._window:
             return np.unique(cell_rows(self._heap, self._lanes))
-        rows: Ints = window_rows(self._heap, self._lanes, self._edge)
+        rows: Ints = window_rows(self._heap, self._lanes, self._window.edge)
         return rows
 
     def keep_lanes(self, lanes: Ints) -> None:
@@ -115,14 +113,14 @@ class CompactEvaluator:
     @property
     def memory(self) -> int:
         heap = self._heap[: int(self._meta[0])]  # of what is beyond no page has been touched
-        return int(sum(array.nbytes for array in (heap, self._lanes, self._rows, self._times)))
+        return heap.nbytes + self._lanes.nbytes + self._window.memory
 
     def _options(self, report: bool) -> Options:
         return Options(
             self._words,
             self._counting,
-            self._window is not None,
-            self._by_position,
+            bool(self._window),
+            self._window.by_position,
             self._gaps,
             self._consume,
             report,
@@ -231,36 +229,10 @@ class CompactEvaluator:
             elif status == WIDEN:
                 self._widen(len(self._lanes))
             elif status == TOO_MANY:
-                raise CepheidError(
-                    "too-many-matches",
-                    f"the matches of one batch hold more than {GUARD:,} events (at row {batch.row[at]})",
-                    hint="add LIMIT, a shorter WITHIN or a strategy such as MAX, push smaller batches, or use count",
-                )
+                raise too_many_matches(GUARD, int(batch.row[at]))
         if len(rows) <= _MOST_KEPT:
             self._output = offsets, rows, labels
         return Found(offsets[: made + 1], rows[: offsets[made]], labels[: offsets[made]])
-
-    def _edges(self, rows: Ints, positions: Ints, all_times: Times, kept: Ints) -> Ints:
-        """By kept event, the least row or place that a match ending there may start at."""
-        if self._window is None:
-            return np.zeros(len(rows), np.int64)
-        if self._by_position:
-            return (positions - (int(self._window.amount) - 1)) << CLASS_BITS
-        times = all_times[kept]
-        all_rows = np.concatenate([self._rows, rows])
-        all_times = np.concatenate([self._times.astype(times.dtype, copy=False), times])
-        edges = np.empty(len(rows), np.int64)
-        if times.dtype == np.float64:
-            low = window_edges(all_times, all_rows, len(self._rows), float(self._window.amount), edges)
-        else:
-            ages = unsigned(ties_of(all_times))
-            low = window_edges(ages, all_rows, len(self._rows), age_limit(self._window.amount), edges)
-        self._rows, self._times = all_rows[low:].copy(), all_times[low:].copy()
-        return edges
-
-    @property
-    def _edge(self) -> int:
-        return int(self._rows[0]) if not self._by_position and len(self._rows) else 0
 
     def _fit_lanes(self, count: int) -> None:
         if len(self._lanes) < count:
@@ -292,8 +264,7 @@ class CompactEvaluator:
             "heap": self._heap[: max(int(self._meta[0]), 1)],
             "meta": self._meta,
             "lanes": self._lanes,
-            "rows": self._rows,
-            "times": self._times,
+            **{f"window:{name}": array for name, array in self._window.save().items()},
             "total": self._total,
             "digits": self._digits,
             "words": np.array([self._words]),
@@ -305,8 +276,7 @@ class CompactEvaluator:
         self._heap = np.array(state["heap"], np.int64)
         self._meta = np.array(state["meta"], np.int64)
         self._lanes = np.array(state["lanes"], np.int64)
-        self._rows = np.array(state["rows"], np.int64)
-        self._times = np.array(state["times"])  # type: ignore[assignment]
+        self._window.load(part_of(state, "window:"))
         self._total = np.array(state["total"], np.int64)
         self._digits = np.array(state["digits"], np.int64)
         self._words = int(state["words"][0])

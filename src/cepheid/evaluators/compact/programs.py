@@ -14,7 +14,8 @@ import numpy as np
 
 from cepheid.automata.determinise import Moves
 from cepheid.automata.minimise import Automaton
-from cepheid.kernels.dense import LOOSE, Dense, Program
+from cepheid.kernels.dense import Dense, Program
+from cepheid.kernels.loose import LOOSE
 
 Update = tuple[int, int, list[int]]  # target, factor, sources
 

@@ -1,0 +1,50 @@
+"""The states of an automaton that is built where it is asked for: numbered as they are met, up to a limit."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Iterable, Iterator
+from typing import Generic, TypeVar
+
+from cepheid.errors import CepheidError
+
+State = TypeVar("State", bound=Hashable)
+
+
+class Met(Generic[State]):
+    """
+    >>> met = Met("start", limit=2)
+    >>> met.number("other"), met.number("start"), met[1], len(met)
+    (1, 0, 'other', 2)
+    """
+
+    def __init__(self, start: State, limit: int) -> None:
+        self._limit = limit
+        self.load([start])
+
+    def load(self, states: Iterable[State]) -> None:
+        """Numbers states as they were when saved."""
+        self._states = list(states)
+        self._numbers = {state: number for number, state in enumerate(self._states)}
+
+    def __len__(self) -> int:
+        return len(self._states)
+
+    def __iter__(self) -> Iterator[State]:
+        return iter(self._states)
+
+    def __getitem__(self, number: int) -> State:
+        return self._states[number]
+
+    def number(self, state: State) -> int:
+        number = self._numbers.get(state)
+        if number is None:
+            number = len(self._states)
+            if number >= self._limit:
+                raise CepheidError(
+                    "too-large",
+                    f"the determinised automaton of this query has more than {self._limit:,} states",
+                    hint="fewer alternatives that overlap, smaller {l,m} bounds, or evaluator='semantics'",
+                )
+            self._numbers[state] = number
+            self._states.append(state)
+        return number
