@@ -13,6 +13,9 @@ from enum import Enum
 from typing import assert_never
 
 from cepheid.algebra.conditions import Condition
+from cepheid.algebra.strings import Reading
+from cepheid.algebra.windows import Window as Window
+from cepheid.algebra.windows import WindowUnit as WindowUnit
 from cepheid.errors import Span
 
 
@@ -24,18 +27,6 @@ class Strategy(Enum):
     NXT = "NXT"
     LAST = "LAST"
     MAX = "MAX"
-
-
-class WindowUnit(Enum):
-    EVENTS = "events"  # last - first + 1 ≤ amount positions
-    MICROSECONDS = "microseconds"  # time(last) - time(first) ≤ amount, for timestamps and dates
-    PLAIN = "plain"  # the same in the unit of a numeric time column
-
-
-@dataclass(frozen=True, slots=True)
-class Window:
-    amount: int | float
-    unit: WindowUnit
 
 
 @dataclass(frozen=True, slots=True)
@@ -153,8 +144,31 @@ class Bind:
     span: Span | None = field(default=None, compare=False, repr=False)
 
 
+@dataclass(frozen=True, slots=True)
+class Recognise:
+    """A SREMO: the events that a run marks which begins at any event and ends by reading one that it marks. All are
+    shown as the set variable `EVENTS`."""
+
+    reading: Reading
+
+
+EVENTS = "events"
+
 Pattern = (
-    Atom | Seq | StrictSeq | Or | All | Intersect | Repeat | Not | Filter | PartBy | Within | Select | Bind
+    Atom
+    | Seq
+    | StrictSeq
+    | Or
+    | All
+    | Intersect
+    | Repeat
+    | Not
+    | Filter
+    | PartBy
+    | Within
+    | Select
+    | Bind
+    | Recognise
 )
 
 
@@ -188,7 +202,7 @@ class Query:
 def children(pattern: Pattern) -> tuple[Pattern, ...]:
     """The direct sub-patterns, left to right."""
     match pattern:
-        case Atom():
+        case Atom() | Recognise():
             return ()
         case Seq(a, b) | StrictSeq(a, b) | Or(a, b) | All(a, b) | Intersect(a, b):
             return (a, b)
@@ -203,7 +217,7 @@ def children(pattern: Pattern) -> tuple[Pattern, ...]:
 def rebuild(pattern: Pattern, change: Callable[[Pattern], Pattern]) -> Pattern:
     """The same node over changed children."""
     match pattern:
-        case Atom():
+        case Atom() | Recognise():
             return pattern
         case Seq(a, b):
             return Seq(change(a), change(b))

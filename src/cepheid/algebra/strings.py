@@ -1,0 +1,102 @@
+"""SREMO's own nodes: regular expressions over pieces of the stream, with memory and output (`srt`, section 3).
+
+Unlike the nodes of `nodes.py` these *read*: an expression takes a string of neighbouring events, whose contents of
+registers it finds and leaves. `semantics/reading.py` says what each means. `+`, `?`, `#` and `@` are made of these.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from typing import assert_never
+
+from cepheid.algebra.conditions import Condition
+from cepheid.algebra.windows import Window
+from cepheid.errors import Span
+
+
+@dataclass(frozen=True, slots=True)
+class Read:
+    """`[condition] > register`: reads one event for which the condition holds, marks it (•) or not (⊗), and stores it.
+
+    The condition speaks of the event at hand (attributes with var None) and of registers (var the register's name);
+    where it reads an empty register it does not hold."""
+
+    condition: Condition
+    marked: bool = True
+    register: str | None = None
+    span: Span | None = field(default=None, compare=False, repr=False)
+
+
+@dataclass(frozen=True, slots=True)
+class Concat:
+    """One after the other, each directly after the one before; none is ε, which reads nothing."""
+
+    parts: tuple[Reading, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Either:
+    parts: tuple[Reading, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Iterate:
+    """`body*`: any number of times, each directly after the one before; registers go through from each to the next."""
+
+    body: Reading
+
+
+@dataclass(frozen=True, slots=True)
+class Both:
+    """`left & right`: both read the same string and mark the same events. Neither sees what the other stores."""
+
+    left: Reading
+    right: Reading
+    span: Span | None = field(default=None, compare=False, repr=False)
+
+
+@dataclass(frozen=True, slots=True)
+class Complement:
+    """`!body`: any string that the body cannot read from here. Marks nothing and leaves registers as they are."""
+
+    body: Reading
+    span: Span | None = field(default=None, compare=False, repr=False)
+
+
+@dataclass(frozen=True, slots=True)
+class Inside:
+    """`body WITHIN window`: from the body's first marked event to its last."""
+
+    body: Reading
+    window: Window
+    span: Span | None = field(default=None, compare=False, repr=False)
+
+
+Reading = Read | Concat | Either | Iterate | Both | Complement | Inside
+
+EPSILON = Concat(())
+
+
+def parts_of(reading: Reading) -> tuple[Reading, ...]:
+    """The direct sub-expressions, left to right."""
+    match reading:
+        case Read():
+            return ()
+        case Concat(parts) | Either(parts):
+            return parts
+        case Iterate(body) | Complement(body) | Inside(body):
+            return (body,)
+        case Both(left, right):
+            return (left, right)
+        case _:
+            assert_never(reading)
+
+
+def walk_reading(reading: Reading) -> Iterator[Reading]:
+    """The expression and all below it, parents first, left to right."""
+    waiting = [reading]
+    while waiting:
+        node = waiting.pop()
+        yield node
+        waiting.extend(reversed(parts_of(node)))
