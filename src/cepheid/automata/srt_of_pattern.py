@@ -1,0 +1,98 @@
+"""CEL pattern with conditions of several events → register transducer.
+
+In: a rewritten pattern, the names the output shows, whether matches must be of neighbouring events. Out: an SRT that
+accepts exactly the pattern's (complex event, binding) pairs, or an error that says why there is none. Each filter goes
+to the last event it reads (`rewrite.attach`); then the pattern has a position automaton as any other (`construct`), in
+which a variable is a register: it is stored where it is bound, if some condition reads it later.
+"""
+
+from __future__ import annotations
+
+from cepheid.algebra.conditions import conjuncts
+from cepheid.algebra.nodes import Atom, Pattern, walk
+from cepheid.algebra.variables import defined, label_of, sets
+from cepheid.automata.cea import Predicate
+from cepheid.automata.construct import construct
+from cepheid.automata.srt import SRT, Guard, Transition
+from cepheid.automata.srt_determinise import registers_of
+from cepheid.automata.trim import trim
+from cepheid.rewrite.attach import NotAttachedError, attach
+
+
+def srt_of_pattern(pattern: Pattern, shown: tuple[str, ...], strict: bool = False) -> SRT:
+    """The transducer of a rewritten CEL pattern.
+
+    >>> from cepheid.algebra.conditions import Attribute, Comparison
+    >>> from cepheid.algebra.nodes import Filter, Seq
+    >>> rising = Comparison(">", Attribute("y", "price"), Attribute("x", "price"))
+    >>> srt = srt_of_pattern(Filter(Seq(Atom("A", "x"), Atom("B", "y")), rising), ("x", "y"))
+    >>> [(t.source, t.marked, sorted(t.writes), t.target) for t in srt.transitions]
+    [(0, True, ['x′0'], 1), (1, False, [], 1), (1, True, [], 2)]
+    """
+    attached = attach(pattern)
+    names = defined(attached.pattern) | sets(attached.pattern)
+    types = {label_of(node) for node in walk(attached.pattern) if isinstance(node, Atom)}
+    cea = trim(
+        construct(attached.pattern, tuple(sorted(names | {name for name in types if name is not None})))
+    )
+    read = {name for predicate in cea.predicates for name in registers_of(predicate)}
+    visible = frozenset(shown)
+    guards = [_guard(predicate) for predicate in cea.predicates]
+    labels = [visible & {attached.variable.get(name, name) for name in label} for label in cea.labels]
+    transitions = [
+        Transition(
+            mark.source,
+            guards[mark.predicate],
+            True,
+            cea.labels[mark.label] & read,
+            mark.target,
+            labels[mark.label],
+        )
+        for mark in cea.marks
+    ]
+    if not strict:
+        transitions += (
+            Transition(state, Guard(), False, frozenset(), skip)
+            for state, skip in enumerate(cea.skips)
+            if state != 0 and skip is not None
+        )
+    transitions.sort(key=lambda item: (item.source, item.target))
+    srt = SRT(cea.states, tuple(transitions), cea.finals)
+    _check_bound(srt, attached.variable)
+    return srt
+
+
+def _guard(predicate: Predicate) -> Guard:
+    """The tests of a predicate: its type, and each part of its condition."""
+    tests = {Predicate(predicate.type, None)} if predicate.type is not None else set()
+    if predicate.condition is not None:
+        tests |= {Predicate(None, part) for part in conjuncts(predicate.condition)}
+    return Guard(frozenset(tests))
+
+
+def _check_bound(srt: SRT, variable: dict[str, str]) -> None:
+    """Every register is stored before it is read, whatever way a run takes."""
+    stored: list[frozenset[str] | None] = [None] * srt.states
+    stored[0] = frozenset()
+    changed = True
+    while changed:
+        changed = False
+        for transition in srt.transitions:
+            before = stored[transition.source]
+            if before is None:
+                continue
+            after = before | transition.writes
+            known = stored[transition.target]
+            after = after if known is None else after & known
+            if after != known:
+                stored[transition.target] = after
+                changed = True
+    for transition in srt.transitions:
+        before = stored[transition.source]
+        for test in transition.guard.holds:
+            for register in registers_of(test):
+                if before is not None and register not in before:
+                    name = variable.get(register, register)
+                    raise NotAttachedError(
+                        f"a filter compares an event with `{name}`, which may be bound later or not at all"
+                    )

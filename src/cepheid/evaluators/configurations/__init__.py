@@ -1,0 +1,1 @@
+"""The configurations evaluator: conditions that compare events, on kernels over slots of partial matches that agree."""

@@ -1,0 +1,165 @@
+"""The configurations evaluator behind the common interface.
+
+Tests of one event give events classes, as for the compact evaluator; what tests of several events read becomes words.
+Partial matches that can be told apart by nothing later tests may read share a slot (`Store`). Python is per batch,
+newly met class and growth.
+"""
+
+from __future__ import annotations
+
+import json
+
+import numpy as np
+
+from cepheid.algebra.nodes import Query, WindowUnit
+from cepheid.automata.cea import Predicate
+from cepheid.automata.srt_determinise import RegisterDeterminiser
+from cepheid.evaluators.compact.classes import Classes
+from cepheid.evaluators.configurations.store import NEVER, Store
+from cepheid.evaluators.configurations.tables import Columns, Tables
+from cepheid.evaluators.configurations.tests import Tests
+from cepheid.evaluators.interface import GUARD, Events, State, part_of
+from cepheid.evaluators.window import SlidingWindow
+from cepheid.kernels.config_shape import ConfigBatch, ConfigOptions
+from cepheid.matches.found import Found, Ints, nothing_found
+from cepheid.schema import Schema
+
+_UNLIMITED = np.iinfo(np.int64).max // 2
+_EVERY = Predicate(None, None)
+
+
+class ConfigurationsEvaluator:
+    """Runs a determinised register automaton for a query's window, CONSUME and partition."""
+
+    def __init__(
+        self,
+        automaton: RegisterDeterminiser,
+        query: Query,
+        schema: Schema,
+        counting: bool = False,
+        limit: int | None = None,
+    ) -> None:
+        self._automaton = automaton
+        self.labels = automaton.labels
+        # Events of class 0 satisfy nothing and are never looked at; where they would end something, all satisfy one more.
+        extra = () if automaton.is_idle_on_others else (_EVERY,)
+        self._classes = Classes((*automaton.predicates, *extra), schema)
+        conditions = [test.condition for test in automaton.tests]
+        self._tests = Tests([condition for condition in conditions if condition is not None], schema)
+        order = [
+            tuple(reads.index(register) for register in registers)
+            for reads, registers in zip(automaton.reads, self._tests.registers, strict=True)
+        ]
+        self._nested = tuple(SlidingWindow(window) for window in automaton.windows)
+        by_position = [window.unit is WindowUnit.EVENTS for window in automaton.windows]
+        self._nested_by_position = np.array(by_position, np.bool_)
+        remembers = bool(automaton.tests or automaton.windows)
+        column = self._tests.record + 1 + any(by_position) if remembers else 0
+        windowed = query.window is not None
+        self._tables = Tables(automaton, order, Columns(column, windowed))
+        self._store = Store(self._tables, self._tests, counting)
+        self._window = SlidingWindow(query.window)
+        self.positional = self._window.by_position or any(by_position)
+        self._consume = query.consume
+        self._counting = counting
+        self._limit = _UNLIMITED if limit is None else min(limit, _UNLIMITED)
+        self.relevant: Ints = np.zeros(0, np.int64)
+
+    def advance(self, events: Events) -> Found:
+        kept, classes = self._classes.of(events.table)
+        if self._tables.fit([self._known(satisfied) for satisfied in self._classes.satisfied]):
+            self._store.fit_states()
+        notices = self._tables.notices[classes]
+        if not notices.all():
+            kept, classes = kept[notices], classes[notices]
+        rows, lanes, positions = events.at(kept)
+        self.relevant = rows
+        if len(kept) == 0:
+            return nothing_found()
+        batch = ConfigBatch(
+            lanes,
+            rows,
+            positions,
+            positions if self._window.by_position else rows,
+            classes,
+            self._window.edges(rows, positions, events.times, kept),
+            self._tests.of(events.table, kept),
+            self._nested_edges(rows, positions, events, kept),
+        )
+        options = ConfigOptions(
+            bool(self._window),
+            self._window.by_position,
+            self._counting,
+            self._consume,
+            events.report,
+            self._limit,
+            GUARD,
+            self._tests.record,
+            len(self._automaton.tests),
+            self._nested_by_position,
+        )
+        self._store.fit_lanes(1 if events.keyed is None else int(lanes.max()) + 1)
+        found = self._store.run(batch, options)
+        if self._window:
+            self._store.tidy(self._edge)
+        return found
+
+    def _known(self, satisfied: frozenset[int]) -> frozenset[int]:
+        return satisfied - {len(self._automaton.predicates)}
+
+    def _nested_edges(self, rows: Ints, positions: Ints, events: Events, kept: Ints) -> Ints:
+        edges = np.zeros((len(rows), len(self._nested)), np.int64)
+        for number, window in enumerate(self._nested):
+            edges[:, number] = window.edges(rows, positions, events.times, kept)
+        return edges
+
+    @property
+    def _edge(self) -> int:
+        return NEVER if self._window.by_position or not self._window else self._window.edge
+
+    def finish(self) -> Found:
+        return nothing_found()
+
+    @property
+    def counted(self) -> int:
+        return self._store.counted
+
+    def live_rows(self) -> Ints:
+        return np.zeros(0, np.int64) if self._counting else self._store.live_rows(self._edge)
+
+    def keep_lanes(self, lanes: Ints) -> None:
+        self._store.keep_lanes(lanes, self._edge)
+
+    @property
+    def memory(self) -> int:
+        return self._store.memory + self._tests.memory + self._window.memory
+
+    def save(self) -> State:
+        met = {
+            "states": self._automaton.save(),
+            "classes": [sorted(satisfied) for satisfied in self._classes.satisfied],
+        }
+        nested = {
+            f"nested{number}:{name}": array
+            for number, window in enumerate(self._nested)
+            for name, array in window.save().items()
+        }
+        return {
+            "met": np.frombuffer(json.dumps(met).encode(), np.uint8),
+            **{f"window:{name}": array for name, array in self._window.save().items()},
+            **{f"store:{name}": array for name, array in self._store.save().items()},
+            **{f"tests:{name}": array for name, array in self._tests.save().items()},
+            **nested,
+        }
+
+    def load(self, state: State) -> None:
+        met = json.loads(state["met"].tobytes())
+        self._automaton.load(met["states"])
+        self._classes.restore([frozenset(satisfied) for satisfied in met["classes"]])
+        self._tables.fit([self._known(satisfied) for satisfied in self._classes.satisfied])
+        self._window.load(part_of(state, "window:"))
+        for number, window in enumerate(self._nested):
+            window.load(part_of(state, f"nested{number}:"))
+        self._tests.load(part_of(state, "tests:"))
+        self._store.load(part_of(state, "store:"))
+

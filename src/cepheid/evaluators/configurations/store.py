@@ -1,0 +1,251 @@
+"""The slots, rings and nodes of all lanes between two batches: what `kernels.configurations` works on.
+
+It grows where the loop asks for room and copies the living part where much is dead, so that memory is bounded by what
+a window holds. Python here is per batch and per growth, never per event, key or match.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from cepheid.evaluators.configurations.tables import Tables
+from cepheid.evaluators.configurations.tests import Tests
+from cepheid.evaluators.interface import State, too_many_matches
+from cepheid.kernels.config_collect import (
+    copy,
+    marked_rows,
+    measure,
+    reach,
+    renumber,
+    set_stored_words,
+    stored_words,
+)
+from cepheid.kernels.config_shape import (
+    B_WORDS,
+    DONE,
+    L_BLOCKS,
+    L_SLOTS,
+    MORE_HEAP,
+    MORE_NODES,
+    MORE_OUTPUT,
+    MORE_STACK,
+    N_WORDS,
+    S_COLUMNS,
+    TOO_MANY,
+    WIDEN,
+    ConfigBatch,
+    ConfigOptions,
+    Layout,
+)
+from cepheid.kernels.configurations import NODES, STAMP, TOP, configurations
+from cepheid.kernels.numbers import from_int, to_int
+from cepheid.matches.found import LABEL, Found, Ints, nothing_found
+
+NEVER = np.iinfo(np.int64).min
+_MOST_KEPT = 1 << 22  # events of matches that room is kept for
+_FEWEST_WORDS = 1 << 12
+_SPARE_TEXTS = 1 << 14  # texts kept beyond twice those in use
+
+
+class Store:
+    def __init__(self, tables: Tables, tests: Tests, counting: bool) -> None:
+        self._tables = tables
+        self._tests = tests
+        self._counting = counting
+        self._words = 1
+        self._layout: Layout | None = None
+        self._heap = np.zeros(_FEWEST_WORDS, np.int64)
+        self._lanes = np.zeros((1, L_BLOCKS), np.int64)
+        self._nodes = np.zeros(N_WORDS if counting else _FEWEST_WORDS, np.int64)
+        self._meta = np.array([0, 1, 0])
+        self._made = np.zeros(3 * 64, np.int64)
+        self._total = np.zeros(16, np.int64)
+        self._path = np.zeros(256, np.int64)
+        self._waiting = np.zeros(512, np.int64)
+        self._output = np.zeros(256, np.int64), np.zeros(1024, np.int64), np.zeros(1024, LABEL)
+        self._texts_in_use = 0
+
+    @property
+    def counted(self) -> int:
+        return to_int(self._total)
+
+    def fit_lanes(self, count: int) -> None:
+        if len(self._lanes) < count:
+            more = max(count, 2 * len(self._lanes)) - len(self._lanes)
+            self._lanes = np.concatenate([self._lanes, np.zeros((more, self._lanes.shape[1]), np.int64)])
+
+    def fit_states(self) -> None:
+        """Room in the slots for states that were met since."""
+        if self._layout is None:
+            self._layout = self._tables.layout(self._words)
+            self._lanes = np.zeros((len(self._lanes), self._lane_words(self._layout)), np.int64)
+        else:
+            self._copy(NEVER, np.arange(len(self._lanes)))
+
+    @staticmethod
+    def _lane_words(layout: Layout) -> int:
+        return int(L_BLOCKS + len(layout.size) * B_WORDS)
+
+    def run(self, batch: ConfigBatch, options: ConfigOptions) -> Found:
+        assert self._layout is not None
+        offsets, rows, labels = self._output
+        offsets[0] = 0
+        at, made = 0, 0
+        while True:
+            status, at, made = configurations(
+                self._tables.moves,
+                self._layout,
+                self._tests.program,
+                batch,
+                at,
+                options,
+                self._heap,
+                self._meta,
+                self._lanes,
+                self._nodes,
+                self._made,
+                self._total,
+                self._path,
+                self._waiting,
+                offsets,
+                rows,
+                labels,
+                made,
+            )
+            if status == DONE:
+                break
+            edge = int(batch.edge[min(at, len(batch.edge) - 1)]) if options.windowed else NEVER
+            if options.by_position:
+                edge = NEVER
+            if status == MORE_HEAP:
+                self._make_room(edge, int(self._lanes[batch.lane[at], L_SLOTS]))
+            elif status == MORE_NODES:
+                self._more_nodes(edge, int(self._lanes[batch.lane[at], L_SLOTS]))
+            elif status == MORE_STACK:
+                self._path, self._waiting = (np.zeros(2 * len(it), np.int64) for it in (self._path, self._waiting))
+            elif status == WIDEN:
+                self._words = self._words + 2 if self._words < 8 else 2 * self._words
+                self._total = from_int(to_int(self._total), max(len(self._total), self._words + 8))
+                self._copy(edge, np.arange(len(self._lanes)))
+            elif status == MORE_OUTPUT:
+                offsets, rows, labels = (np.concatenate([array, array]) for array in (offsets, rows, labels))
+            elif status == TOO_MANY:
+                raise too_many_matches(options.guard, int(batch.row[at]))
+        if len(rows) <= _MOST_KEPT:
+            self._output = offsets, rows, labels
+        if made == 0:
+            return nothing_found()
+        return Found(offsets[: made + 1], rows[: offsets[made]], labels[: offsets[made]])
+
+    def _possible(self, slots: int) -> int:
+        assert self._layout is not None
+        return (slots + 1) * (self._layout.most_marks + 1)
+
+    def _make_room(self, edge: int, slots: int) -> None:
+        """Room for one more event in a lane of so many slots, and for as much again as lives."""
+        assert self._layout is not None
+        possible = self._possible(slots)
+        needed = 8 * (possible + 2) * (int(self._layout.size.max()) + 8)
+        self._copy(edge, np.arange(len(self._lanes)), needed)
+        cells = len(self._made) // 3
+        while 6 * possible + 6 > 3 * cells:
+            cells *= 2
+        if 3 * cells > len(self._made):
+            self._made = np.zeros(3 * cells, np.int64)
+
+    def _more_nodes(self, edge: int, slots: int) -> None:
+        self._copy(edge, np.arange(len(self._lanes)))
+        live = int(self._meta[NODES])
+        wanted = (2 * live + 4 * self._possible(slots) + 8) * N_WORDS
+        if wanted > len(self._nodes):
+            nodes = np.zeros(max(wanted, 2 * len(self._nodes)), np.int64)
+            nodes[: live * N_WORDS] = self._nodes[: live * N_WORDS]
+            self._nodes = nodes
+
+    def _copy(self, edge: int, lanes: Ints, words: int = 0) -> None:
+        """Copies what lives from `edge` on of these lanes to an array at most half full of it, with room for some words
+        more."""
+        assert self._layout is not None
+        layout = self._tables.layout(self._words)
+        old = self._layout
+        needed = int(measure(self._heap, self._lanes, lanes, old, layout, edge))
+        heap = np.zeros(max(_FEWEST_WORDS, 2 * needed + words), np.int64)
+        table = np.zeros((len(lanes), self._lane_words(layout)), np.int64)
+        self._meta[TOP] = copy(self._heap, self._lanes, lanes, old, layout, edge, heap, table)
+        self._heap, self._lanes, self._layout = heap, table, layout
+        if not self._counting:
+            self._collect_nodes()
+
+    def _collect_nodes(self) -> None:
+        assert self._layout is not None
+        used = int(self._meta[NODES])
+        numbers = np.zeros(used, np.int64)
+        live = int(reach(self._heap, self._lanes, self._layout, self._nodes, used, numbers))
+        nodes = np.zeros(len(self._nodes), np.int64)
+        renumber(self._heap, self._lanes, self._layout, self._nodes, used, numbers, nodes)
+        self._nodes = nodes
+        self._meta[NODES] = live + 1
+
+    def tidy(self, edge: int) -> None:
+        """Between two batches: numbers the texts in use anew where most are not."""
+        if self._layout is None or self._tests.numbered <= 2 * self._texts_in_use + _SPARE_TEXTS:
+            return
+        self._copy(edge, np.arange(len(self._lanes)))
+        layout, columns = self._layout, self._tables.columns
+        last = np.array([columns.end(number) for number in range(len(layout.size))], np.int64)
+        first = S_COLUMNS if columns.column else int(last.max())
+        where = (layout, first, last, max(columns.column, 1))
+        room = len(self._heap)
+        self._texts_in_use = 0
+        for reading, words in self._tests.columns_of_texts().items():
+            held = []
+            for word in words:
+                values = np.zeros(room, np.int64)
+                count = stored_words(self._heap, self._lanes, *where, word, values)
+                held.append(values[:count].copy())
+            kept = np.unique(np.concatenate(held)) if held else np.zeros(0, np.int64)
+            kept = kept[kept >= 0]
+            self._tests.keep(reading, kept)
+            for word, values in zip(words, held, strict=True):
+                renumbered = np.where(values >= 0, np.searchsorted(kept, values), values)
+                set_stored_words(self._heap, self._lanes, *where, word, renumbered)
+            self._texts_in_use += len(kept)
+
+    def live_rows(self, edge: int) -> Ints:
+        if self._layout is None:
+            return np.zeros(0, np.int64)
+        self._copy(edge, np.arange(len(self._lanes)))
+        used = int(self._meta[NODES])
+        rows = np.zeros(used, np.int64)
+        return np.unique(rows[: marked_rows(self._nodes, used, rows)])
+
+    def keep_lanes(self, lanes: Ints, edge: int) -> None:
+        if self._layout is not None:
+            self._copy(edge, lanes[lanes < len(self._lanes)])
+        else:
+            self._lanes = np.zeros((max(len(lanes), 1), self._lanes.shape[1]), np.int64)
+
+    @property
+    def memory(self) -> int:
+        used = int(self._meta[TOP]) + N_WORDS * int(self._meta[NODES])  # of what is beyond no page has been touched
+        return used * 8 + self._lanes.nbytes
+
+    def save(self) -> State:
+        return {
+            "heap": self._heap[: int(self._meta[TOP])],
+            "lanes": self._lanes,
+            "nodes": self._nodes[: int(self._meta[NODES]) * N_WORDS],
+            "meta": self._meta,
+            "total": self._total,
+            "words": np.array([self._words, self._texts_in_use]),
+        }
+
+    def load(self, state: State) -> None:
+        self._heap = np.array(state["heap"], np.int64)
+        self._lanes = np.array(state["lanes"], np.int64)
+        self._nodes = np.array(state["nodes"], np.int64)
+        self._meta = np.array(state["meta"], np.int64)
+        self._meta[STAMP] = 0
+        self._total = np.array(state["total"], np.int64)
+        self._words, self._texts_in_use = (int(item) for item in state["words"])
+        self._layout = self._tables.layout(self._words)

@@ -1,0 +1,195 @@
+"""The determinised register automaton as flat tables for `kernels.configurations`.
+
+In: the automaton and the classes of events met so far. Out: what each state does on each class, in full: the states that
+can be reached over these classes are all met here, between two batches, so that the loop never asks for more.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from cepheid.automata.srt_determinise import NEW, ROOT, Choices, Goal, Outcome, Place, RegisterDeterminiser
+from cepheid.kernels.config_shape import BASE, NOWHERE, OTHER, S_COLUMNS, STAY, Layout, Moves
+from cepheid.matches.found import Ints
+
+_PLACES = {Place.STAY: STAY, Place.BASE: BASE, Place.OTHER: OTHER}
+_NONE = -2  # in place of a column to take along: there are no more
+
+
+@dataclass(frozen=True, slots=True)
+class Columns:
+    """Where the events that a slot remembers lie in it: `column` words each, the first only where there is a window."""
+
+    column: int
+    windowed: bool
+
+    @property
+    def home(self) -> int:
+        return self.column if self.windowed else 0
+
+    def at(self, column: int) -> int:
+        return S_COLUMNS + (0 if column == 0 else self.home + (column - 1) * self.column)
+
+    def end(self, columns: int) -> int:
+        """The word after those of a slot that remembers so many beside the first."""
+        return self.at(columns + 1)
+
+
+class Tables:
+    """`moves` and `layout` as of the last `fit`; `notices[class]` says whether any state takes notice of it."""
+
+    def __init__(
+        self, automaton: RegisterDeterminiser, order: Sequence[tuple[int, ...]], columns: Columns
+    ) -> None:
+        """`order[test]`: the places of its registers, in the order its program numbers them."""
+        self._automaton = automaton
+        self._order = order
+        self.columns = columns
+        self._choices: dict[tuple[int, int], Choices] = {}
+        self._classes = 0
+        self.moves: Moves
+        self.notices: npt.NDArray[np.bool_]
+
+    def fit(self, classes: list[frozenset[int]]) -> bool:
+        """Whether there are new states or classes; all are then worked out."""
+        if len(classes) == self._classes:
+            return False
+        self._classes = len(classes)
+        state = 0
+        while state < len(self._automaton):
+            for klass, satisfied in enumerate(classes):
+                if (state, klass) not in self._choices:
+                    self._choices[state, klass] = self._automaton.choices(state, satisfied)
+            state += 1
+        self.moves = self._flat(len(classes))
+        self.notices = (self.moves.choice >= 0).any(axis=0)
+        return True
+
+    def _regions(self) -> Ints:
+        return np.array([self._automaton.columns(state) for state in range(len(self._automaton))], np.int64)
+
+    def layout(self, words: int) -> Layout:
+        """The words of a slot whose numbers have so many."""
+        region = self._regions()
+        index = np.zeros(len(region), np.int64)
+        regions = max(int(region.max()) + 1, 1)
+        states = np.zeros(regions, np.int64)
+        for state, columns in enumerate(region):
+            if columns != ROOT:
+                index[state] = states[columns]
+                states[columns] += 1
+        numbers = np.array([self.columns.end(columns) for columns in range(regions)], np.int64)
+        most = max(len(outcome.marks) for choices in self._choices.values() for outcome in choices.outcomes)
+        return Layout(
+            region, index, states, numbers, numbers + states * words, self.columns.column, self.columns.home, words, most
+        )
+
+    def _flat(self, classes: int) -> Moves:
+        states, region = len(self._automaton), self._regions()
+        regions = max(int(region.max()) + 1, 1)
+        choice = np.full((states, classes), -1, np.int64)
+        reacting: dict[tuple[int, int], list[int]] = {}
+        accepting: dict[tuple[int, int], list[int]] = {}
+        flat = _Flat(self)
+        for (state, klass), choices in sorted(self._choices.items()):
+            if all(_is_idle(state, outcome) and not outcome.marks for outcome in choices.outcomes):
+                continue
+            choice[state, klass] = flat.choice(state, choices)
+            where = (int(region[state]), klass)
+            if not all(_is_idle(state, outcome) for outcome in choices.outcomes):
+                reacting.setdefault(where, []).append(state)
+            if any(mark.accepts for outcome in choices.outcomes for mark in outcome.marks):
+                accepting.setdefault(where, []).append(state)
+        return flat.moves(
+            choice, _by_region(reacting, regions, classes), _by_region(accepting, regions, classes)
+        )
+
+    def columns_of(self, test: int, columns: tuple[int, ...]) -> list[int]:
+        """The words at which the columns a test reads begin, in the order of its program."""
+        places = self._order[test] if test < len(self._order) else (0,)
+        return [self.columns.at(columns[place]) for place in places]
+
+
+class _Flat:
+    def __init__(self, tables: Tables) -> None:
+        self._tables = tables
+        self._asked_first = [0]
+        self._asked_test: list[int] = []
+        self._asked_columns: list[list[int]] = []
+        self._row_first: list[int] = []
+        self._idle: list[bool] = []
+        self._skip: list[int] = []
+        self._mark_first = [0]
+        self._label: list[int] = []
+        self._goal: list[int] = []
+        self._accepts: list[bool] = []
+        self._goals: dict[Goal, int] = {}
+
+    def choice(self, state: int, choices: Choices) -> int:
+        for asked in choices.asked:
+            self._asked_test.append(asked.test)
+            self._asked_columns.append(self._tables.columns_of(asked.test, asked.columns))
+        self._asked_first.append(len(self._asked_test))
+        self._row_first.append(len(self._idle))
+        for outcome in choices.outcomes:
+            self._idle.append(_is_idle(state, outcome))
+            self._skip.append(self._number(outcome.skip))
+            for mark in outcome.marks:
+                self._label.append(mark.label)
+                self._goal.append(self._number(mark.goal))
+                self._accepts.append(mark.accepts)
+            self._mark_first.append(len(self._label))
+        return len(self._row_first) - 1
+
+    def _number(self, goal: Goal | None) -> int:
+        return NOWHERE if goal is None else self._goals.setdefault(goal, len(self._goals))
+
+    def moves(self, choice: Ints, reacting: Ints, accepting: Ints) -> Moves:
+        carries = [
+            [-1 if column == NEW else self._tables.columns.at(column) for column in goal.carry]
+            for goal in self._goals
+        ]
+        return Moves(
+            choice,
+            reacting,
+            accepting,
+            np.array(self._asked_first, np.int64),
+            np.array(self._asked_test, np.int64),
+            _padded(self._asked_columns, 0),
+            np.array(self._row_first, np.int64),
+            np.array(self._idle, np.bool_),
+            np.array(self._skip, np.int64),
+            np.array(self._mark_first, np.int64),
+            np.array(self._label, np.int64),
+            np.array(self._goal, np.int64),
+            np.array(self._accepts, np.bool_),
+            np.array([goal.state for goal in self._goals], np.int64),
+            np.array([_PLACES[goal.place] for goal in self._goals], np.int64),
+            _padded(carries, _NONE),
+        )
+
+
+def _is_idle(state: int, outcome: Outcome) -> bool:
+    """Whether partial matches in the state are left as they are."""
+    stays = outcome.skip is not None and outcome.skip.place is Place.STAY and outcome.skip.state == state
+    return stays and all(mark.goal is None for mark in outcome.marks)
+
+
+def _by_region(states: dict[tuple[int, int], list[int]], regions: int, classes: int) -> Ints:
+    most = max((len(item) for item in states.values()), default=0)
+    table = np.full((regions, classes, most + 1), -1, np.int64)
+    for (region, klass), found in states.items():
+        if region >= 0:
+            table[region, klass, : len(found)] = found
+    return table
+
+
+def _padded(lists: list[list[int]], by: int) -> Ints:
+    table = np.full((len(lists), max((len(item) for item in lists), default=0) or 1), by, np.int64)
+    for number, item in enumerate(lists):
+        table[number, : len(item)] = item
+    return table

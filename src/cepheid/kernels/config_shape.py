@@ -1,0 +1,103 @@
+"""Configurations in flat arrays: what a slot, a ring, a node and the tables of moves are made of.
+
+A *slot* is all partial matches of one lane that began with the same event (or, without a window, with any) and remember
+the same events: the configurations that can be told apart by nothing but their state. It holds those events' words and,
+per state, how many partial matches there are, or a list of them. Slots that remember equally many events are a *region*;
+those of a lane and region lie in one block, densely, in no order.
+
+The *ring* of a lane holds the events that matches began with, by ordinal: where they began, and the slot that remembers
+nothing else.
+
+A *list* of partial matches is a node: one marked event before which comes any of the list `N_BEFORE`, or else any
+partial match of the list `N_OTHER`. A node whose word is JOIN has no event: it is the two lists. Nodes never change and
+point to older ones.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+# words of a lane; then those of a block for each region
+L_ROOT, L_RING, L_RING_CAP, L_LO, L_HI, L_SLOTS, L_EDGE, L_BLOCKS = range(8)
+# words of a block: where it begins, for how many slots there is room, how many there are
+B_AT, B_CAP, B_COUNT, B_WORDS = range(4)
+# words of a ring's entry
+R_START, R_SLOT, R_WORDS = range(3)
+# words of a slot; then the columns it remembers, then a number or list per state
+S_ORDINAL, S_START, S_COLUMNS = range(3)
+# words of a node
+N_EVENT, N_BEFORE, N_OTHER, N_WORDS = range(4)
+LABEL_BITS = 16
+JOIN = -1
+
+# where a move leads
+STAY, BASE, OTHER = range(3)
+NOWHERE = -1
+
+# why the loop returned
+DONE, MORE_HEAP, MORE_NODES, MORE_OUTPUT, MORE_STACK, WIDEN, TOO_MANY = range(7)
+
+
+class Moves(NamedTuple):
+    """The automaton over the classes met so far. Classes are columns of the first three tables."""
+
+    choice: np.ndarray  # [state, class]: a number, or -1 where the state takes no notice
+    reacting: np.ndarray  # [region, class, i]: the states that do, then -1
+    accepting: np.ndarray  # [region, class, i]: the states that may complete a match, then -1
+    asked_first: np.ndarray  # [choice + 1]
+    asked_test: np.ndarray  # per test asked
+    asked_columns: np.ndarray  # [asked, i]: the words of a slot at which column i begins
+    row_first: np.ndarray  # [choice]: its first row, by the bits of what holds
+    idle: np.ndarray  # [row]: nothing changes
+    skip: np.ndarray  # [row]: a goal, or NOWHERE
+    mark_first: np.ndarray  # [row + 1]
+    label: np.ndarray  # per mark
+    goal: np.ndarray  # per mark: a goal or NOWHERE
+    accepts: np.ndarray  # per mark
+    goal_state: np.ndarray  # per goal
+    goal_place: np.ndarray
+    goal_carry: (
+        np.ndarray
+    )  # [goal, i]: the words at which the columns to take along begin, -1 for the event, then -2
+
+
+class Layout(NamedTuple):
+    """The words of a slot."""
+
+    region: np.ndarray  # [state]; -1 for a root
+    index: np.ndarray  # [state]: among those of its region
+    states: np.ndarray  # [region]: how many
+    numbers: np.ndarray  # [region]: at which word the first state's number begins
+    size: np.ndarray  # [region]
+    column: int  # words of a column: those of a record, then row and position
+    home: int  # words that the event a match began with takes: those of a column, or 0
+    words: int  # of a number, or 1 for a list
+    most_marks: int  # of one outcome
+
+
+class ConfigBatch(NamedTuple):
+    """Events that may change something, in stream order."""
+
+    lane: np.ndarray
+    row: np.ndarray
+    position: np.ndarray
+    start: np.ndarray  # what a match that begins here has as its start: the row, or the position in its lane
+    klass: np.ndarray
+    edge: np.ndarray  # the least start of a match that ends here
+    words: np.ndarray  # [event, word]: what tests read, the record first
+    nested: np.ndarray  # [event, window]: the least row or position inside a nested window
+
+
+class ConfigOptions(NamedTuple):
+    windowed: bool
+    by_position: bool
+    counting: bool
+    consume: bool
+    report: bool
+    limit: int  # matches in this call
+    guard: int  # events in all matches of this call
+    record: int  # words of a record
+    tests: int  # what is asked from this number on are nested windows
+    nested_by_position: np.ndarray  # [window]
