@@ -50,6 +50,11 @@ class Texts:
     def hashes(self, numbers: Ints) -> tuple[Ints, Ints]:
         return self._hashes[0][numbers], self._hashes[1][numbers]
 
+    @property
+    def bytes(self) -> tuple[Ints, npt.NDArray[np.uint8]]:
+        """Where each string begins and the one before it ends, and the bytes of all; both have room to spare."""
+        return self._ends, self._store
+
     def only(self, numbers: Ints) -> Texts:
         """These strings (ascending), numbered from 0."""
         begins, ends = self._ends[numbers], self._ends[numbers + 1]

@@ -11,7 +11,7 @@ the definition, once per distinct combination of the columns it reads.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import assert_never
+from typing import Any, assert_never
 
 import numpy as np
 import pyarrow as pa
@@ -94,6 +94,18 @@ class Columns:
     def holds_by_value(self, name: str, condition: Condition) -> Mask:
         """The same as `holds` by value of the only column that the condition reads."""
         return self._encode(name).distinct.holds(condition)
+
+    def value(self, expression: Expression) -> Value:
+        """The value of any expression, one per row or one for all; `RowByRowError` where columns have no exact form."""
+        return self._value(expression)
+
+    def by_definition(self, expression: Expression) -> tuple[list[Any], Codes]:
+        """The same by the definition: Python values of the distinct combinations, and each row's number among those."""
+        names = list(dict.fromkeys(attribute.name for attribute in attributes(expression)))
+        first, codes = self._combinations(names)
+        read = pa.table({name: self._column(name).take(pa.array(first)) for name in names})
+        rows = read.to_pylist() if names else [{} for _ in first]
+        return [value_of(expression, {None: row}) for row in rows], codes
 
     def _truth(self, condition: Expression) -> Truth:
         try:
@@ -185,11 +197,7 @@ class Columns:
 
     def _by_definition(self, condition: Expression) -> Truth:
         """The definition's answer for one row of each distinct combination, looked up for the others."""
-        names = list(dict.fromkeys(attribute.name for attribute in attributes(condition)))
-        first, codes = self._combinations(names)
-        read = pa.table({name: self._column(name).take(pa.array(first)) for name in names})
-        rows = read.to_pylist() if names else [{} for _ in first]
-        values = [value_of(condition, {None: row}) for row in rows]
+        values, codes = self.by_definition(condition)
         true = np.array([value is True for value in values], np.bool_)
         null = np.array([value is None for value in values], np.bool_)
         return Truth(true[codes], null[codes])

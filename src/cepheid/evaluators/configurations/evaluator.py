@@ -162,4 +162,3 @@ class ConfigurationsEvaluator:
             window.load(part_of(state, f"nested{number}:"))
         self._tests.load(part_of(state, "tests:"))
         self._store.load(part_of(state, "store:"))
-

@@ -122,7 +122,9 @@ class Store:
             elif status == MORE_NODES:
                 self._more_nodes(edge, int(self._lanes[batch.lane[at], L_SLOTS]))
             elif status == MORE_STACK:
-                self._path, self._waiting = (np.zeros(2 * len(it), np.int64) for it in (self._path, self._waiting))
+                self._path, self._waiting = (
+                    np.zeros(2 * len(it), np.int64) for it in (self._path, self._waiting)
+                )
             elif status == WIDEN:
                 self._words = self._words + 2 if self._words < 8 else 2 * self._words
                 self._total = from_int(to_int(self._total), max(len(self._total), self._words + 8))
@@ -227,7 +229,9 @@ class Store:
 
     @property
     def memory(self) -> int:
-        used = int(self._meta[TOP]) + N_WORDS * int(self._meta[NODES])  # of what is beyond no page has been touched
+        used = int(self._meta[TOP]) + N_WORDS * int(
+            self._meta[NODES]
+        )  # of what is beyond no page has been touched
         return used * 8 + self._lanes.nbytes
 
     def save(self) -> State:

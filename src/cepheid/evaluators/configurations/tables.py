@@ -85,7 +85,15 @@ class Tables:
         numbers = np.array([self.columns.end(columns) for columns in range(regions)], np.int64)
         most = max(len(outcome.marks) for choices in self._choices.values() for outcome in choices.outcomes)
         return Layout(
-            region, index, states, numbers, numbers + states * words, self.columns.column, self.columns.home, words, most
+            region,
+            index,
+            states,
+            numbers,
+            numbers + states * words,
+            self.columns.column,
+            self.columns.home,
+            words,
+            most,
         )
 
     def _flat(self, classes: int) -> Moves:

@@ -1,0 +1,319 @@
+"""Conditions of several events → what is kept of each event, and what is asked of these words.
+
+In: typed conditions. Out: per condition a `Compiled`. Every largest part that reads one event only is a *leaf*: it is
+computed over whole columns and kept as a word. Where a condition compares two leaves, that is all there is to it;
+what else mixes events becomes a program for a stack, an operation after its operands.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+from typing import assert_never
+
+from cepheid.algebra.conditions import (
+    Aggregate,
+    Arithmetic,
+    Attribute,
+    Call,
+    Comparison,
+    Condition,
+    Conjunction,
+    Disjunction,
+    Expression,
+    In,
+    IsNull,
+    IsTrue,
+    Like,
+    Literal,
+    Negation,
+    RLike,
+    attributes,
+    children,
+    over_current_event,
+)
+from cepheid.algebra.printing import print_condition
+from cepheid.evaluators.configurations.forms import NoTestError, form_of, is_masked
+from cepheid.evaluators.configurations.words import can_be_looked_up, tagged
+from cepheid.kernels import tagged as tags
+from cepheid.kernels import tests
+from cepheid.schema import Schema
+from cepheid.semantics.values import value_of
+from cepheid.streams.lanes import Texts
+
+_OUTCOMES = {
+    "=": tags.EQUAL,
+    "<>": tags.LESS | tags.GREATER | tags.UNORDERED,
+    "<": tags.LESS,
+    "<=": tags.LESS | tags.EQUAL,
+    ">": tags.GREATER,
+    ">=": tags.GREATER | tags.EQUAL,
+}
+_ALL_OUTCOMES = tags.LESS | tags.EQUAL | tags.GREATER | tags.UNORDERED
+_ARITHMETIC = {
+    "+": tags.ADD,
+    "-": tags.SUBTRACT,
+    "*": tags.MULTIPLY,
+    "/": tags.DIVIDE,
+    "%": tags.REMAINDER,
+}
+_OF_ONE = {
+    "abs": tags.ABS,
+    "floor": tags.FLOOR,
+    "ceil": tags.CEIL,
+    "sqrt": tags.SQRT,
+    "ln": tags.LN,
+    "exp": tags.EXP,
+    "sign": tags.SIGN,
+    "length": tags.LENGTH,
+}
+_OF_TWO = {
+    "power": tags.POWER,
+    "nullif": tags.NULLIF,
+    "startswith": tags.STARTS_WITH,
+    "endswith": tags.ENDS_WITH,
+    "contains": tags.CONTAINS,
+}
+_OF_MANY = {"least": tags.LEAST, "greatest": tags.GREATEST, "coalesce": tags.COALESCE}
+_HOW = {tags.REAL: tests.REALS, tags.BIG: tests.UNSIGNED, tags.TEXT: tests.TEXTS}
+
+
+@dataclass(slots=True, eq=False)
+class Leaf:
+    """An expression over one event. `wanted`: not its own words, but those by which it is looked up among records of
+    that form. `stored`: some register is asked for it. `bare`: its words are compared with no thought of NULL. `word`
+    and `mask` say where it is kept."""
+
+    expression: Expression
+    form: int
+    wanted: int | None = None
+    stored: bool = False
+    bare: bool = False
+    masked: bool = False
+    word: int = -1
+    mask: int = tests.NO_MASK
+
+    @property
+    def width(self) -> int:
+        return 2 if self.form == tags.ANY else 1
+
+
+@dataclass(frozen=True, slots=True)
+class Operand:
+    """A leaf of the event at hand, or of the register with that number."""
+
+    side: int
+    leaf: Leaf
+
+
+Instruction = tuple[int, Operand | None, int, int]
+"""An operation, the leaf that is loaded, and for a constant tag and word, for a comparison its outcomes."""
+
+
+@dataclass(slots=True)
+class Compiled:
+    """`how` and the two operands, the left one a register's; or, where `how` is PROGRAM, `code`."""
+
+    registers: tuple[str, ...]
+    how: int = tests.PROGRAM
+    outcomes: int = 0
+    left: Operand | None = None
+    right: Operand | None = None
+    code: list[Instruction] = field(default_factory=list)
+
+    @property
+    def operands(self) -> list[Operand]:
+        given = (self.left, self.right, *(operand for _, operand, _, _ in self.code))
+        return [operand for operand in given if operand is not None]
+
+    @property
+    def depth(self) -> int:
+        """The most values that are on the stack at a time."""
+        deepest = now = 0
+        for op, *_ in self.code:
+            now += 1 if op in (tests.LEAF, tests.CONSTANT) else -1 if op >= tags.FIRST_BINARY else 0
+            deepest = max(deepest, now)
+        return deepest
+
+
+class Compiler:
+    """`leaves` are all that the conditions compiled so far ask of events."""
+
+    def __init__(self, schema: Schema, texts: Texts) -> None:
+        self._schema = schema
+        self._texts = texts
+        self._leaves: dict[tuple[Expression, int | None], Leaf] = {}
+        self._known: dict[int, tuple[Expression, frozenset[str | None]]] = {}
+
+    @property
+    def leaves(self) -> list[Leaf]:
+        return list(self._leaves.values())
+
+    def compile(self, condition: Condition) -> Compiled:
+        names = (attribute.var for attribute in attributes(condition))
+        compiled = Compiled(tuple(dict.fromkeys(name for name in names if name is not None)))
+        self._compare(condition, compiled)
+        if compiled.how == tests.PROGRAM:
+            self._emit(condition, compiled)
+        asks_for_null = compiled.how in (tests.WHOLES, tests.UNSIGNED, tests.FORMS, tests.PROGRAM)
+        for operand in compiled.operands:
+            leaf = operand.leaf
+            leaf.stored |= operand.side != tests.AT_HAND
+            leaf.masked |= asks_for_null and is_masked(leaf.expression, leaf.form, self._schema)
+            leaf.bare |= compiled.how == tests.SAME_WORDS
+        self._known.clear()
+        return compiled
+
+    def _readers(self, expression: Expression) -> frozenset[str | None]:
+        """The events that an expression reads."""
+        known = self._known.get(id(expression))
+        if known is not None:
+            return known[1]
+        read: frozenset[str | None] = (
+            frozenset([expression.var])
+            if isinstance(expression, Attribute)
+            else frozenset().union(*(self._readers(child) for child in children(expression)))
+        )
+        self._known[id(expression)] = expression, read
+        return read
+
+    def _operand(self, expression: Expression, compiled: Compiled, wanted: int | None = None) -> Operand:
+        """An expression over one event as a leaf."""
+        (var,) = self._readers(expression)
+        alone = expression if var is None else over_current_event(expression, var)
+        leaf = self._leaves.get((alone, wanted))
+        if leaf is None:
+            leaf = self._leaves[alone, wanted] = Leaf(alone, form_of(alone, self._schema), wanted)
+        return Operand(tests.AT_HAND if var is None else compiled.registers.index(var), leaf)
+
+    # Conditions that are a leaf of a register or compare two
+
+    def _compare(self, condition: Condition, compiled: Compiled) -> None:
+        """Fills in how two words are compared, where that is what the condition comes to."""
+        inner, negated = condition, False
+        while isinstance(inner, Negation) or (isinstance(inner, IsTrue) and not negated):
+            negated ^= isinstance(inner, Negation)
+            inner = inner.operand
+        readers = self._readers(condition)
+        if len(readers) == 1 and None not in readers and form_of(condition, self._schema) == tags.TRUTH:
+            compiled.how = tests.TRUE_WORD
+            compiled.left = compiled.right = self._operand(condition, compiled)
+        elif len(readers) == 2 and isinstance(inner, Comparison):
+            self._compare_two(inner, negated, compiled)
+
+    def _compare_two(self, comparison: Comparison, negated: bool, compiled: Compiled) -> None:
+        outcomes, left, right = _OUTCOMES[comparison.op], comparison.left, comparison.right
+        if len(self._readers(left)) != 1 or len(self._readers(right)) != 1:
+            return
+        if self._readers(left) == frozenset([None]):
+            outcomes, left, right = _mirrored(outcomes), right, left
+        form, other = form_of(left, self._schema), form_of(right, self._schema)
+        if tags.ANY in (form, other) or tags.NULL in (form, other):
+            return
+        compiled.outcomes = _ALL_OUTCOMES - outcomes if negated else outcomes
+        at_hand = self._readers(right) == frozenset([None])
+        if compiled.outcomes == tags.EQUAL and at_hand and can_be_looked_up(other, form):
+            compiled.how = tests.SAME_WORDS
+            compiled.right = self._operand(right, compiled, wanted=form)
+        else:
+            compiled.how = _HOW.get(form, tests.WHOLES) if form == other else tests.FORMS
+            compiled.right = self._operand(right, compiled)
+        compiled.left = self._operand(left, compiled)
+
+    # Programs
+
+    def _emit(self, expression: Expression, compiled: Compiled) -> None:
+        """Appends what leaves the expression's value on the stack."""
+        code, readers = compiled.code, self._readers(expression)
+        if not readers:
+            code.append((tests.CONSTANT, None, *self._constant(expression)))
+            return
+        if len(readers) == 1:
+            if form_of(expression, self._schema) == tags.NULL:
+                code.append((tests.CONSTANT, None, tags.NULL, 0))
+            else:
+                code.append((tests.LEAF, self._operand(expression, compiled), 0, 0))
+            return
+        match expression:
+            case Arithmetic(op, left, right):
+                self._fold(_ARITHMETIC[op], (left, right), compiled)
+            case Comparison(op, left, right):
+                self._fold(tags.COMPARE, (left, right), compiled, _OUTCOMES[op])
+            case Conjunction(operands):
+                self._fold(tags.AND, self._gathered(operands, Conjunction), compiled)
+            case Disjunction(operands):
+                self._fold(tags.OR, self._gathered(operands, Disjunction), compiled)
+            case Negation(operand):
+                self._fold(tags.NOT, (operand,), compiled)
+            case IsTrue(operand):
+                self._fold(tags.IS_TRUE, (operand,), compiled)
+            case IsNull(operand):
+                self._fold(tags.IS_NULL, (operand,), compiled)
+            case In(operand, items):
+                self._fold(tags.OR, self._items(operand, items), compiled)
+            case Like() | RLike():
+                raise NoTestError(
+                    f"`{print_condition(expression)}` looks for a pattern in texts of several events"
+                )
+            case Call(function, arguments):
+                self._call(expression, function, arguments, compiled)
+            case Literal() | Attribute() | Aggregate():
+                raise AssertionError(expression)  # these read one event at most
+            case _:
+                assert_never(expression)
+
+    def _fold(self, op: int, operands: Sequence[Expression], compiled: Compiled, argument: int = 0) -> None:
+        """The operation of one value, or of the first and the second, of that and the third, …"""
+        for place, operand in enumerate(operands):
+            self._emit(operand, compiled)
+            if place > 0 or op < tags.FIRST_BINARY:
+                compiled.code.append((op, None, argument, 0))
+
+    def _constant(self, expression: Expression) -> tuple[int, int]:
+        value = value_of(expression, {})
+        if isinstance(value, int) and not -(2**63) <= value < 2**64:
+            raise NoTestError(f"{value} is no number of 64 bits")
+        return tagged(value, self._texts)
+
+    def _gathered(
+        self, operands: Sequence[Expression], joined: type[Conjunction] | type[Disjunction]
+    ) -> list[Expression]:
+        """The same operands with those that read one and the same event as one."""
+        groups: dict[object, list[Expression]] = {}
+        for place, operand in enumerate(operands):
+            readers = self._readers(operand)
+            groups.setdefault(readers if len(readers) == 1 else place, []).append(operand)
+        return [group[0] if len(group) == 1 else joined(tuple(group)) for group in groups.values()]
+
+    def _items(self, operand: Expression, items: Sequence[Expression]) -> list[Expression]:
+        """What IN asks, with the items that concern no other event than the operand as one."""
+        alone = tuple(item for item in items if len(self._readers(operand) | self._readers(item)) == 1)
+        others = [Comparison("=", operand, item) for item in items if item not in alone]
+        return [In(operand, alone), *others] if alone else list(others)
+
+    def _call(
+        self, call: Expression, function: str, arguments: Sequence[Expression], compiled: Compiled
+    ) -> None:
+        form = form_of(call, self._schema)
+        if form == tags.NULL:
+            compiled.code.append((tests.CONSTANT, None, tags.NULL, 0))
+        elif function in _OF_ONE:
+            self._fold(_OF_ONE[function], arguments, compiled)
+        elif function in _OF_TWO:
+            self._fold(_OF_TWO[function], arguments, compiled)
+        elif function in _OF_MANY:
+            self._fold(_OF_MANY[function], arguments, compiled)
+        elif function == "concat" and len(arguments) == 1:
+            self._emit(arguments[0], compiled)
+        else:
+            raise NoTestError(f"`{print_condition(call)}` takes {function}(…) of values of several events")
+
+
+def _mirrored(outcomes: int) -> int:
+    """The outcomes for operands that change places."""
+    turned = {tags.LESS: tags.GREATER, tags.GREATER: tags.LESS}
+    return sum(turned.get(one, one) for one in _bits(outcomes))
+
+
+def _bits(outcomes: int) -> Iterable[int]:
+    return (1 << place for place in range(4) if outcomes >> place & 1)

@@ -1,0 +1,173 @@
+"""Forms: how the value of an expression over one event is kept as a word of 64 bits.
+
+In: a typed expression and the schema. Out: one of the tags of `kernels.tagged`, known before any value is: REAL for
+doubles and decimals, BIG for numbers without a sign, NULL for what is always NULL. ANY where rows differ, as in
+`coalesce(whole, real)`: a tag and a value, two words.
+"""
+
+from __future__ import annotations
+
+import datetime as dt
+from collections.abc import Iterable
+from decimal import Decimal
+from typing import assert_never
+
+import pyarrow as pa
+
+from cepheid.algebra.conditions import (
+    Aggregate,
+    Arithmetic,
+    Attribute,
+    Call,
+    Comparison,
+    Conjunction,
+    Disjunction,
+    Expression,
+    In,
+    Index,
+    IsNull,
+    IsTrue,
+    Like,
+    Literal,
+    Negation,
+    RLike,
+    type_of_value,
+)
+from cepheid.algebra.functions import FUNCTIONS
+from cepheid.algebra.kinds import Kind, kind_of
+from cepheid.errors import CepheidError
+from cepheid.kernels.tagged import ANY, BIG, MICROS, NANOS, NULL, REAL, TEXT, TRUTH, WHOLE
+from cepheid.schema import Schema
+
+_REAL_RESULT = ("sqrt", "power", "ln", "exp", "sign")
+_OF_FIRST_ARGUMENT = ("round", "nullif")
+
+
+class NoTestError(CepheidError):
+    """A condition of several events has no compiled form; the message says why."""
+
+    def __init__(self, reason: str) -> None:
+        super().__init__("not-yet", reason)
+
+
+def form_of(expression: Expression, schema: Schema) -> int:
+    """The form of an expression's values.
+
+    >>> from cepheid.schema import schema_of
+    >>> schema = schema_of(pa.schema([("ts", pa.int64()), ("price", pa.float32())]), time="ts")
+    >>> total = Arithmetic("+", Attribute(None, "ts"), Attribute(None, "price"))
+    >>> form_of(Attribute(None, "ts"), schema) == WHOLE, form_of(total, schema) == REAL
+    (True, True)
+    """
+    match expression:
+        case Literal(value):
+            return _of_literal(value)
+        case Attribute(_, name, index):
+            if index not in (None, Index.EACH):
+                raise NoTestError("attributes of one event among many (`a[i]`) are not yet supported")
+            return _of_column(name, schema.arrow.field(name).type)
+        case Arithmetic(op, left, right):
+            return _of_arithmetic(op, form_of(left, schema), form_of(right, schema))
+        case Call(function, arguments):
+            return _of_call(function, [form_of(argument, schema) for argument in arguments])
+        case Aggregate():
+            raise NoTestError("aggregates over the events of a variable are not yet supported")
+        case (
+            Comparison()
+            | Conjunction()
+            | Disjunction()
+            | Negation()
+            | IsTrue()
+            | IsNull()
+            | In()
+            | Like()
+            | RLike()
+        ):
+            return TRUTH
+        case _:
+            assert_never(expression)
+
+
+def is_masked(expression: Expression, form: int, schema: Schema) -> bool:
+    """Whether a value may be any word, so that none is left for NULL."""
+    if form == BIG:
+        return True
+    if form != WHOLE or not isinstance(expression, Attribute):
+        return form == WHOLE
+    dtype = schema.arrow.field(expression.name).type
+    return bool((dtype.value_type if pa.types.is_dictionary(dtype) else dtype).bit_width == 64)
+
+
+def _of_literal(value: type_of_value) -> int:
+    match value:
+        case None:
+            return NULL
+        case bool():
+            return TRUTH
+        case int():
+            if not -(2**63) <= value < 2**64:
+                raise NoTestError(f"{value} is no number of 64 bits")
+            return WHOLE if value < 2**63 else BIG
+        case float() | Decimal():
+            return REAL
+        case str():
+            return TEXT
+        case dt.date():
+            return MICROS
+        case _:
+            assert_never(value)
+
+
+def _of_column(name: str, dtype: pa.DataType) -> int:
+    if pa.types.is_dictionary(dtype):
+        return _of_column(name, dtype.value_type)
+    match kind_of(dtype):
+        case Kind.NUMBER if dtype == pa.uint64():
+            return BIG
+        case Kind.NUMBER:
+            return WHOLE if pa.types.is_integer(dtype) else REAL
+        case Kind.STRING:
+            return TEXT
+        case Kind.BOOLEAN:
+            return TRUTH
+        case Kind.TIMESTAMP | Kind.DATE:
+            return NANOS if pa.types.is_timestamp(dtype) and dtype.unit == "ns" else MICROS
+        case Kind.NULL:
+            return NULL
+        case Kind.OTHER:
+            raise NoTestError(f"`{name}` has type {dtype}, whose values cannot be compared")
+
+
+def _of_arithmetic(op: str, left: int, right: int) -> int:
+    if NULL in (left, right):
+        return NULL
+    if op == "/" or REAL in (left, right):
+        return REAL
+    if ANY in (left, right):
+        return ANY
+    return (
+        left if op == "%" else WHOLE
+    )  # sums that leave 64 bits are NULL, a remainder of what has no sign has none
+
+
+def _of_call(function: str, arguments: list[int]) -> int:
+    result = FUNCTIONS[function].result
+    if function in _OF_FIRST_ARGUMENT:
+        return arguments[0]
+    if result is None:
+        return _shared(arguments)
+    if NULL in arguments:
+        return NULL
+    if result is Kind.STRING:
+        return TEXT
+    if result is Kind.BOOLEAN:
+        return TRUTH
+    if function in _REAL_RESULT:
+        return REAL
+    return WHOLE if function != "abs" or arguments[0] == BIG else arguments[0]
+
+
+def _shared(forms: Iterable[int]) -> int:
+    """The form of what is one of several values."""
+    given = {form for form in forms if form != NULL}
+    return NULL if not given else given.pop() if len(given) == 1 else ANY

@@ -1,0 +1,185 @@
+"""Conditions that compare the event at hand with stored ones, ready for `kernels.tests.holds`.
+
+In: typed conditions: attributes without a variable are of the event at hand, those with one of the event in that
+register. Out: `program`, which decides them on words, and, batch by batch, the words of events. What is kept of a
+stored event is its *record*, the first words of its row. Invariant: a condition holds of words exactly when
+`semantics.values.holds` says so of the events.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+import pyarrow as pa
+
+from cepheid.algebra.conditions import Condition, attributes
+from cepheid.algebra.printing import print_condition
+from cepheid.evaluators.columns import Columns
+from cepheid.evaluators.configurations.compile import Compiled, Compiler, Instruction, Leaf
+from cepheid.evaluators.configurations.words import check_words, looked_up, words_of
+from cepheid.evaluators.interface import State
+from cepheid.kernels import tests
+from cepheid.kernels.tagged import ANY, TEXT
+from cepheid.kernels.tests import Program
+from cepheid.matches.found import Ints
+from cepheid.schema import Schema
+from cepheid.streams.lanes import Texts
+
+_BITS = 1 << tests.MASK_BITS
+
+
+class Tests:
+    """`registers`: per condition the registers it reads, in the order in which the program numbers them. `record`: the
+    words of a stored event; `words`: of one at hand, the record first.
+
+    >>> from cepheid.algebra.conditions import Attribute, Comparison
+    >>> from cepheid.schema import schema_of
+    >>> stocks = pa.table({"ts": [0, 1, 2], "price": [2.0, 1.0, 3.0]})
+    >>> dearer = Comparison(">", Attribute(None, "price"), Attribute("r", "price"))
+    >>> ours = Tests([dearer], schema_of(stocks.schema, time="ts"))
+    >>> rows = ours.of(stocks, np.arange(3))
+    >>> ours.registers, ours.record, rows.view(np.float64).tolist()
+    ([('r',)], 1, [[2.0], [1.0], [3.0]])
+    >>> [tests.holds(ours.program, 0, rows, row, rows[0], np.zeros(1, np.int64), 1) for row in range(3)]
+    [False, False, True]
+    """
+
+    __test__ = False  # for pytest
+
+    def __init__(self, conditions: Sequence[Condition], schema: Schema) -> None:
+        self._texts = Texts()
+        compiler = Compiler(schema, self._texts)
+        self._compiled = [compiler.compile(condition) for condition in conditions]
+        self._constants = self._texts.count
+        self.registers = [compiled.registers for compiled in self._compiled]
+        self._leaves = sorted(compiler.leaves, key=lambda leaf: not leaf.stored)
+        self.record = self._place([leaf for leaf in self._leaves if leaf.stored], 0)
+        self.words = self._place([leaf for leaf in self._leaves if not leaf.stored], self.record)
+        self._names = sorted({item.name for leaf in self._leaves for item in attributes(leaf.expression)})
+        self._plain = np.array([_plain(compiled) for compiled in self._compiled], np.int64).reshape(
+            -1, tests.P_FIELDS
+        )
+        code = [_coded(instruction) for compiled in self._compiled for instruction in compiled.code]
+        self._code = np.array(code, np.int64).reshape(-1, 5)
+        self._begin = np.cumsum([0, *(len(compiled.code) for compiled in self._compiled)], dtype=np.int64)
+        depth = max((compiled.depth for compiled in self._compiled), default=0)
+        self._stack = np.zeros(depth + 1, np.int64), np.zeros(depth + 1, np.int64)
+
+    @staticmethod
+    def _place(leaves: Sequence[Leaf], first: int) -> int:
+        """Gives leaves their words from `first` on, and then those for NULL: the first word that is free."""
+        for leaf in leaves:
+            leaf.word = first
+            first += leaf.width
+        masked = [leaf for leaf in leaves if leaf.masked]
+        for place, leaf in enumerate(masked):
+            leaf.mask = (first << tests.MASK_BITS) + place
+        return first + -(-len(masked) // _BITS)
+
+    @property
+    def program(self) -> Program:
+        """The conditions as the kernel takes them; to be asked for again after `of`, `keep` and `load`."""
+        return Program(self._plain, self._begin, self._code, *self._stack, *self._texts.bytes)
+
+    def of(self, table: pa.Table, places: Ints) -> Ints:
+        """The words of the rows at these places: a row each."""
+        taken = table.select(self._names)
+        columns = Columns(taken if len(places) == len(table) else taken.take(pa.array(places)))
+        if not self._names:  # a table without columns has no rows
+            columns = Columns(table.select([]))
+        words = np.zeros((len(places), self.words), np.int64)
+        for leaf in self._leaves:
+            values, nulls = words_of(columns, leaf.expression, leaf.form, self._texts)
+            if leaf.form == ANY:
+                words[:, leaf.word : leaf.word + 2] = values
+                continue
+            if leaf.wanted is not None:
+                shown = print_condition(leaf.expression)
+                values = looked_up(values, nulls, leaf.form, leaf.wanted, shown)
+            elif leaf.bare and leaf.stored:
+                check_words(values, nulls, print_condition(leaf.expression))
+            words[:, leaf.word] = values
+            if leaf.masked and nulls is not None:
+                words[:, leaf.mask >> tests.MASK_BITS] |= nulls.astype(np.int64) << (leaf.mask % _BITS)
+        return words
+
+    def reads(self, condition: int) -> tuple[tuple[int, ...], ...]:
+        """Per register of a condition the words of its record that the condition reads."""
+        compiled = self._compiled[condition]
+        return tuple(
+            tuple(
+                sorted(
+                    {
+                        word
+                        for operand in compiled.operands
+                        if operand.side == side
+                        for word in _words(operand.leaf)
+                    }
+                )
+            )
+            for side in range(len(compiled.registers))
+        )
+
+    def equality(self, condition: int) -> tuple[int, int, int] | None:
+        """Where a condition holds exactly when two words are the same: the word of the event at hand, the number of
+        the register, and the word of its record."""
+        compiled = self._compiled[condition]
+        if compiled.how != tests.SAME_WORDS or compiled.left is None or compiled.right is None:
+            return None
+        return compiled.right.leaf.word, compiled.left.side, compiled.left.leaf.word
+
+    # Texts, which have numbers
+
+    @property
+    def numbered(self) -> int:
+        """How many texts are held."""
+        return self._texts.count
+
+    def columns_of_texts(self) -> list[int]:
+        """The words of a record that are numbers of texts; negative ones are none."""
+        return [leaf.word for leaf in self._leaves if leaf.stored and leaf.form == TEXT]
+
+    def keep(self, numbers: Ints) -> Ints:
+        """Forgets all texts but these and those of constants. Gives by old number the new one; what was forgotten, and
+        the last place, which is that of -1, have -1."""
+        kept = np.unique(np.concatenate([np.arange(self._constants), numbers[numbers >= 0]]))
+        renumbered = np.full(self._texts.count + 1, -1)
+        renumbered[kept] = np.arange(len(kept))
+        self._texts = self._texts.only(kept)
+        return renumbered
+
+    @property
+    def memory(self) -> int:
+        return self._texts.memory
+
+    def save(self) -> State:
+        return self._texts.save("texts")
+
+    def load(self, state: State) -> None:
+        self._texts = Texts()
+        self._texts.load("texts", dict(state))
+
+
+def _words(leaf: Leaf) -> list[int]:
+    own = list(range(leaf.word, leaf.word + leaf.width))
+    return [*own, leaf.mask >> tests.MASK_BITS] if leaf.masked else own
+
+
+def _plain(compiled: Compiled) -> list[int]:
+    row = [0] * tests.P_FIELDS
+    row[tests.P_HOW], row[tests.P_OUTCOMES] = compiled.how, compiled.outcomes
+    if compiled.left is not None and compiled.right is not None:
+        left, right = compiled.left, compiled.right
+        row[tests.P_LEFT], row[tests.P_LEFT_WORD] = left.side, left.leaf.word
+        row[tests.P_RIGHT], row[tests.P_RIGHT_WORD] = right.side, right.leaf.word
+        row[tests.P_LEFT_FORM], row[tests.P_LEFT_MASK] = left.leaf.form, left.leaf.mask
+        row[tests.P_RIGHT_FORM], row[tests.P_RIGHT_MASK] = right.leaf.form, right.leaf.mask
+    return row
+
+
+def _coded(instruction: Instruction) -> list[int]:
+    op, operand, one, other = instruction
+    if operand is None:
+        return [op, one, other, 0, 0]
+    return [op, operand.side, operand.leaf.word, operand.leaf.form, operand.leaf.mask]

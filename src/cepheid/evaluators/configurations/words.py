@@ -1,0 +1,201 @@
+"""Values of an expression for all rows → words of one form, as `kernels.tests` reads them.
+
+In: a table's columns and an expression over one event. Out: int64 arrays, and where they are NULL. Invariants: equal
+values are equal words and, of one form, different ones different; NULL is a word that no value is, but for whole
+numbers. The sign of zero and the payload of NaN, which no condition can see, are dropped.
+"""
+
+from __future__ import annotations
+
+import datetime as dt
+from typing import Any, TypeAlias
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from cepheid.algebra.conditions import Attribute, Expression
+from cepheid.errors import CepheidError
+from cepheid.evaluators.columns import Columns, kinds
+from cepheid.kernels.tagged import ANY, BIG, MICROS, NANOS, NULL, REAL, TEXT, TRUTH, WHOLE
+from cepheid.kernels.tests import ABSENT, NULL_REAL, NULL_TEXT, NULL_WORD
+from cepheid.matches.found import Ints
+from cepheid.semantics.numbers import instant
+from cepheid.streams.lanes import Texts, numbered
+from cepheid.streams.plain import whole
+
+Nulls: TypeAlias = npt.NDArray[np.bool_] | None
+
+_EPOCH = dt.datetime(1970, 1, 1, tzinfo=dt.UTC)
+_TWO_63 = 2.0**63
+
+
+def null_of(form: int) -> int:
+    """The word of NULL."""
+    return NULL_REAL if form == REAL else NULL_TEXT if form == TEXT else NULL_WORD
+
+
+def words_of(columns: Columns, expression: Expression, form: int, texts: Texts) -> tuple[Ints, Nulls]:
+    """A word per row, or for ANY two, [row, tag and value].
+
+    >>> prices = Columns(pa.table({"price": [2.0, None]}))
+    >>> words, nulls = words_of(prices, Attribute(None, "price"), REAL, Texts())
+    >>> words.view(np.float64).tolist(), nulls.tolist()
+    ([2.0, nan], [False, True])
+    """
+    rows = columns.table.num_rows
+    if form == TEXT and isinstance(expression, Attribute):
+        numbers, nulls = numbered(whole(columns.table[expression.name]), expression.name, texts)
+        return _with_nulls(numbers, nulls, TEXT), nulls
+    try:
+        if form == ANY:
+            raise kinds.RowByRowError
+        words, nulls = _of_value(columns.value(expression), form, texts)
+    except kinds.RowByRowError:
+        values, codes = columns.by_definition(expression)
+        pairs = np.array([tagged(value, texts) for value in values], np.int64).reshape(-1, 2)
+        if form == ANY:
+            return pairs[codes], None
+        nulls = (pairs[:, 0] == NULL)[codes]
+        words = _with_nulls(pairs[:, 1][codes], nulls, form)
+    return np.broadcast_to(words, rows), None if nulls is None else np.broadcast_to(nulls, rows)
+
+
+def tagged(value: Any, texts: Texts) -> tuple[int, int]:
+    """A Python value as a tag and a word.
+
+    >>> tagged(2**63, Texts()) == (BIG, -(2**63)), tagged("a", Texts()) == (TEXT, 0), tagged(None, Texts())
+    (True, True, (0, 0))
+    """
+    match value:
+        case None:
+            return NULL, 0
+        case bool():
+            return TRUTH, int(value)
+        case int():
+            return (WHOLE, value) if value < 2**63 else (BIG, value - 2**64)
+        case float():
+            return REAL, int(_bits(np.array([value]))[0])
+        case str():
+            return TEXT, int(texts.numbers(pa.array([value], pa.large_string()))[0])
+        case dt.date() if hasattr(value, "nanosecond"):  # as Arrow gives times of nanoseconds
+            return NANOS, int(value.value)  # type: ignore[attr-defined]
+        case dt.date():
+            return MICROS, (instant(value) - _EPOCH) // dt.timedelta(microseconds=1)
+        case _:
+            raise AssertionError(value)
+
+
+def _of_value(value: kinds.Value, form: int, texts: Texts) -> tuple[Ints, Nulls]:
+    match value:
+        case kinds.Nothing():
+            return np.asarray(null_of(form), np.int64), np.asarray(True)
+        case kinds.Truth(true, null):
+            return _with_nulls(true.astype(np.int64), null, form), null
+        case kinds.Numbers(values, null):
+            return _with_nulls(_bits(values) if form == REAL else _whole(values), null, form), null
+        case kinds.Times(values, unit, null):
+            if unit != ("ns" if form == NANOS else "us"):
+                raise kinds.RowByRowError
+            return _with_nulls(values, null, form), null
+        case kinds.Texts(values):
+            return _of_texts(values, texts)
+        case _:
+            raise kinds.RowByRowError
+
+
+def _of_texts(values: Any, texts: Texts) -> tuple[Ints, Nulls]:
+    array = pa.array([values.as_py()], pa.large_string()) if isinstance(values, pa.Scalar) else whole(values)
+    nulls = pc.is_null(array).to_numpy(zero_copy_only=False) if array.null_count else None
+    numbers = texts.numbers(pc.fill_null(array, "") if array.null_count else array)
+    return _with_nulls(numbers, nulls, TEXT), nulls
+
+
+def _with_nulls(words: Ints, nulls: Nulls, form: int) -> Ints:
+    return words if nulls is None else np.where(nulls, np.int64(null_of(form)), words)
+
+
+def _whole(values: npt.NDArray[Any]) -> Ints:
+    words: Ints = values.view(np.int64) if values.dtype == np.uint64 else values.astype(np.int64, copy=False)
+    return words
+
+
+def _bits(values: npt.NDArray[Any]) -> Ints:
+    """Doubles by their bits, with one zero and one NaN."""
+    reals = np.atleast_1d(values.astype(np.float64) + 0.0)
+    reals[np.isnan(reals)] = np.nan
+    bits: Ints = reals.view(np.int64)
+    return bits.reshape(values.shape)
+
+
+def looked_up(words: Ints, nulls: Nulls, form: int, wanted: int, shown: str) -> Ints:
+    """The words that records of the form `wanted` have for the same values; for what equals none, a word none has.
+
+    >>> tens = np.array([10, 2**53 + 1])
+    >>> looked_up(tens, None, WHOLE, REAL, "id")[0] == np.array([10.0]).view(np.int64)[0]
+    np.True_
+    """
+    found, missing = _converted(words, form, wanted)
+    missing = missing if nulls is None else missing | nulls
+    null = null_of(wanted)
+    if wanted not in (REAL, TEXT, TRUTH):
+        check_words(found, missing, shown)
+    return np.where(missing, np.int64(null + ABSENT), found)
+
+
+def check_words(words: Ints, nulls: Nulls, shown: str) -> None:
+    """Whole numbers that are compared by their words only may not be those that stand for NULL."""
+    clash = (words == NULL_WORD) | (words == NULL_WORD + ABSENT)
+    if bool((clash if nulls is None else clash & ~nulls).any()):
+        message = f"`{shown}` has a value around {NULL_WORD}, which cannot be compared with others"
+        raise CepheidError("bad-data", message, hint="replace it by another number")
+
+
+def can_be_looked_up(form: int, wanted: int) -> bool:
+    """Whether values of a form can be found among records of another by one word."""
+    numbers, times = (WHOLE, BIG, REAL), (MICROS, NANOS)
+    return form not in (NULL, ANY) and (
+        form == wanted or (form in numbers and wanted in numbers) or (form in times and wanted in times)
+    )
+
+
+def _converted(words: Ints, form: int, wanted: int) -> tuple[Ints, npt.NDArray[np.bool_]]:
+    """The words of the same values in another form, and where there are none."""
+    if form == REAL:
+        return _from_reals(words.view(np.float64), words, wanted)
+    if form == wanted:
+        return words, np.zeros(len(words), np.bool_)
+    if wanted == REAL:
+        unsigned = words.view(np.uint64)
+        reals = unsigned.astype(np.float64) if form == BIG else words.astype(np.float64)
+        exact = _exactly_unsigned(reals) == unsigned if form == BIG else _exactly_whole(reals) == words
+        return reals.view(np.int64), ~exact
+    if wanted == MICROS:
+        return words // 1000, words % 1000 != 0
+    if wanted == NANOS:
+        farthest = (2**63 - 1) // 1000
+        fits = (words >= -farthest) & (words <= farthest)
+        return np.where(fits, words, 0) * 1000, ~fits
+    return words, words < 0  # with a sign and without
+
+
+def _from_reals(
+    reals: npt.NDArray[np.float64], words: Ints, wanted: int
+) -> tuple[Ints, npt.NDArray[np.bool_]]:
+    if wanted == REAL:
+        return words, np.isnan(reals)
+    least, most = (0.0, 2 * _TWO_63) if wanted == BIG else (-_TWO_63, _TWO_63)
+    fits = (reals >= least) & (reals < most) & (reals == np.floor(reals))
+    small = np.where(fits, reals, 0.0)
+    found = small.astype(np.uint64).view(np.int64) if wanted == BIG else small.astype(np.int64)
+    return found, ~fits
+
+
+def _exactly_whole(reals: npt.NDArray[np.float64]) -> Ints:
+    """The doubles made whole; a double of 2^63 is none, and -2^63 there does not equal what it came from."""
+    return np.where(reals < _TWO_63, reals, -_TWO_63).astype(np.int64)
+
+
+def _exactly_unsigned(reals: npt.NDArray[np.float64]) -> npt.NDArray[np.uint64]:
+    return np.where(reals < 2 * _TWO_63, reals, 0.0).astype(np.uint64)

@@ -1,0 +1,296 @@
+"""Values of conditions inside kernels: a tag and a word. `semantics.values` says what each operation gives.
+
+Whole numbers are 64 bits with a sign; those from 2^63 to 2^64 - 1, which only columns hold, have a tag of their own.
+Doubles are carried by their bits, texts by their number among `ends` and `store`, times as microseconds or
+nanoseconds since 1970. NULL is a tag. Operands are of one kind: typing has seen to that.
+"""
+
+from __future__ import annotations
+
+import math
+
+import numba
+import numpy as np
+
+from cepheid.kernels.bits import as_real, as_word, fits, wide_add, wide_multiply, wide_subtract
+from cepheid.kernels.texts import same_bytes, word_at
+
+NULL, WHOLE, BIG, REAL, TEXT, TRUTH, MICROS, NANOS, ANY = range(9)
+"""Tags. As the form of a column of words BIG is any number without a sign, and ANY a tag followed by a value."""
+
+LESS, EQUAL, GREATER, UNORDERED = 1, 2, 4, 8
+"""How two values compare; several together are the outcomes for which a comparison is true."""
+
+# operations of one value, then of two
+NOT, IS_TRUE, IS_NULL, ABS, FLOOR, CEIL, SQRT, LN, EXP, SIGN, LENGTH = range(2, 13)
+ADD, SUBTRACT, MULTIPLY, DIVIDE, REMAINDER, COMPARE, AND, OR = range(20, 28)
+POWER, LEAST, GREATEST, COALESCE, NULLIF, STARTS_WITH, ENDS_WITH, CONTAINS = range(28, 36)
+FIRST_BINARY = ADD
+
+_TWO_63 = 2.0**63
+_TWO_64 = 2.0**64
+_SMALLEST = np.iinfo(np.int64).min
+
+
+@numba.njit(cache=True, forceinline=True)
+def order_of(one, other):
+    """How two numbers of one type compare."""
+    less, equal, greater = np.int64(one < other), np.int64(one == other), np.int64(one > other)
+    return less | equal << 1 | greater << 2
+
+
+@numba.njit(cache=True)
+def order_of_texts(ends, store, one, other):
+    """By bytes of UTF-8, which is by characters."""
+    if one == other:
+        return EQUAL
+    begin, other_begin = ends[one], ends[other]
+    length, other_length = ends[one + 1] - begin, ends[other + 1] - other_begin
+    shorter = min(length, other_length)
+    i = 0
+    while i + 8 <= shorter and word_at(store, begin + i, 8) == word_at(store, other_begin + i, 8):
+        i += 8
+    while i < shorter and store[begin + i] == store[other_begin + i]:
+        i += 1
+    if i < shorter:
+        return LESS if store[begin + i] < store[other_begin + i] else GREATER
+    return LESS if length < other_length else GREATER
+
+
+@numba.njit(cache=True)
+def _whole_with_real(tag, word, real):
+    """Exactly, though a double cannot hold every whole number."""
+    if real != real:
+        return UNORDERED
+    if tag == BIG:
+        if real >= _TWO_64:
+            return LESS
+        return GREATER if real < _TWO_63 else order_of(np.uint64(word), np.uint64(real))
+    if real >= _TWO_63:
+        return LESS
+    if real < -_TWO_63:
+        return GREATER
+    below = np.floor(real)
+    order = order_of(word, np.int64(below))
+    return LESS if order == EQUAL and real > below else order
+
+
+@numba.njit(cache=True, forceinline=True)
+def _mirrored(order):
+    return (order & (EQUAL | UNORDERED)) | (order & LESS) << 2 | (order & GREATER) >> 2
+
+
+@numba.njit(cache=True)
+def _micros_with_nanos(micros, nanos):
+    order = order_of(micros, nanos // 1000)
+    return LESS if order == EQUAL and nanos % 1000 > 0 else order
+
+
+@numba.njit(cache=True)
+def order_of_values(ends, store, tag, word, other_tag, other):
+    """How two values compare, neither of them NULL."""
+    if tag == other_tag:
+        if tag == REAL:
+            order = order_of(as_real(word), as_real(other))
+            return order if order != 0 else UNORDERED
+        if tag == TEXT:
+            return order_of_texts(ends, store, word, other)
+        return order_of(np.uint64(word), np.uint64(other)) if tag == BIG else order_of(word, other)
+    if tag == REAL:
+        return _mirrored(_whole_with_real(other_tag, other, as_real(word)))
+    if other_tag == REAL:
+        return _whole_with_real(tag, word, as_real(other))
+    if tag == MICROS:
+        return _micros_with_nanos(word, other)
+    if tag == NANOS:
+        return _mirrored(_micros_with_nanos(other, word))
+    return GREATER if tag == BIG else LESS
+
+
+@numba.njit(cache=True, forceinline=True)
+def real_of(tag, word):
+    """A number as the nearest double."""
+    if tag == REAL:
+        return as_real(word)
+    return np.float64(np.uint64(word)) if tag == BIG else np.float64(word)
+
+
+@numba.njit(cache=True)
+def _size(tag, word):
+    """A whole number without its sign."""
+    return np.uint64(0) - np.uint64(word) if tag == WHOLE and word < 0 else np.uint64(word)
+
+
+@numba.njit(cache=True)
+def _remainder_of_whole(tag, word, other_tag, other):
+    if other == 0:
+        return NULL, 0
+    left = np.int64(_size(tag, word) % _size(other_tag, other))
+    if tag == WHOLE and word < 0:
+        return WHOLE, -left
+    return (BIG if left < 0 else WHOLE), left
+
+
+@numba.njit(cache=True)
+def _of_reals(op, one, other):
+    if op == ADD:
+        return REAL, as_word(one + other)
+    if op == SUBTRACT:
+        return REAL, as_word(one - other)
+    if op == MULTIPLY:
+        return REAL, as_word(one * other)
+    if other == 0.0:
+        return NULL, 0
+    if op == DIVIDE:
+        return REAL, as_word(one / other)
+    return REAL, as_word(math.nan if math.isinf(one) else np.fmod(one, other))
+
+
+@numba.njit(cache=True)
+def arithmetic(op, tag, word, other_tag, other):
+    """+ - * / % of two numbers, neither of them NULL."""
+    if op == DIVIDE or tag == REAL or other_tag == REAL:
+        return _of_reals(op, real_of(tag, word), real_of(other_tag, other))
+    if op == REMAINDER:
+        return _remainder_of_whole(tag, word, other_tag, other)
+    big, other_big = tag == BIG, other_tag == BIG
+    if op == ADD:
+        high, low = wide_add(word, big, other, other_big)
+    elif op == SUBTRACT:
+        high, low = wide_subtract(word, big, other, other_big)
+    elif big and other_big:
+        return NULL, 0  # the product may need more than 128 bits
+    else:
+        high, low = wide_multiply(word, big, other, other_big)
+    return (WHOLE, low) if fits(high, low) else (NULL, 0)
+
+
+@numba.njit(cache=True)
+def power(base, exponent):
+    """NULL where there is no real, and at a pole."""
+    if base < 0.0 and math.isfinite(base) and math.isfinite(exponent) and exponent != np.floor(exponent):
+        return NULL, 0
+    if base == 0.0 and exponent < 0.0 and math.isfinite(exponent):
+        return NULL, 0
+    return REAL, as_word(math.pow(base, exponent))
+
+
+@numba.njit(cache=True)
+def _made_whole(op, tag, word):
+    if tag != REAL:
+        return (WHOLE, word) if tag == WHOLE else (NULL, 0)
+    whole = np.floor(as_real(word)) if op == FLOOR else np.ceil(as_real(word))
+    return (WHOLE, np.int64(whole)) if -_TWO_63 <= whole < _TWO_63 else (NULL, 0)
+
+
+@numba.njit(cache=True)
+def _absolute(tag, word):
+    if tag == REAL:
+        return REAL, as_word(abs(as_real(word)))
+    return (WHOLE, abs(word)) if tag == WHOLE and word != _SMALLEST else (NULL, 0)
+
+
+@numba.njit(cache=True)
+def _length(ends, store, text):
+    """Characters: bytes that do not continue one."""
+    length = 0
+    for i in range(ends[text], ends[text + 1]):
+        length += 1 if store[i] & 0xC0 != 0x80 else 0
+    return length
+
+
+@numba.njit(cache=True)
+def _of_real(op, real):
+    if op == SQRT:
+        return (NULL, 0) if real < 0.0 else (REAL, as_word(math.sqrt(real)))
+    if op == LN:
+        return (NULL, 0) if real <= 0.0 else (REAL, as_word(math.log(real)))
+    if op == EXP:
+        return REAL, as_word(math.exp(real))
+    sign = real if real != real else np.float64(np.int64(real > 0.0) - np.int64(real < 0.0))
+    return REAL, as_word(sign)
+
+
+@numba.njit(cache=True)
+def apply_to_one(ends, store, op, tag, word):
+    """An operation of one value."""
+    if op == IS_NULL:
+        return TRUTH, np.int64(tag == NULL)
+    if op == IS_TRUE:
+        return TRUTH, np.int64(tag == TRUTH and word == 1)
+    if tag == NULL:
+        return NULL, 0
+    if op == NOT:
+        return TRUTH, 1 - word
+    if op == ABS:
+        return _absolute(tag, word)
+    if op == FLOOR or op == CEIL:
+        return _made_whole(op, tag, word)
+    if op == LENGTH:
+        return WHOLE, _length(ends, store, word)
+    return _of_real(op, real_of(tag, word))
+
+
+@numba.njit(cache=True)
+def _found(ends, store, op, text, part):
+    """STARTS_WITH, ENDS_WITH, CONTAINS."""
+    begin, length = ends[text], ends[text + 1] - ends[text]
+    part_begin, part_length = ends[part], ends[part + 1] - ends[part]
+    first, last = 0, length - part_length
+    if op == STARTS_WITH:
+        last = min(last, 0)
+    elif op == ENDS_WITH:
+        first = max(last, 0)
+    for i in range(first, last + 1):
+        if same_bytes(store, begin + i, store, part_begin, part_length):
+            return True
+    return False
+
+
+@numba.njit(cache=True, forceinline=True)
+def _is_nan(tag, word):
+    return tag == REAL and as_real(word) != as_real(word)
+
+
+@numba.njit(cache=True)
+def _chosen(ends, store, op, tag, word, other_tag, other):
+    """LEAST, GREATEST, COALESCE, NULLIF: one of the two, or NULL."""
+    if tag == NULL:
+        return (NULL, 0) if op == NULLIF else (other_tag, other)
+    if other_tag == NULL or op == COALESCE:
+        return tag, word
+    if op != NULLIF and (_is_nan(tag, word) or _is_nan(other_tag, other)):
+        return REAL, as_word(math.nan)
+    order = order_of_values(ends, store, tag, word, other_tag, other)
+    if op == NULLIF:
+        return (NULL, 0) if order == EQUAL else (tag, word)
+    takes_other = GREATER if op == LEAST else LESS
+    return (other_tag, other) if order == takes_other else (tag, word)
+
+
+@numba.njit(cache=True)
+def _both(op, tag, word, other_tag, other):
+    """AND, OR: decided by one of the two, else NULL if one is."""
+    decides = np.int64(op == OR)
+    if (tag == TRUTH and word == decides) or (other_tag == TRUTH and other == decides):
+        return TRUTH, decides
+    return (NULL, 0) if tag == NULL or other_tag == NULL else (TRUTH, 1 - decides)
+
+
+@numba.njit(cache=True)
+def apply_to_two(ends, store, op, outcomes, tag, word, other_tag, other):
+    """An operation of two values; `outcomes` are those for which a comparison is true."""
+    if op == AND or op == OR:
+        return _both(op, tag, word, other_tag, other)
+    if LEAST <= op <= NULLIF:
+        return _chosen(ends, store, op, tag, word, other_tag, other)
+    if tag == NULL or other_tag == NULL:
+        return NULL, 0
+    if op == COMPARE:
+        order = order_of_values(ends, store, tag, word, other_tag, other)
+        return TRUTH, np.int64(order & outcomes != 0)
+    if op == POWER:
+        return power(real_of(tag, word), real_of(other_tag, other))
+    if op >= STARTS_WITH:
+        return TRUTH, np.int64(_found(ends, store, op, word, other))
+    return arithmetic(op, tag, word, other_tag, other)
