@@ -17,9 +17,11 @@ import pyarrow as pa
 
 from cepheid.algebra.nodes import WindowUnit
 from cepheid.automata.chain_determinise import ChainDeterminiser
+from cepheid.automata.srt_determinise import RegisterDeterminiser
 from cepheid.errors import CepheidError
 from cepheid.evaluators.chain.evaluator import ChainEvaluator
 from cepheid.evaluators.compact.evaluator import CompactEvaluator
+from cepheid.evaluators.configurations.evaluator import ConfigurationsEvaluator
 from cepheid.evaluators.interface import Evaluator, Events, part_of
 from cepheid.evaluators.semantics import SemanticsEvaluator
 from cepheid.matches.found import Found, Ints
@@ -373,6 +375,12 @@ def evaluator_for(plan: Plan, counting: bool, limit: int | None) -> Evaluator:
             automaton = ChainDeterminiser(plan.chain)
             return ChainEvaluator(
                 automaton, plan.rewritten, plan.schema, counting, None if counting else limit
+            )
+        case "configurations":
+            assert plan.transducer is not None
+            registers = RegisterDeterminiser(plan.transducer, plan.rewritten.window is not None)
+            return ConfigurationsEvaluator(
+                registers, plan.rewritten, plan.schema, counting, None if counting else limit
             )
         case "semantics":
             return SemanticsEvaluator(plan, counting)

@@ -1,16 +1,16 @@
 """Configurations in flat arrays: what a slot, a ring, a node and the tables of moves are made of.
 
-A *slot* is all partial matches of one lane that began with the same event (or, without a window, with any) and remember
-the same events: the configurations that can be told apart by nothing but their state. It holds those events' words and,
-per state, how many partial matches there are, or a list of them. Slots that remember equally many events are a *region*;
-those of a lane and region lie in one block, densely, in no order.
+A *slot* is all partial matches of one lane that began with the same event (or, without a window, with any) and
+remember the same events: the configurations that can be told apart by nothing but their state. It holds those
+events' words and, per state, how many partial matches there are, or a list of them. Slots that remember equally
+many events are a *region*; those of a lane and region lie in one block, densely, in no order.
 
-The *ring* of a lane holds the events that matches began with, by ordinal: where they began, and the slot that remembers
-nothing else.
+The *ring* of a lane holds the events that matches began with, by ordinal: where they began, and the slot that
+remembers nothing else.
 
 A *list* of partial matches is a node: one marked event before which comes any of the list `N_BEFORE`, or else any
-partial match of the list `N_OTHER`. A node whose word is JOIN has no event: it is the two lists. Nodes never change and
-point to older ones.
+partial match of the list `N_OTHER`. A node whose word is JOIN has no event: it is the two lists. Nodes never change
+and point to older ones.
 """
 
 from __future__ import annotations
@@ -67,7 +67,7 @@ class Layout(NamedTuple):
     """The words of a slot."""
 
     region: np.ndarray  # [state]; -1 for a root
-    index: np.ndarray  # [state]: among those of its region
+    number: np.ndarray  # [state]: among those of its region
     states: np.ndarray  # [region]: how many
     numbers: np.ndarray  # [region]: at which word the first state's number begins
     size: np.ndarray  # [region]

@@ -162,8 +162,8 @@ def base_slot(heap, meta, lane, lanes, layout, ordinal, like):
 def other_slot(
     heap, meta, lane, lanes, layout, moves, batch, options, i, goal, region, ordinal, start, like, made
 ):
-    """The address of the slot, made by this event, that remembers what a goal takes along from the slot `like` (-1: from
-    none). Partial matches that agree share one."""
+    """The address of the slot, made by this event, that remembers what a goal takes along from the slot `like` (-1:
+    from none). Partial matches that agree share one."""
     column, row_at = layout.column, options.record
     key = mix(np.uint64(ordinal) * np.uint64(1 << 20) + np.uint64(region))
     for j in range(moves.goal_carry.shape[1]):
@@ -246,8 +246,8 @@ def ending(
     out_rows,
     out_labels,
 ):
-    """The matches that end at event i: whether there are any, and how many are made, or what `emit_list` says. Counts go
-    to `event_count`."""
+    """The matches that end at event i: whether there are any, and how many are made, or what `emit_list` says. Counts
+    go to `event_count`."""
     lane, klass, edge = batch.lane[i], batch.klass[i], batch.edge[i]
     matched = False
     for region in range(len(layout.size)):
@@ -261,7 +261,7 @@ def ending(
                     state = moves.accepting[region, klass, j]
                     if state < 0:
                         break
-                    value = slot + layout.numbers[region] + layout.index[state] * layout.words
+                    value = slot + layout.numbers[region] + layout.number[state] * layout.words
                     if is_zero(heap, value, layout.words):
                         continue
                     choice = moves.choice[state, klass]
@@ -436,7 +436,7 @@ def configurations(
                         if state < 0:
                             break
                         rows[j] = -1
-                        if is_zero(heap, slot + numbers + layout.index[state] * words, words):
+                        if is_zero(heap, slot + numbers + layout.number[state] * words, words):
                             continue
                         choice = moves.choice[state, klass]
                         row = moves.row_first[choice] + bits_of(
@@ -457,7 +457,7 @@ def configurations(
                             skip = moves.skip[rows[j]]
                             if skip == NOWHERE or moves.goal_state[skip] != state:
                                 for w in range(words):
-                                    scratch[layout.index[state] * words + w] = 0
+                                    scratch[layout.number[state] * words + w] = 0
                     for j in range(moves.reacting.shape[2]):
                         state = moves.reacting[region, klass, j]
                         if state < 0:
@@ -465,7 +465,7 @@ def configurations(
                         row = rows[j]
                         if row < 0:
                             continue
-                        value = slot + numbers + layout.index[state] * words
+                        value = slot + numbers + layout.number[state] * words
                         first, last = moves.mark_first[row], moves.mark_first[row + 1]
                         for move in range(first - 1, last):
                             marking = move >= first
@@ -477,7 +477,7 @@ def configurations(
                             if not marking and place == STAY and reached == state:
                                 continue
                             if place == STAY:
-                                to = layout.index[reached] * words
+                                to = layout.number[reached] * words
                                 if options.counting:
                                     large |= add(scratch, to, heap, value, words)
                                 elif marking:
@@ -511,8 +511,10 @@ def configurations(
                                 )
                                 # Its own block may have been moved.
                                 slot = lanes[lane, block + B_AT] + k * size
-                                value = slot + numbers + layout.index[state] * words
-                            to = goes + layout.numbers[layout.region[reached]] + layout.index[reached] * words
+                                value = slot + numbers + layout.number[state] * words
+                            to = (
+                                goes + layout.numbers[layout.region[reached]] + layout.number[reached] * words
+                            )
                             if options.counting:
                                 large |= add(heap, to, heap, value, words)
                             elif marking:
@@ -578,7 +580,7 @@ def configurations(
                         -1,
                         made_here,
                     )
-                to = goes + layout.numbers[region] + layout.index[reached] * words
+                to = goes + layout.numbers[region] + layout.number[reached] * words
                 if options.counting:
                     large |= add(heap, to, one, 0, words)
                 else:

@@ -15,14 +15,16 @@ from cepheid.algebra.variables import shown
 from cepheid.automata.cea import CEA
 from cepheid.automata.chain import ChainCEA
 from cepheid.automata.construct import construct
+from cepheid.automata.srt import SRT
 from cepheid.automata.trim import trim
 from cepheid.errors import CepheidError, did_you_mean
 from cepheid.plan.chain import chain_of
 from cepheid.plan.plan import Plan
+from cepheid.plan.transducer import transducer_of
 from cepheid.rewrite.unary import is_unary
 from cepheid.schema import Schema
 
-EVALUATORS = ("auto", "compact", "chain", "semantics")
+EVALUATORS = ("auto", "compact", "chain", "configurations", "semantics")
 
 
 def choose(query: Query, rewritten: Query, schema: Schema, evaluator: str = "auto") -> Plan:
@@ -50,9 +52,21 @@ def choose(query: Query, rewritten: Query, schema: Schema, evaluator: str = "aut
             f"the chain evaluator compares neighbouring events of a match only, and {chain}",
             hint="leave the evaluator to `auto`",
         )
+    transducer = None
+    if evaluator == "configurations" or (
+        evaluator == "auto" and not unary and not isinstance(chain, ChainCEA)
+    ):
+        transducer = transducer_of(query, rewritten)
+    if evaluator == "configurations" and isinstance(transducer, str):
+        raise CepheidError(
+            "unsupported-evaluator",
+            f"the configurations evaluator compares events with earlier ones only, and {transducer}",
+            hint="leave the evaluator to `auto`",
+        )
     chosen = evaluator
     if evaluator == "auto":
-        chosen = "chain" if isinstance(chain, ChainCEA) else "compact" if unary else "semantics"
+        chosen = "compact" if unary else "configurations" if isinstance(transducer, SRT) else "semantics"
+        chosen = "chain" if isinstance(chain, ChainCEA) else chosen
     variables = shown(query)
     return Plan(
         query=query,
@@ -60,11 +74,12 @@ def choose(query: Query, rewritten: Query, schema: Schema, evaluator: str = "aut
         rewritten=query if evaluator == "semantics" else rewritten,
         schema=schema,
         evaluator=chosen,
-        why=tuple(_why(chosen, evaluator, rewritten, chain)),
+        why=tuple(_why(chosen, evaluator, rewritten, chain, transducer)),
         shown=variables,
         reads=_reads(query, schema),
         automaton=automaton_of(query, rewritten),
         chain=chain if isinstance(chain, ChainCEA) else None,
+        transducer=transducer if isinstance(transducer, SRT) else None,
         asked=evaluator,
     )
 
@@ -76,7 +91,9 @@ def automaton_of(query: Query, rewritten: Query) -> CEA | None:
     return trim(construct(rewritten.pattern, tuple(item.name for item in shown(query))))
 
 
-def _why(chosen: str, asked: str, rewritten: Query, chain: ChainCEA | str | None) -> Iterator[str]:
+def _why(
+    chosen: str, asked: str, rewritten: Query, chain: ChainCEA | str | None, transducer: SRT | str | None
+) -> Iterator[str]:
     if asked != "auto":
         yield f"`{chosen}` was asked for"
     elif is_unary(rewritten.pattern):
@@ -85,8 +102,10 @@ def _why(chosen: str, asked: str, rewritten: Query, chain: ChainCEA | str | None
             yield "of many partitions one index of what waits makes matches faster; counts run on `compact`"
     elif chosen == "chain":
         yield f"{reason(rewritten)}, but only neighbours in a match: constant time per event, by an index of what waits"
+    elif chosen == "configurations":
+        yield f"{reason(rewritten)}: partial matches that agree in what is read later are kept and moved as one"
     else:
-        yield f"{chain}; only the definition itself runs that for now, and it is slow"
+        yield f"{transducer}; only the definition itself runs that for now, and it is slow"
 
 
 def _is_of_many_keys(query: Query) -> bool:

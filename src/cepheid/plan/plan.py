@@ -8,6 +8,7 @@ from cepheid.algebra.nodes import Query
 from cepheid.algebra.variables import Shown
 from cepheid.automata.cea import CEA
 from cepheid.automata.chain import ChainCEA
+from cepheid.automata.srt import SRT
 from cepheid.schema import Schema
 
 
@@ -18,7 +19,7 @@ class Plan:
     `reads` are the columns that conditions, type, time, order and partition need; matches that show variables
     need every column. `text` in `language` is what the query was written as, `asked` the evaluator that was
     asked for: with both, the same plan is made again. `automaton` is there where every condition is unary,
-    `chain` where the chain evaluator runs the query.
+    `chain` where the chain evaluator runs the query, `transducer` where `configurations` does.
     """
 
     query: Query
@@ -30,6 +31,7 @@ class Plan:
     reads: tuple[str, ...]
     automaton: CEA | None
     chain: ChainCEA | None = None
+    transducer: SRT | None = None
     asked: str = "auto"
     text: str = ""
     language: str = "cel"

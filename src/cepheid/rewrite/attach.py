@@ -1,10 +1,10 @@
 """Attach: every condition of several events on the atom whose event is the last of them.
 
 In: a rewritten pattern whose filters compare events. Out: the same matches without filters: an atom's condition may
-read, beside its own event (var None), variables that were bound before it, so that it is decided as soon as its event is
-read. Variables of different scopes get different names, for an iteration binds its own afresh. Where a condition has no
-such atom (it asks of all events of a set, or of an iteration, what only a later event can tell) there is an error that
-says so.
+read, beside its own event (var None), variables that were bound before it, so that it is decided as soon as its
+event is read. Variables of different scopes get different names, for an iteration binds its own afresh. Where a
+condition has no such atom (it asks of all events of a set, or of an iteration, what only a later event can tell)
+there is an error that says so.
 """
 
 from __future__ import annotations

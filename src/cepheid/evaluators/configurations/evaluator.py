@@ -41,7 +41,8 @@ class ConfigurationsEvaluator:
     ) -> None:
         self._automaton = automaton
         self.labels = automaton.labels
-        # Events of class 0 satisfy nothing and are never looked at; where they would end something, all satisfy one more.
+        # Events of class 0 satisfy nothing and are never looked at; where they would end something, all
+        # satisfy one more.
         extra = () if automaton.is_idle_on_others else (_EVERY,)
         self._classes = Classes((*automaton.predicates, *extra), schema)
         conditions = [test.condition for test in automaton.tests]

@@ -197,21 +197,16 @@ class Store:
         last = np.array([columns.end(number) for number in range(len(layout.size))], np.int64)
         first = S_COLUMNS if columns.column else int(last.max())
         where = (layout, first, last, max(columns.column, 1))
-        room = len(self._heap)
-        self._texts_in_use = 0
-        for reading, words in self._tests.columns_of_texts().items():
-            held = []
-            for word in words:
-                values = np.zeros(room, np.int64)
-                count = stored_words(self._heap, self._lanes, *where, word, values)
-                held.append(values[:count].copy())
-            kept = np.unique(np.concatenate(held)) if held else np.zeros(0, np.int64)
-            kept = kept[kept >= 0]
-            self._tests.keep(reading, kept)
-            for word, values in zip(words, held, strict=True):
-                renumbered = np.where(values >= 0, np.searchsorted(kept, values), values)
-                set_stored_words(self._heap, self._lanes, *where, word, renumbered)
-            self._texts_in_use += len(kept)
+        held = []
+        for word in self._tests.columns_of_texts():
+            values = np.zeros(len(self._heap), np.int64)
+            count = stored_words(self._heap, self._lanes, *where, word, values)
+            held.append((word, values[:count].copy()))
+        kept = np.unique(np.concatenate([np.zeros(0, np.int64), *(values for _, values in held)]))
+        renumbered = self._tests.keep(kept)
+        for word, values in held:
+            set_stored_words(self._heap, self._lanes, *where, word, renumbered[np.maximum(values, -1)])
+        self._texts_in_use = self._tests.numbered
 
     def live_rows(self, edge: int) -> Ints:
         if self._layout is None:

@@ -1,7 +1,7 @@
 """The determinised register automaton as flat tables for `kernels.configurations`.
 
-In: the automaton and the classes of events met so far. Out: what each state does on each class, in full: the states that
-can be reached over these classes are all met here, between two batches, so that the loop never asks for more.
+In: the automaton and the classes of events met so far. Out: what each state does on each class, in full: the states
+that can be reached over these classes are all met here, between two batches, so that the loop never asks for more.
 """
 
 from __future__ import annotations
@@ -22,7 +22,8 @@ _NONE = -2  # in place of a column to take along: there are no more
 
 @dataclass(frozen=True, slots=True)
 class Columns:
-    """Where the events that a slot remembers lie in it: `column` words each, the first only where there is a window."""
+    """Where the events that a slot remembers lie in it: `column` words each, the first only where there is a
+    window."""
 
     column: int
     windowed: bool
@@ -66,7 +67,7 @@ class Tables:
                     self._choices[state, klass] = self._automaton.choices(state, satisfied)
             state += 1
         self.moves = self._flat(len(classes))
-        self.notices = (self.moves.choice >= 0).any(axis=0)
+        self.notices = np.any(self.moves.choice >= 0, axis=0)
         return True
 
     def _regions(self) -> Ints:
@@ -75,18 +76,18 @@ class Tables:
     def layout(self, words: int) -> Layout:
         """The words of a slot whose numbers have so many."""
         region = self._regions()
-        index = np.zeros(len(region), np.int64)
+        number = np.zeros(len(region), np.int64)
         regions = max(int(region.max()) + 1, 1)
         states = np.zeros(regions, np.int64)
         for state, columns in enumerate(region):
             if columns != ROOT:
-                index[state] = states[columns]
+                number[state] = states[columns]
                 states[columns] += 1
         numbers = np.array([self.columns.end(columns) for columns in range(regions)], np.int64)
         most = max(len(outcome.marks) for choices in self._choices.values() for outcome in choices.outcomes)
         return Layout(
             region,
-            index,
+            number,
             states,
             numbers,
             numbers + states * words,

@@ -1,0 +1,43 @@
+"""The register transducer of a query, or why it has none.
+
+In: a query as meant and as rewritten. Out: the automaton that remembers events and compares later ones with them,
+or the reason why the query needs more than that, as `explain` says it.
+"""
+
+from __future__ import annotations
+
+from cepheid.algebra.nodes import Query, Strategy
+from cepheid.algebra.variables import shown
+from cepheid.automata.srt import SRT
+from cepheid.automata.srt_determinise import RegisterDeterminiser
+from cepheid.automata.srt_of_pattern import srt_of_pattern
+from cepheid.automata.srt_reduce import reduce_srt
+from cepheid.errors import CepheidError
+
+
+def transducer_of(query: Query, rewritten: Query) -> SRT | str:
+    """The automaton, its labels what the query as meant shows; or the reason why there is none."""
+    if query.strategy not in (Strategy.ALL, Strategy.STRICT):
+        return f"{query.strategy.value} compares matches"
+    names = tuple(item.name for item in shown(query))
+    try:
+        srt = reduce_srt(srt_of_pattern(rewritten.pattern, names, strict=query.strategy is Strategy.STRICT))
+        automaton = RegisterDeterminiser(srt, rewritten.window is not None)
+        _explore(automaton)
+    except CepheidError as error:
+        if error.code not in ("too-large", "not-yet"):
+            raise
+        return error.message
+    return srt
+
+
+def _explore(automaton: RegisterDeterminiser) -> None:
+    """Meets the states that events which satisfy one predicate, or all, lead to: so many that a query which needs
+    more than fit is refused here and not by its data."""
+    every = frozenset(range(len(automaton.predicates)))
+    classes = [frozenset[int](), every, *(frozenset([number]) for number in every)]
+    state = 0
+    while state < len(automaton):
+        for satisfied in classes:
+            automaton.choices(state, satisfied)
+        state += 1
