@@ -68,7 +68,8 @@ class ConfigurationsEvaluator:
 
     def advance(self, events: Events) -> Found:
         kept, classes = self._classes.of(events.table)
-        if self._tables.fit([self._known(satisfied) for satisfied in self._classes.satisfied]):
+        is_new = self._tables.fit([self._known(satisfied) for satisfied in self._classes.satisfied])
+        if is_new or not self._store.is_laid_out:
             self._store.fit_states()
         notices = self._tables.notices[classes]
         if not notices.all():

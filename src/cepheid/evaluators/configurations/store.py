@@ -74,6 +74,10 @@ class Store:
             more = max(count, 2 * len(self._lanes)) - len(self._lanes)
             self._lanes = np.concatenate([self._lanes, np.zeros((more, self._lanes.shape[1]), np.int64)])
 
+    @property
+    def is_laid_out(self) -> bool:
+        return self._layout is not None
+
     def fit_states(self) -> None:
         """Room in the slots for states that were met since."""
         if self._layout is None:
@@ -247,4 +251,5 @@ class Store:
         self._meta[STAMP] = 0
         self._total = np.array(state["total"], np.int64)
         self._words, self._texts_in_use = (int(item) for item in state["words"])
-        self._layout = self._tables.layout(self._words)
+        laid_out = self._lanes.shape[1] > L_BLOCKS
+        self._layout = self._tables.layout(self._words) if laid_out else None
