@@ -286,10 +286,15 @@ class Compiler:
         return [group[0] if len(group) == 1 else joined(tuple(group)) for group in groups.values()]
 
     def _items(self, operand: Expression, items: Sequence[Expression]) -> list[Expression]:
-        """What IN asks, with the items that concern no other event than the operand as one."""
-        alone = tuple(item for item in items if len(self._readers(operand) | self._readers(item)) == 1)
-        others = [Comparison("=", operand, item) for item in items if item not in alone]
-        return [In(operand, alone), *others] if alone else list(others)
+        """What IN asks, with the items that concern one and the same event as one."""
+        groups: dict[object, list[Expression]] = {}
+        for place, item in enumerate(items):
+            readers = self._readers(operand) | self._readers(item)
+            groups.setdefault(readers if len(readers) == 1 else place, []).append(item)
+        return [
+            Comparison("=", operand, group[0]) if isinstance(key, int) else In(operand, tuple(group))
+            for key, group in groups.items()
+        ]
 
     def _call(
         self, call: Expression, function: str, arguments: Sequence[Expression], compiled: Compiled

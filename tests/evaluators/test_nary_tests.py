@@ -1,0 +1,431 @@
+"""Conditions of several events on words: what the definition says of the events."""
+
+from __future__ import annotations
+
+import datetime as dt
+import itertools
+from collections.abc import Sequence
+from decimal import Decimal
+from typing import Any
+
+import numba
+import numpy as np
+import pyarrow as pa
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import expressions
+from cepheid.algebra.conditions import (
+    Aggregate,
+    Arithmetic,
+    Attribute,
+    Call,
+    Comparison,
+    Condition,
+    Conjunction,
+    Disjunction,
+    Expression,
+    In,
+    Index,
+    IsNull,
+    IsTrue,
+    Like,
+    Literal,
+    Negation,
+    rebuild,
+    variables,
+)
+from cepheid.errors import CepheidError
+from cepheid.evaluators.configurations.forms import NoTestError
+from cepheid.evaluators.configurations.tests import Tests
+from cepheid.kernels import tests as kernel
+from cepheid.kernels.tests import NULL_WORD
+from cepheid.schema import Schema, schema_of
+from cepheid.semantics import values as definition
+from cepheid.streams.plain import plain_table
+from expressions import LARGE, NAN, NUMBERS, REALS, TEXTS, array
+from generators import Choices, Drawn, Seeded, chance, pick
+
+OPERATORS = ("=", "<>", "<", "<=", ">", ">=")
+EVENTS: tuple[str | None, ...] = (None, "r", "q")
+
+
+def schema_for(table: pa.Table) -> Schema:
+    return schema_of(table.schema, time="k", type=None)
+
+
+def given_to(
+    choices: Choices, expression: Expression, chosen: str | None, decided: bool = False
+) -> Expression:
+    """The expression with its attributes given to several events: all below a node to one, or each to its own."""
+    if not decided and chance(choices, 35):
+        chosen, decided = pick(choices, EVENTS), True
+    if isinstance(expression, Attribute):
+        return Attribute(chosen if decided else pick(choices, EVENTS), expression.name)
+    return rebuild(expression, lambda child: given_to(choices, child, chosen, decided))
+
+
+def condition(choices: Choices) -> Condition:
+    """Half are comparisons of two events, plain or nearly so."""
+    if chance(choices, 50):
+        return given_to(choices, expressions.condition(choices), None)
+    kind = pick(choices, (expressions.Kind.NUMBER, *expressions.ORDERED))
+    left, right = (expressions.expression(choices, kind, choices.below(2)) for _ in range(2))
+    one, other = pick(choices, ((None, "r"), ("r", None), ("q", "r")))
+    compared = Comparison(
+        pick(choices, ("=", *OPERATORS)),
+        given_to(choices, left, one, True),
+        given_to(choices, right, other, True),
+    )
+    return pick(
+        choices, (compared, compared, Negation(compared), IsTrue(compared), Negation(IsTrue(compared)))
+    )
+
+
+class Stored:
+    """The records of some events, word by word, as an arena might keep them."""
+
+    def __init__(self, ours: Tests, rows: np.ndarray) -> None:
+        self.stride = len(rows) + 1
+        self.words = np.full(3 + self.stride * max(ours.record, 1), -7)
+        for word in range(ours.record):
+            self.words[3 + word * self.stride : 3 + word * self.stride + len(rows)] = rows[:, word]
+
+    def at(self, *rows: int) -> np.ndarray:
+        return np.array([*rows, 0], np.int64) + 3
+
+
+def compiled(conditions: Sequence[Condition], schema: Schema) -> tuple[list[Condition], Tests]:
+    """The conditions that have a compiled form, and their tests."""
+    fit = []
+    for one in conditions:
+        try:
+            Tests([one], schema)
+        except NoTestError:
+            continue
+        fit.append(one)
+    return fit, Tests(fit, schema)
+
+
+def check(
+    conditions: Sequence[Condition], table: pa.Table, ours: Tests | None = None, most: int = 40
+) -> None:
+    """Compares what holds of combinations of rows with the definition."""
+    ours = ours or Tests(conditions, schema_for(table))
+    events = table.to_pylist()
+    half = len(events) // 2
+    first = ours.of(table, np.arange(half))
+    rows = np.concatenate([first, ours.of(table, np.arange(half, len(events)))])
+    stored = Stored(ours, rows)
+    for number, condition in enumerate(conditions):
+        registers = ours.registers[number]
+        assert set(registers) == variables(condition)
+        combinations = list(itertools.product(range(len(events)), repeat=1 + len(registers)))
+        for now, *places in combinations[:: max(1, len(combinations) // most)]:
+            bound = {None: events[now]} | {
+                name: events[place] for name, place in zip(registers, places, strict=True)
+            }
+            at = stored.at(*places)
+            holds = kernel.holds(ours.program, number, rows, now, stored.words, at, stored.stride)
+            assert holds == definition.holds(condition, bound), (condition, bound)
+            equal = ours.equality(number)
+            if equal is not None:
+                word, register, other = equal
+                assert holds == (rows[now, word] == stored.words[at[register] + other * stored.stride])
+
+
+@settings(max_examples=300)
+@given(st.data())
+def test_conditions_hold_of_words_as_of_events(data: st.DataObject) -> None:
+    check_some(Drawn(data.draw))
+
+
+@pytest.mark.parametrize("seed", range(40))
+def test_many_conditions_hold_of_words_as_of_events(seed: int) -> None:
+    choices = Seeded(seed)
+    fit = sum(check_some(choices, 6) for _ in range(20))
+    assert fit > 100  # of 120
+
+
+def check_some(choices: Choices, count: int = 3) -> int:
+    table = plain_table(expressions.table(choices))
+    conditions, ours = compiled([condition(choices) for _ in range(count)], schema_for(table))
+    if len(table):
+        check(conditions, table, ours)
+    return len(conditions)
+
+
+def of(name: str, register: str = "r") -> Attribute:
+    return Attribute(register, name)
+
+
+def here(name: str) -> Attribute:
+    return Attribute(None, name)
+
+
+def columns(**given: tuple[Sequence[Any], pa.DataType]) -> pa.Table:
+    arrays = {name: array(list(values), dtype) for name, (values, dtype) in given.items()}
+    length = max(len(item) for item in arrays.values())
+    arrays = {
+        name: pa.concat_arrays([item, pa.nulls(length - len(item), item.type)])
+        for name, item in arrays.items()
+    }
+    return pa.table({"k": pa.array(range(length), pa.int64()), **arrays})
+
+
+NUMBER_COLUMNS = {
+    "i": ([*NUMBERS, *LARGE], pa.int64()),
+    "u": ([0, 1, 5, 2**53 + 1, 2**63, 2**63 + 2**11, 2**64 - 1], pa.uint64()),
+    "v": ([*REALS, -(2.0**63), 2.0**64], pa.float64()),
+    "m": ([Decimal("0.1"), Decimal(7), None], pa.decimal128(25, 3)),
+    "s": ([*NUMBERS, -128, None], pa.int8()),
+}
+TIME_COLUMNS = {
+    "t": ([*expressions.TIMES, dt.datetime(1, 1, 1), dt.datetime(9999, 12, 31)], pa.timestamp("us")),
+    "tn": ([0, 1, -1, 1_700_000_000_123_456_789, 1_709_251_199_999_999_000], pa.timestamp("ns")),
+    "tz": ([0, -1, 1_709_251_199_999], pa.timestamp("ms", expressions.PARIS)),
+    "d": ([time.date() for time in expressions.TIMES], pa.date32()),
+}
+
+
+@pytest.mark.parametrize("op", OPERATORS)
+@pytest.mark.parametrize("table", [NUMBER_COLUMNS, TIME_COLUMNS])
+def test_every_pair_of_numbers_and_of_times_compares_exactly(op: str, table: dict[str, Any]) -> None:
+    pairs = list(itertools.product(table, repeat=2))
+    compared = [Comparison(op, here(left), of(right)) for left, right in pairs]
+    compared += [Negation(Comparison(op, of(left, "q"), of(right))) for left, right in pairs]
+    check(compared, columns(**table), most=600)
+
+
+@pytest.mark.parametrize("op", ["+", "-", "*", "/", "%"])
+def test_arithmetic_of_several_events_is_exact_and_null_where_it_leaves_64_bits(op: str) -> None:
+    for left, right in itertools.product(("i", "u", "v"), repeat=2):
+        result = Arithmetic(op, here(left), of(right))
+        bounds = (Literal(0), Literal(-1), Literal(2**63 - 1), Literal(1.5), Literal(2**63 + 1))
+        conditions = [IsNull(result), *(Comparison("<=", result, bound) for bound in bounds)]
+        check(conditions, columns(**NUMBER_COLUMNS), most=600)
+
+
+@pytest.mark.parametrize("function", ["abs", "floor", "ceil", "sqrt", "ln", "exp", "sign"])
+def test_functions_of_what_several_events_give(function: str) -> None:
+    for name, change in (
+        ("v", Arithmetic("-", here("v"), of("v"))),
+        ("i", Call("least", (here("i"), of("v")))),
+    ):
+        result = Call(function, (change,))
+        conditions = [
+            IsNull(result),
+            *(Comparison("<=", result, here(name)), Comparison("=", result, of("u"))),
+        ]
+        check(conditions, columns(**NUMBER_COLUMNS), most=600)
+
+
+def test_powers_of_one_event_to_another() -> None:
+    power = Call("power", (here("v"), of("v")))
+    check(
+        [IsNull(power), *(Comparison("<=", power, Literal(real)) for real in REALS)],
+        columns(**NUMBER_COLUMNS),
+        most=600,
+    )
+
+
+@pytest.mark.parametrize("function", ["least", "greatest", "coalesce", "nullif"])
+def test_one_of_several_events_values_is_chosen(function: str) -> None:
+    for left, right in itertools.product(("i", "u", "v"), repeat=2):
+        chosen = Call(function, (here(left), of(right)))
+        conditions = [
+            Comparison(op, chosen, other) for op in ("=", "<") for other in (here("i"), of("v"), Literal(1))
+        ]
+        check([IsNull(chosen), *conditions], columns(**NUMBER_COLUMNS))
+    for left, right in itertools.product(("t", "tn"), repeat=2):
+        check([Comparison("<=", Call(function, (here(left), of(right))), of("tn"))], columns(**TIME_COLUMNS))
+
+
+LONG = (
+    "a longer text",
+    "a longer text and more",
+    "a longer tex",
+    "a longer texu",
+    "日本 日本 日本",
+    "日本 日本 日本 ",
+)
+
+
+def test_texts_of_several_columns_compare_by_characters() -> None:
+    table = columns(
+        a=([*TEXTS, *LONG, None], pa.string()),
+        b=([None, *LONG, *TEXTS], pa.large_string()),
+        c=([*LONG, None, *TEXTS], pa.dictionary(pa.int32(), pa.string())),
+    )
+    pairs = [("a", "a"), ("a", "b"), ("c", "a")]
+    check([Comparison(op, here(one), of(other)) for op in OPERATORS for one, other in pairs], table, most=600)
+    for function in ("startswith", "endswith", "contains"):
+        check([Call(function, (here(one), of(other))) for one, other in pairs], table, most=600)
+    check([Comparison(">", Call("length", (Call("least", (here("a"), of("b"))),)), Literal(2))], table)
+    upper = Comparison("=", Call("upper", (here("a"),)), Call("upper", (of("b"),)))
+    starts = Comparison("=", Call("substr", (here("a"), Literal(1), Literal(1))), of("b"))
+    check([upper, starts, Like(of("a"), "a%"), In(here("a"), (of("b"), Literal("é"), Literal(None)))], table)
+    check([Comparison("=", Call("coalesce", (of("a"), here("b"), Literal("x"))), Literal("a"))], table)
+
+
+def test_null_and_nan_are_no_values() -> None:
+    table = columns(v=([NAN, 1.0, None, 0.0, -0.0], pa.float64()), b=([True, False, None], pa.bool_()))
+    conditions = [Comparison(op, here("v"), of("v")) for op in OPERATORS]
+    conditions += [Negation(one) for one in conditions]
+    conditions += [Negation(IsTrue(one)) for one in conditions[:6]]
+    check(
+        [*conditions, Comparison("=", here("b"), of("b")), Comparison("<", of("b"), here("b"))],
+        table,
+        most=1000,
+    )
+    check(
+        [Disjunction((here("b"), of("b"))), Conjunction((of("b"), here("b"))), of("b"), Negation(of("b"))],
+        table,
+    )
+
+
+def test_the_number_that_stands_for_null_is_a_number_where_numbers_are_compared() -> None:
+    table = columns(
+        i=([NULL_WORD, None, NULL_WORD - 1, 0], pa.int64()), u=([NULL_WORD + 2**64, None, 3], pa.uint64())
+    )
+    conditions = [
+        Comparison(op, here(name), of(name)) for op in OPERATORS if op != "=" for name in ("i", "u")
+    ]
+    conditions += [
+        Comparison("<", Arithmetic("-", here("i"), of("i")), Literal(1)),
+        IsNull(Call("abs", (of("i"),))),
+    ]
+    check(conditions, table)
+    for name in ("i", "u"):
+        ours = Tests([Comparison("=", here(name), of(name))], schema_for(table))
+        with pytest.raises(CepheidError, match="has a value around"):
+            ours.of(table, np.arange(len(table)))
+        assert ours.of(table.slice(3), np.arange(1)).shape == (1, 2)
+
+
+def test_more_whole_columns_than_bits_of_a_word() -> None:
+    names = [f"c{number}" for number in range(70)]
+    table = columns(**{name: ([NULL_WORD, None, number], pa.int64()) for number, name in enumerate(names)})
+    conditions = [Comparison("<", here(name), of(name)) for name in names]
+    check(conditions, table, ours := Tests(conditions, schema_for(table)))
+    assert (ours.record, ours.words) == (72, 72)
+    assert (ours.reads(0), ours.reads(69)) == (((0, 70),), ((69, 71),))
+
+
+def test_what_is_kept_of_an_event() -> None:
+    schema = schema_for(expressions.table(Seeded(0)))
+    higher = Comparison(">", here("v"), of("v"))
+    same = Comparison("=", here("s"), of("c"))
+    sum_of_two = Comparison(
+        "<", Arithmetic("+", here("f"), of("v")), Arithmetic("*", of("v", "q"), Literal(2))
+    )
+    ours = Tests([higher, same, sum_of_two], schema)
+    assert ours.registers == [("r",), ("r",), ("r", "q")]
+    assert (ours.record, ours.words) == (3, 5)  # v, c, v * 2; then s as c has it, and f
+    assert [ours.equality(number) for number in range(3)] == [None, (3, 0, 1), None]
+    assert [ours.reads(number) for number in range(3)] == [((0,),), ((1,),), ((0,), (2,))]
+
+
+def test_narrow_columns_need_no_bits_for_null() -> None:
+    table = columns(s=([-128, None, 127], pa.int8()), t=(expressions.TIMES, pa.timestamp("us")))
+    ours = Tests([Comparison("<", here(name), of(name)) for name in ("s", "t")], schema_for(table))
+    assert (ours.record, ours.words) == (2, 2)
+
+
+@pytest.mark.parametrize(
+    ("condition", "reason"),
+    [
+        (
+            Like(Call("coalesce", (here("s"), of("s"))), "a%"),
+            "looks for a pattern in texts of several events",
+        ),
+        (Comparison("=", Call("concat", (here("s"), of("s"))), Literal("a")), "takes concat"),
+        (Comparison("=", Call("round", (Arithmetic("-", here("v"), of("v")),)), Literal(1)), "takes round"),
+        (Comparison("<", Arithmetic("+", here("i"), of("i")), Literal(2**64)), "is no number of 64 bits"),
+        (Comparison("<", here("i"), Attribute("r", "i", Index.PREVIOUS)), "one event among many"),
+        (Comparison("<", here("i"), Aggregate("max", of("i"))), "aggregates"),
+    ],
+)
+def test_what_has_no_compiled_form_says_why(condition: Condition, reason: str) -> None:
+    with pytest.raises(NoTestError, match=reason) as error:
+        Tests([condition], schema_for(expressions.table(Seeded(0))))
+    assert error.value.code == "not-yet"
+
+
+def test_a_batch_may_have_no_rows_and_a_condition_no_attributes() -> None:
+    table = pa.table(
+        {"k": pa.array([], pa.int64()), "v": pa.array([], pa.float64()), "s": pa.array([], pa.string())}
+    )
+    conditions = [
+        Comparison("<", here("v"), of("v")),
+        Comparison("=", here("s"), of("s")),
+        Literal(True),
+        IsNull(of("v")),
+    ]
+    ours = Tests(conditions, schema_for(table))
+    assert ours.of(table, np.arange(0)).shape == (0, ours.words)
+    alone = Tests([Literal(True), Literal(None)], schema_for(table))
+    rows = alone.of(pa.table({"k": [1], "v": [1.0], "s": [""]}), np.arange(1))
+    nowhere = np.zeros(1, np.int64)
+    assert [kernel.holds(alone.program, n, rows, 0, rows[0], nowhere, 1) for n in range(2)] == [True, False]
+
+
+def test_places_choose_rows() -> None:
+    table = columns(v=([1.0, 2.0, 3.0], pa.float64()), s=(["a", "b", "c"], pa.string()))
+    ours = Tests(
+        [Comparison("<", here("v"), of("v")), Comparison("<", here("s"), of("s"))], schema_for(table)
+    )
+    assert ours.of(table, np.array([2, 0])).tolist() == [[4613937818241073152, 0], [4607182418800017408, 1]]
+
+
+@pytest.mark.parametrize("saved", [False, True])
+def test_texts_that_nothing_refers_to_are_forgotten(saved: bool) -> None:
+    conditions = [
+        Comparison("=", here("s"), of("s")),
+        Comparison("<", here("s"), of("s")),
+        Comparison("=", Call("coalesce", (of("s"), here("s"))), Literal("kept")),
+    ]
+    schema = schema_for(columns(s=([], pa.string())))
+    ours = Tests(conditions, schema)
+    texts = [f"text {number}" for number in range(500)] + [None, "kept"]
+    old = ours.of(columns(s=(texts, pa.string())), np.arange(len(texts)))
+    chosen = [3, 499, 7, 500, 501]
+    records = old[chosen, : ours.record]
+    assert ours.columns_of_texts() == [0]
+    before, memory = ours.numbered, ours.memory
+    renumbered = ours.keep(np.unique(records[:, 0]))
+    records[:, 0] = renumbered[records[:, 0]]
+    assert (before, ours.numbered) == (502, 4)  # one of those before stood below NULL
+    assert ours.memory < memory
+    if saved:
+        state = ours.save()
+        ours = Tests(conditions, schema)
+        ours.load(state)
+        assert ours.numbered == 4
+    now = ["text 7", "text 499", "text 0", "kept", None]
+    rows = ours.of(columns(s=(now, pa.string())), np.arange(5))
+    for number, condition in enumerate(conditions):
+        for row, place in itertools.product(range(5), repeat=2):
+            bound = {None: {"s": now[row]}, "r": {"s": texts[chosen[place]]}}
+            stored = np.ascontiguousarray(records[place])
+            found = kernel.holds(ours.program, number, rows, row, stored, np.zeros(1, np.int64), 1)
+            assert found == definition.holds(condition, bound)
+
+
+def test_other_conditions_compile_nothing() -> None:
+    @numba.njit
+    def decide(program: Any, events: Any, stored: Any, at: Any) -> int:
+        found = 0
+        for condition in range(len(program.plain)):
+            for row in range(len(events)):
+                found += kernel.holds(program, condition, events, row, stored, at, 1)
+        return found
+
+    for seed in range(8):
+        choices = Seeded(seed)
+        table = plain_table(expressions.table(choices))
+        conditions, ours = compiled([condition(choices) for _ in range(5)], schema_for(table))
+        rows = ours.of(table, np.arange(len(table)))
+        decide(ours.program, rows, np.zeros(ours.record + 1, np.int64), np.zeros(3, np.int64))
+        assert len(decide.signatures) == 1, conditions
