@@ -12,7 +12,7 @@ from lark.exceptions import UnexpectedInput
 
 from cepheid.algebra.printing import KEYWORDS
 from cepheid.errors import CepheidError, Source, Span, nearest
-from cepheid.languages.cel.mistakes import CLAUSES, NAMES, WORDS, Mistake, message_of, mistake_of
+from cepheid.languages.mistakes import CLAUSES, NAMES, WORDS, Mistake, message_of, mistake_of
 
 NAME_OF_EVENT = frozenset(["DOT", "LPAR"])  # what may follow a name inside a condition
 

@@ -1,4 +1,4 @@
-"""CEL's conditions: syntax tree → `algebra.conditions`.
+"""Conditions, of every language: syntax tree → `algebra.conditions`.
 
 Sugar goes here: BETWEEN and chains (`x.id = z.id = 1`) become conjunctions, the NOT forms negations, `-x`
 becomes `0 - x`, and `!=`, `==` are written as `<>`, `=`.
@@ -29,8 +29,8 @@ from cepheid.algebra.conditions import (
     RLike,
 )
 from cepheid.errors import CepheidError, Source
-from cepheid.languages.cel.words import date_of, decimal_of, integer_of, name_of, text_of, timestamp_of
 from cepheid.languages.parsed import Node, Part, span_of
+from cepheid.languages.words import date_of, decimal_of, integer_of, name_of, text_of, timestamp_of
 
 ARITHMETIC = {"add": "+", "subtract": "-", "multiply": "*", "divide": "/", "remainder": "%"}
 COMPARISON = {"==": "=", "!=": "<>", "≠": "<>", "≤": "<=", "≥": ">="}
