@@ -49,7 +49,7 @@ from cepheid.algebra.nodes import (
     WindowUnit,
     rebuild,
 )
-from cepheid.algebra.printing import print_condition, print_key, print_window
+from cepheid.algebra.printing import print_condition, print_key, print_value, print_window
 from cepheid.algebra.strings import Inside, Read, Reading, rebuild_reading
 from cepheid.errors import CepheidError, Span, did_you_mean
 from cepheid.schema import Schema, is_comparable
@@ -204,6 +204,8 @@ def _kind_of_literal(value: object) -> Kind:
 def _column_kind(attribute: Attribute, schema: Schema) -> Kind:
     if attribute.name not in schema.names:
         hint = did_you_mean(attribute.name, schema.names, _columns(schema))
+        if attribute.var is None and attribute.span is not None and attribute.span.text.startswith('"'):
+            hint = f"strings take single quotes: {print_value(attribute.name)}"
         message = f"events have no attribute `{attribute.name}`"
         raise CepheidError("unknown-attribute", message, span=_name_span(attribute), hint=hint)
     return kind_of(schema.arrow.field(attribute.name).type)

@@ -54,6 +54,7 @@ def lower_condition(source: Source, part: Part) -> Condition:
 _VALUES = frozenset(
     (
         "attribute",
+        "current",
         "call",
         "integer",
         "decimal",
@@ -73,6 +74,8 @@ def _value(source: Source, node: Node) -> Condition:
     match str(node.data), node.children:
         case "attribute", [Token() as var, Token() as name]:
             return Attribute(name_of(var), name_of(name), span=span)
+        case "current", [Token() as name]:
+            return Attribute(None, name_of(name), span=span)
         case "call", [Token() as function, *arguments]:
             given = tuple(lower_condition(source, item) for item in arguments if item is not None)
             return Call(name_of(function).lower(), given, span)
