@@ -160,12 +160,11 @@ def _check_marks(reading: Reading) -> None:
             span=span,
             hint="`[…]` marks the event it reads, `-[…]` and `any` do not, and nothing under `!` is",
         )
-    raise CepheidError(
-        "unsatisfiable",
-        "the last event read is never marked, and a match ends with one that is",
-        span=span,
-        hint="leave out what is read at the end without being marked, or mark it: `[…]`",
-    )
+    hint = "leave out what is read at the end without being marked, or mark it: `[…]`"
+    if any(isinstance(node, Both) for node in walk_reading(reading)):
+        hint = "both sides of `&` must mark the same events, and `!` marks none"
+    message = "the last event read is never marked, and a match ends with one that is"
+    raise CepheidError("unsatisfiable", message, span=span, hint=hint)
 
 
 def _whole(reading: Reading) -> Span | None:

@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import NamedTuple, assert_never
 
+from cepheid.algebra.conditions import FALSE
 from cepheid.algebra.strings import (
     EPSILON,
     SKIP,
@@ -24,6 +25,8 @@ from cepheid.algebra.strings import (
     reads_nothing,
 )
 from cepheid.errors import Span
+
+NEVER = Read(FALSE, marked=False)  # reads nothing, not even the empty string
 
 
 class Rounds(NamedTuple):
@@ -118,9 +121,9 @@ def something(reading: Reading) -> Reading:
             return reading
         case Concat(parts):
             # All parts may read nothing: the first that does not decides.
-            return Either(tuple(_from(parts[index:]) for index in range(len(parts))))
+            return _choice(tuple(_from(parts[index:]) for index in range(len(parts))))
         case Either(parts):
-            return Either(tuple(map(something, parts)))
+            return _choice(tuple(something(part) for part in parts if part != EPSILON))
         case Iterate(body):
             return Concat((something(body), reading))
         case Both(left, right, span):
@@ -131,6 +134,12 @@ def something(reading: Reading) -> Reading:
             return Inside(something(body), window, span)
         case _:
             assert_never(reading)
+
+
+def _choice(parts: tuple[Reading, ...]) -> Reading:
+    if not parts:
+        return NEVER
+    return parts[0] if len(parts) == 1 else Either(parts)
 
 
 def _from(parts: tuple[Reading, ...]) -> Reading:
