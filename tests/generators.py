@@ -26,6 +26,7 @@ import pyarrow as pa
 from hypothesis import strategies as st
 
 from cepheid.algebra.conditions import (
+    TRUE,
     Arithmetic,
     Attribute,
     Call,
@@ -50,6 +51,7 @@ from cepheid.algebra.nodes import (
     PartBy,
     Pattern,
     Query,
+    Recognise,
     Repeat,
     Seq,
     Strategy,
@@ -60,7 +62,23 @@ from cepheid.algebra.nodes import (
     rebuild,
     walk,
 )
+from cepheid.algebra.registers import check_registers
+from cepheid.algebra.skips import Rounds, any_match, gap, next_match, repeated
+from cepheid.algebra.strings import (
+    SKIP,
+    Both,
+    Complement,
+    Concat,
+    Either,
+    Inside,
+    Iterate,
+    Read,
+    Reading,
+    stored_by,
+    walk_reading,
+)
 from cepheid.algebra.variables import bound, defined, defined_once, is_iteration, sets, with_sets
+from cepheid.errors import CepheidError
 from cepheid.schema import Schema, schema_of
 from cepheid.semantics.oracle import OracleMatch, evaluate
 from cepheid.semantics.stream import Event, events_of
@@ -124,6 +142,7 @@ class Limits:
 ANYTHING = Limits()
 UNARY = Limits(nary=False)
 SETS = Limits(events=10, atoms=4, sets=True)
+SREMO = Limits(events=9, atoms=5)
 
 
 @dataclass(frozen=True, slots=True)
@@ -172,6 +191,25 @@ def streams(draw: Draw, limits: Limits = ANYTHING) -> pa.Table:
 def patterns(draw: Draw, limits: Limits = ANYTHING) -> Pattern:
     """A Hypothesis strategy for well-formed patterns alone."""
     return pattern(Drawn(draw), limits)
+
+
+@st.composite
+def sremo_cases(draw: Draw, limits: Limits = SREMO) -> Case:
+    """A Hypothesis strategy for queries of SREMO with a stream; `atoms` bounds the events that an expression
+    describes."""
+    return sremo_case(Drawn(draw), limits)
+
+
+@st.composite
+def sremo_queries(draw: Draw, limits: Limits = SREMO) -> Query:
+    """A Hypothesis strategy for queries of SREMO alone."""
+    return sremo_query(Drawn(draw), limits)
+
+
+@st.composite
+def readings(draw: Draw, limits: Limits = SREMO) -> Reading:
+    """A Hypothesis strategy for expressions of SREMO alone; what they negate may need a window."""
+    return reading(Drawn(draw), limits)
 
 
 def seeded(seed: int, limits: Limits = ANYTHING) -> Case:
@@ -244,7 +282,7 @@ def _type(choices: Choices) -> str:
 # Conditions
 
 
-def unary_condition(choices: Choices, var: str, depth: int = 1) -> Condition:
+def unary_condition(choices: Choices, var: str | None, depth: int = 1) -> Condition:
     """A condition over one variable."""
     if depth and chance(choices, 30):
         return _combined(choices, lambda: unary_condition(choices, var, depth - 1))
@@ -264,7 +302,7 @@ def unary_condition(choices: Choices, var: str, depth: int = 1) -> Condition:
             return RLike(Attribute(var, "s"), pick(choices, ("a", "^.$", "[é日]")))
 
 
-def nary_condition(choices: Choices, one: str, two: str, depth: int = 1) -> Condition:
+def nary_condition(choices: Choices, one: str | None, two: str, depth: int = 1) -> Condition:
     """A condition over two variables."""
     if depth and chance(choices, 20):
         return _combined(choices, lambda: nary_condition(choices, one, two, depth - 1))
@@ -287,7 +325,7 @@ def _operator(choices: Choices) -> str:
     return pick(choices, ("=", "<=", ">", "<>", "<", ">="))
 
 
-def _number(choices: Choices, var: str) -> Expression:
+def _number(choices: Choices, var: str | None) -> Expression:
     attribute = Attribute(var, pick(choices, ("n", "v", "id")))
     match choices.below(10):
         case 8:
@@ -468,3 +506,183 @@ def _window(choices: Choices, unit: WindowUnit | None) -> Window | None:
             return Window(1 + choices.below(8), unit)
         case WindowUnit.MICROSECONDS:
             return Window(choices.below(9), unit)
+
+
+# SREMO
+
+REGISTERS = ("r", "s", "t")
+
+
+def seeded_sremo(seed: int, limits: Limits = SREMO) -> Case:
+    """The case of SREMO that belongs to a seed."""
+    return sremo_case(Seeded(seed), limits)
+
+
+def sremo_case(choices: Choices, limits: Limits = SREMO) -> Case:
+    query = sremo_query(choices, limits)
+    assert isinstance(query.pattern, Recognise)
+    timestamps = WindowUnit.MICROSECONDS in (window.unit for window in _windows(query))
+    return Case(query, stream(choices, limits, timestamps))
+
+
+def _windows(query: Query) -> Iterator[Window]:
+    assert isinstance(query.pattern, Recognise)
+    if query.window is not None:
+        yield query.window
+    for node in walk_reading(query.pattern.reading):
+        if isinstance(node, Inside):
+            yield node.window
+
+
+def sremo_query(choices: Choices, limits: Limits = SREMO) -> Query:
+    units = pick(
+        choices, ((WindowUnit.EVENTS, WindowUnit.PLAIN), (WindowUnit.EVENTS, WindowUnit.MICROSECONDS))
+    )
+    read = reading(choices, limits, units)
+    window = _window(choices, pick(choices, (None, *units))) if None in limits.windows else None
+    window = window or (_window(choices, pick(choices, units)) if _needs_window(read) else None)
+    return Query(
+        Recognise(read),
+        partition_by=pick(choices, ((), (), (), ("id",))),
+        window=window,
+        consume=chance(choices, 15),
+    )
+
+
+def _needs_window(read: Reading) -> bool:
+    try:
+        check_registers(read, None)
+    except CepheidError as error:
+        if error.code != "needs-window":
+            raise
+        return True
+    return False
+
+
+def reading(
+    choices: Choices,
+    limits: Limits = SREMO,
+    units: Sequence[WindowUnit] = (WindowUnit.EVENTS, WindowUnit.PLAIN),
+) -> Reading:
+    """An expression that can match: its registers are read where they may be stored, and its last event is marked."""
+    events = 1 + min(choices.below(limits.atoms), choices.below(limits.atoms))
+    read = _reading(choices, events, frozenset(), REGISTERS, units)
+    last = _read(choices, stored_by(read), REGISTERS, marked=True)
+    if _can_match(read) and chance(choices, 70):
+        return read
+    return pick(choices, (Concat((read, last)), Concat((read, SKIP, last))))
+
+
+def _can_match(read: Reading) -> bool:
+    try:
+        check_registers(read, Window(1, WindowUnit.EVENTS))
+    except CepheidError as error:
+        if error.code != "unsatisfiable":
+            raise
+        return False
+    return True
+
+
+def _reading(
+    choices: Choices,
+    events: int,
+    stored: frozenset[str],
+    names: tuple[str, ...],
+    units: Sequence[WindowUnit],
+) -> Reading:
+    """An expression that describes so many events. `stored`: registers that may hold an event before it; `names`: those
+    that it may store."""
+
+    def further(count: int, before: frozenset[str] = stored, allowed: tuple[str, ...] = names) -> Reading:
+        return _reading(choices, count, before, allowed, units)
+
+    if events == 1 and chance(choices, 60):
+        return _read(choices, stored, names)
+    if chance(choices, 25):
+        return _around(choices, further(events), units)
+    if events == 1:
+        return _again(choices, _read(choices, stored, names))
+    if names and chance(choices, 15):
+        return _chained(choices, further, names)
+    split = 1 + choices.below(events - 1)
+    left = further(events - split)
+    match choices.below(10):
+        case 0 | 1 | 2:
+            return Concat((left, further(split, stored | stored_by(left))))
+        case 3 | 4:
+            return any_match(
+                [_rounds(choices, left), _rounds(choices, further(split, stored | stored_by(left)))]
+            )
+        case 5:
+            return next_match(
+                [_rounds(choices, left), _rounds(choices, further(split, stored | stored_by(left)))]
+            )
+        case 6 | 7:
+            return Either((left, further(split)))
+        case _:
+            return _both(choices, left, lambda free: further(split, stored, free), names)
+
+
+def _chained(
+    choices: Choices, further: Callable[[int, frozenset[str]], Reading], names: tuple[str, ...]
+) -> Reading:
+    """Rounds that read what an earlier round, or the event before the first, has stored."""
+    register = pick(choices, names)
+    first = replace(_read(choices, frozenset(), names), register=register)
+    body = further(1, frozenset([register]))
+    if register not in stored_by(body):
+        body = Concat((body, replace(_read(choices, frozenset([register]), names), register=register)))
+    rounds = Iterate(pick(choices, (body, Concat((SKIP, body)))))
+    return rounds if chance(choices, 20) else Concat((first, rounds))
+
+
+def _both(
+    choices: Choices, left: Reading, other: Callable[[tuple[str, ...]], Reading], names: tuple[str, ...]
+) -> Reading:
+    """Two sides that often agree: a mask that marks or not, or the same with more asked."""
+    free = tuple(name for name in names if name not in stored_by(left))
+    if chance(choices, 30):
+        return Both(left, other(free))
+    marked, unmarked = (_read(choices, frozenset(), free, marked=marked) for marked in (True, False))
+    plain = pick(choices, (TRUE, TRUE, unary_condition(choices, None)))
+    mask = Iterate(
+        Either((replace(marked, condition=plain), unmarked if chance(choices, 30) else Read(TRUE, False)))
+    )
+    return Both(left, mask) if chance(choices, 70) else Both(mask, left)
+
+
+def _around(choices: Choices, body: Reading, units: Sequence[WindowUnit]) -> Reading:
+    match choices.below(5):
+        case 0 | 1:
+            window = _window(choices, pick(choices, units))
+            assert window is not None
+            return Inside(body, window)
+        case 2:
+            return Complement(body)
+        case 3:
+            return gap(body)
+        case _:
+            return _again(choices, body)
+
+
+def _again(choices: Choices, body: Reading) -> Reading:
+    between = pick(choices, (None, None, SKIP))
+    return repeated(_rounds(choices, body, 100), between)
+
+
+def _rounds(choices: Choices, body: Reading, percent: int = 30) -> Rounds:
+    bounds = pick(choices, ((1, None), (0, None), (0, 1), (1, 2), (2, 2), (2, None)))
+    return Rounds(body, *bounds) if chance(choices, percent) else Rounds(body)
+
+
+def _read(
+    choices: Choices, stored: frozenset[str], names: tuple[str, ...], marked: bool | None = None
+) -> Read:
+    condition: Condition = Comparison("=", Attribute(None, "type"), Literal(_type(choices)))
+    if chance(choices, 35):
+        condition = TRUE if chance(choices, 50) else unary_condition(choices, None)
+    if stored and chance(choices, 50):
+        relation = nary_condition(choices, None, pick(choices, sorted(stored)))
+        condition = relation if condition == TRUE else Conjunction((condition, relation))
+    register = pick(choices, names) if names and chance(choices, 35) else None
+    return Read(condition, chance(choices, 70) if marked is None else marked, register)

@@ -48,11 +48,13 @@ def match(
     evaluator: str = "auto",
     slices: int | None = None,
     columns: Sequence[str] | None = None,
+    language: str | None = None,
 ) -> Any:
     """All matches of a query, one row each, as data of the kind that came in.
 
     `columns` names those of the output that are wanted; the others are not made, which takes less time.
     On a Spark DataFrame the result is lazy, and `slices` asks for so many time slices where there is no PARTITION BY.
+    `language` is the query's, "cel" or "sremo"; it is detected when left out.
 
     >>> import cepheid
     >>> events = pa.table({"ts": [1, 2, 3], "type": ["A", "B", "B"]})
@@ -60,7 +62,7 @@ def match(
     >>> found["positions"].to_pylist()
     [[0, 1], [0, 2]]
     """
-    parsed = _parsed(query)
+    parsed = _parsed(query, language)
     limit = checked_limit(limit)
     kind = _kind(data)
     if kind == "spark":
@@ -94,6 +96,7 @@ def count(
     order: str | None = None,
     evaluator: str = "auto",
     slices: int | None = None,
+    language: str | None = None,
 ) -> int:
     """The exact number of matches, however large; none is made.
 
@@ -102,7 +105,7 @@ def count(
     >>> cepheid.count(events, "SELECT * FROM s WHERE (A AS x)+ ; B AS y") == 2**100 - 1
     True
     """
-    parsed = _parsed(query)
+    parsed = _parsed(query, language)
     if _kind(data) == "spark":
         from cepheid.spark.batch import count_spark
 
@@ -128,9 +131,10 @@ def explain(
     type: str | None = DEFAULT_TYPE,
     order: str | None = None,
     evaluator: str = "auto",
+    language: str | None = None,
 ) -> str:
     """Every stage on the way from the text to the plan, printed. Without data nothing is typed or planned."""
-    parsed = _parsed(query)
+    parsed = _parsed(query, language)
     if data is None:
         return explain_query(parsed.tree, parsed.query)
     chosen = data if isinstance(data, pa.Schema) else _chosen(data, parsed, time)
@@ -154,8 +158,13 @@ def arrow_schema_of(data: Any, type: str | None = DEFAULT_TYPE) -> pa.Schema:
     return schema_without_rows(data)
 
 
-def _parsed(query: str | ParsedQuery) -> ParsedQuery:
-    return query if isinstance(query, ParsedQuery) else parse_query(query)
+def _parsed(query: str | ParsedQuery, language: str | None = None) -> ParsedQuery:
+    if not isinstance(query, ParsedQuery):
+        return parse_query(query, language)
+    if language is not None and str(language).casefold() != query.language:
+        message = f"`language` is `{language}`, but the query was read as `{query.language}`"
+        raise CepheidError("bad-argument", message, hint="leave it out, or give it to `cepheid.query`")
+    return query
 
 
 def _check_slices(slices: int | None) -> None:

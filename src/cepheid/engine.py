@@ -15,6 +15,7 @@ from typing import Any
 
 import pyarrow as pa
 
+from cepheid.algebra.leads import lead
 from cepheid.algebra.nodes import WindowUnit
 from cepheid.automata.chain_determinise import ChainDeterminiser
 from cepheid.automata.srt_determinise import RegisterDeterminiser
@@ -249,7 +250,8 @@ class Engine:
     def _forget_lanes(self, times: Times) -> None:
         """Forgets the lanes that have been silent for longer than the window, where nothing counts on them."""
         window = self.plan.query.window
-        if window is None or window.unit is WindowUnit.EVENTS or self._options["lane_positions"]:
+        by_time = window is not None and window.unit is not WindowUnit.EVENTS
+        if window is None or not by_time or lead(self.plan.query.pattern) or self._options["lane_positions"]:
             self._active = self._split.count
             return
         active = self._split.recent(times[-1], window.amount)

@@ -1,36 +1,22 @@
 """Algebra → text.
 
-In: conditions, patterns, queries. Out: CEL that parses back to an equal value; what CEL cannot say
+In: conditions, patterns, queries. Out: CEL or SREMO that parses back to an equal value; what neither can say
 (conditions inside atoms, the other papers' operators) is printed in a plain form of its own. A node is put
 in parentheses exactly when it binds looser than its place asks for.
 """
 
 from __future__ import annotations
 
-import datetime as dt
-import re
 from collections.abc import Iterator
 from typing import assert_never
 
-from cepheid.algebra.conditions import (
-    Aggregate,
-    Arithmetic,
-    Attribute,
-    Call,
-    Comparison,
-    Condition,
-    Conjunction,
-    Disjunction,
-    In,
-    Index,
-    IsNull,
-    IsTrue,
-    Like,
-    Literal,
-    Negation,
-    RLike,
-    type_of_value,
-)
+from cepheid.algebra.conditions import Attribute
+from cepheid.algebra.expression_printing import KEYWORDS as KEYWORDS
+from cepheid.algebra.expression_printing import print_attribute
+from cepheid.algebra.expression_printing import print_condition as print_condition
+from cepheid.algebra.expression_printing import print_name as print_name
+from cepheid.algebra.expression_printing import print_value as print_value
+from cepheid.algebra.expression_printing import print_window as print_window
 from cepheid.algebra.nodes import (
     All,
     Atom,
@@ -42,53 +28,24 @@ from cepheid.algebra.nodes import (
     PartBy,
     Pattern,
     Query,
+    Recognise,
     Repeat,
     Select,
     Seq,
     Strategy,
     StrictSeq,
-    Window,
-    WindowUnit,
     Within,
     children,
 )
-
-KEYWORDS = frozenset(
-    re.findall(
-        r"\w+",
-        "SELECT ALL STRICT NXT NEXT LAST MAX FROM WHERE PARTITION BY WITHIN CONSUME LIMIT AS OR FILTER "
-        "AND NOT IN BETWEEN LIKE RLIKE IS NULL TRUE FALSE TIMESTAMP DATE",
-    )
-)
-PLAIN_NAME = re.compile(r"[^\W\d]\w*")
-
-UNITS = (
-    ("weeks", 604_800_000_000),
-    ("days", 86_400_000_000),
-    ("hours", 3_600_000_000),
-    ("minutes", 60_000_000),
-    ("seconds", 1_000_000),
-    ("milliseconds", 1_000),
-    ("microseconds", 1),
-)
+from cepheid.algebra.reading_printing import print_reading, reading_tree
+from cepheid.algebra.strings import Inside, Reading
 
 # How tightly a node binds, loosest first; a place asks for at least one of these.
 FILTERED, CHOICE, TOGETHER, SEQUENCE, REPEATED, UNIT, ENCLOSED = range(7)
-ANY_OF, ALL_OF, NOT, PREDICATE, SUM, PRODUCT, SIGNED, VALUE = range(8)
-
-
-def print_name(name: str, *, keyword_safe: bool = False) -> str:
-    """An identifier, quoted where the grammar could not read it plain.
-
-    >>> print_name("price"), print_name("from"), print_name("two words")
-    ('price', '"from"', '"two words"')
-    """
-    plain = PLAIN_NAME.fullmatch(name) and (keyword_safe or name.upper() not in KEYWORDS)
-    return name if plain else '"' + name.replace('"', '""') + '"'
 
 
 def print_query(query: Query) -> str:
-    """The query as CEL, a clause per line.
+    """The query as CEL, or as SREMO if that is what it is, a clause per line.
 
     >>> from cepheid.algebra.nodes import Atom, Query, Seq
     >>> print(print_query(Query(Seq(Atom("T", "x"), Atom("H")), streams=("farm",), limit=3)))
@@ -101,11 +58,10 @@ def print_query(query: Query) -> str:
 
 
 def _clauses(query: Query) -> Iterator[str]:
-    strategy = "" if query.strategy is Strategy.ALL else f"{query.strategy.value} "
-    yield f"SELECT {strategy}" + ("*" if query.select is None else _names(query.select))
-    if query.streams:
-        yield "FROM " + _names(query.streams)
-    yield "WHERE " + print_pattern(query.pattern)
+    if isinstance(query.pattern, Recognise):
+        yield _unwindowed(query.pattern.reading)
+    else:
+        yield from _select(query)
     if query.partition_by:
         yield "PARTITION BY " + _names(query.partition_by)
     if query.window is not None:
@@ -116,26 +72,21 @@ def _clauses(query: Query) -> Iterator[str]:
         yield f"LIMIT {query.limit}"
 
 
+def _unwindowed(reading: Reading) -> str:
+    """A WITHIN outside of parentheses is the query's."""
+    return f"({print_reading(reading)})" if isinstance(reading, Inside) else print_reading(reading)
+
+
+def _select(query: Query) -> Iterator[str]:
+    strategy = "" if query.strategy is Strategy.ALL else f"{query.strategy.value} "
+    yield f"SELECT {strategy}" + ("*" if query.select is None else _names(query.select))
+    if query.streams:
+        yield "FROM " + _names(query.streams)
+    yield "WHERE " + print_pattern(query.pattern)
+
+
 def _names(names: tuple[str, ...]) -> str:
     return ", ".join(print_name(name) for name in names)
-
-
-def print_window(window: Window) -> str:
-    """What stands after WITHIN, in the largest unit that divides it.
-
-    >>> print_window(Window(90_000_000, WindowUnit.MICROSECONDS))
-    '90 seconds'
-    """
-    match window.unit:
-        case WindowUnit.EVENTS:
-            return f"{window.amount} EVENTS"
-        case WindowUnit.PLAIN:
-            return f"{window.amount}"
-        case WindowUnit.MICROSECONDS:
-            name, size = next(((name, size) for name, size in UNITS if window.amount % size == 0), UNITS[-1])
-            return f"{window.amount if size == 1 else int(window.amount // size)} {name}"
-        case _:
-            assert_never(window.unit)
 
 
 def print_pattern(pattern: Pattern) -> str:
@@ -179,6 +130,8 @@ def _bare(pattern: Pattern) -> tuple[str, int]:
             return f"{_pattern(body, FILTERED)} FILTER {print_condition(condition)}", FILTERED
         case Select(strategy, body):
             return f"{strategy.value}({print_pattern(body)})", UNIT
+        case Recognise(reading):
+            return print_reading(reading), FILTERED
         case _:
             return _beyond_cel(pattern), FILTERED
 
@@ -189,7 +142,7 @@ def print_key(key: tuple[str | None, str]) -> str:
     >>> print_key(("X", "id")), print_key((None, "id"))
     ('X.id', 'id')
     """
-    return _attribute(Attribute(*key))
+    return print_attribute(Attribute(*key))
 
 
 def print_part_by(keys: tuple[tuple[str | None, str], ...]) -> str:
@@ -244,6 +197,8 @@ def print_tree(pattern: Pattern) -> str:
 
 def _tree_lines(pattern: Pattern, depth: int) -> Iterator[str]:
     yield "  " * depth + _head(pattern)
+    if isinstance(pattern, Recognise):
+        yield from reading_tree(pattern.reading, depth + 1)
     for child in children(pattern):
         yield from _tree_lines(child, depth + 1)
 
@@ -276,106 +231,7 @@ def _head(pattern: Pattern) -> str:
             return strategy.value
         case Bind(_, var):
             return f"IN {print_name(var)}"
+        case Recognise():
+            return "recognise"
         case _:
             assert_never(pattern)
-
-
-def print_condition(condition: Condition) -> str:
-    """A condition on one line.
-
-    >>> print_condition(Negation(IsNull(Attribute("x", "price"))))
-    'x.price IS NOT NULL'
-    """
-    return _condition(condition, ANY_OF)
-
-
-def _condition(condition: Condition, place: int) -> str:
-    text, binding = _bare_condition(condition)
-    return text if binding >= place else f"({text})"
-
-
-def _bare_condition(condition: Condition) -> tuple[str, int]:
-    """The text of a condition without parentheses around it, and how tightly it binds."""
-    match condition:
-        case Literal(value):
-            text = print_value(value)
-            return text, SIGNED if text.startswith("-") else VALUE
-        case Attribute():
-            return _attribute(condition), VALUE
-        case Arithmetic(op, left, right):
-            own = SUM if op in "+-" else PRODUCT
-            return f"{_condition(left, own)} {op} {_condition(right, own + 1)}", own
-        case Comparison(op, left, right):
-            return f"{_condition(left, SUM)} {op} {_condition(right, SUM)}", PREDICATE
-        case Conjunction(operands):
-            return _joined(operands, "AND", ALL_OF, "TRUE")
-        case Disjunction(operands):
-            return _joined(operands, "OR", ANY_OF, "FALSE")
-        case Negation(operand):
-            if isinstance(operand, IsNull | IsTrue | In | Like | RLike):
-                return _predicate(operand, "NOT "), PREDICATE
-            return f"NOT {_condition(operand, NOT)}", NOT
-        case IsNull() | IsTrue() | In() | Like() | RLike():
-            return _predicate(condition, ""), PREDICATE
-        case Call(function, arguments):
-            return f"{print_name(function)}({_listed(arguments)})", VALUE
-        case Aggregate(function, attribute, k):
-            return f"{function}({_attribute(attribute)}{'' if k is None else f', {k}'})", VALUE
-        case _:
-            assert_never(condition)
-
-
-def _joined(operands: tuple[Condition, ...], word: str, own: int, empty: str) -> tuple[str, int]:
-    if len(operands) < 2:
-        return _bare_condition(operands[0]) if operands else (empty, VALUE)
-    return f" {word} ".join(_condition(operand, own + 1) for operand in operands), own
-
-
-def _predicate(condition: IsNull | IsTrue | In | Like | RLike, negated: str) -> str:
-    value = _condition(condition.operand, SUM)
-    match condition:
-        case IsNull():
-            return f"{value} IS {negated}NULL"
-        case IsTrue():
-            return f"{value} IS {negated}TRUE"
-        case In(_, items):
-            return f"{value} {negated}IN ({_listed(items)})"
-        case Like(_, pattern):
-            return f"{value} {negated}LIKE {print_value(pattern)}"
-        case RLike(_, pattern):
-            return f"{value} {negated}RLIKE {print_value(pattern)}"
-        case _:
-            assert_never(condition)
-
-
-def _listed(items: tuple[Condition, ...]) -> str:
-    return ", ".join(print_condition(item) for item in items)
-
-
-def _attribute(attribute: Attribute) -> str:
-    name = print_name(attribute.name, keyword_safe=attribute.var is not None)
-    if attribute.var is None:
-        return name
-    index = "" if attribute.index in (None, Index.EACH) else f"[{attribute.index.value}]"
-    return f"{print_name(attribute.var)}{index}.{name}"
-
-
-def print_value(value: type_of_value) -> str:
-    """A literal as CEL writes it.
-
-    >>> print_value("it's"), print_value(None), print_value(1.5)
-    ("'it''s'", 'NULL', '1.5')
-    """
-    match value:
-        case None:
-            return "NULL"
-        case bool():
-            return "TRUE" if value else "FALSE"
-        case str():
-            return "'" + value.replace("'", "''") + "'"
-        case dt.datetime():
-            return f"TIMESTAMP '{value.isoformat(sep=' ')}'"
-        case dt.date():
-            return f"DATE '{value.isoformat()}'"
-        case _:
-            return str(value)

@@ -5,7 +5,7 @@ is well-formed when for every `ρ FILTER P(x, …)` some formula around ρ, or �
 the paper in one place: an iteration that defines x hides the x around it, since each round binds its own
 (the semantics of +), so the search for x ends there.
 
-What set variables and PART-BY ask for is in `covers`.
+What set variables and PART-BY ask for is in `covers`, what the registers of SREMO ask for in `registers`.
 
 Kept as well: what a query selects exists and can name a column, repetitions and windows have sensible bounds.
 """
@@ -17,6 +17,7 @@ from collections.abc import Iterator, Sequence
 from cepheid.algebra.conditions import Attribute, Index, attributes
 from cepheid.algebra.covers import check_set_use, check_sets
 from cepheid.algebra.nodes import (
+    EVENTS,
     Atom,
     Bind,
     Filter,
@@ -24,6 +25,7 @@ from cepheid.algebra.nodes import (
     Pattern,
     Places,
     Query,
+    Recognise,
     Repeat,
     Select,
     Window,
@@ -32,6 +34,8 @@ from cepheid.algebra.nodes import (
     walk,
 )
 from cepheid.algebra.printing import print_name, print_pattern, print_window
+from cepheid.algebra.registers import check_registers
+from cepheid.algebra.strings import Inside, Reading, walk_reading
 from cepheid.algebra.variables import bound, defined, defined_once, is_iteration, label_of, sets, shown
 from cepheid.errors import CepheidError, Span, did_you_mean
 
@@ -52,9 +56,11 @@ def check_scope(query: Query) -> None:
     places = query.places or Places()
     for node in walk(query.pattern):
         if isinstance(node, Repeat):
-            _check_repeat(node)
+            check_repeat(node)
         if isinstance(node, Select):
             _refuse_nested_strategy(node)
+        if isinstance(node, Recognise):
+            _check_reading(node.reading, query.window)
     check_sets(query.pattern)
     for path, used in _uses(query.pattern, ()):
         if used.index is Index.EACH:
@@ -70,6 +76,13 @@ def check_scope(query: Query) -> None:
     if query.limit is not None and query.limit < 1:
         message = f"`LIMIT` requires a positive number of matches; got `{query.limit}` instead"
         raise CepheidError("bad-argument", message, span=places.limit)
+
+
+def _check_reading(reading: Reading, window: Window | None) -> None:
+    check_registers(reading, window)
+    for node in walk_reading(reading):
+        if isinstance(node, Inside):
+            _check_window(node.window, node.span)
 
 
 def _uses(pattern: Pattern, path: tuple[Pattern, ...]) -> Iterator[tuple[tuple[Pattern, ...], Attribute]]:
@@ -163,7 +176,8 @@ def _variable_span(used: Attribute) -> Span | None:
     return Span(used.span.source, used.span.start, used.span.start + len(used.var))
 
 
-def _check_repeat(node: Repeat) -> None:
+def check_repeat(node: Repeat) -> None:
+    """Raises for bounds that no number of rounds satisfies."""
     if node.hi is not None and node.hi < 1:
         raise CepheidError(
             "bad-argument",
@@ -206,14 +220,22 @@ def _check_select(query: Query, places: Places) -> None:
                 "bad-argument",
                 f"the output already has a column `{name}`",
                 span=span,
-                hint=f"give the variable another name with {'IN' if name in sets(query.pattern) else 'AS'}",
+                hint=_rename(query.pattern, name),
             )
+
+
+def _rename(pattern: Pattern, name: str) -> str:
+    if isinstance(pattern, Recognise):
+        return f"rename the column `{name}` of the data"
+    return f"give the variable another name with {'IN' if name in sets(pattern) else 'AS'}"
 
 
 def _labels(pattern: Pattern) -> Iterator[str]:
     """The names that events are shown under."""
     for node in walk(pattern):
-        if isinstance(node, Bind):
+        if isinstance(node, Recognise):
+            yield EVENTS
+        elif isinstance(node, Bind):
             yield node.var
         elif isinstance(node, Atom) and node.marked and (label := label_of(node)) is not None:
             yield label

@@ -6,11 +6,11 @@ registers it finds and leaves. `semantics/reading.py` says what each means. `+`,
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from typing import assert_never
 
-from cepheid.algebra.conditions import Condition
+from cepheid.algebra.conditions import TRUE, Condition
 from cepheid.algebra.windows import Window
 from cepheid.errors import Span
 
@@ -76,6 +76,8 @@ class Inside:
 Reading = Read | Concat | Either | Iterate | Both | Complement | Inside
 
 EPSILON = Concat(())
+ANY = Read(TRUE, marked=False)
+SKIP = Iterate(ANY)
 
 
 def parts_of(reading: Reading) -> tuple[Reading, ...]:
@@ -93,6 +95,53 @@ def parts_of(reading: Reading) -> tuple[Reading, ...]:
             assert_never(reading)
 
 
+def rebuild_reading(reading: Reading, change: Callable[[Reading], Reading]) -> Reading:
+    """The same node over changed parts."""
+    match reading:
+        case Read():
+            return reading
+        case Concat(parts):
+            return Concat(tuple(map(change, parts)))
+        case Either(parts):
+            return Either(tuple(map(change, parts)))
+        case Iterate(body):
+            return Iterate(change(body))
+        case Both(left, right, span):
+            return Both(change(left), change(right), span)
+        case Complement(body, span):
+            return Complement(change(body), span)
+        case Inside(body, window, span):
+            return Inside(change(body), window, span)
+        case _:
+            assert_never(reading)
+
+
+def reads_nothing(reading: Reading) -> bool:
+    """Whether the empty string is among those that the expression reads, from whatever valuation.
+
+    >>> from cepheid.algebra.conditions import TRUE
+    >>> reads_nothing(Iterate(Read(TRUE))), reads_nothing(Complement(EPSILON)), reads_nothing(EPSILON)
+    (True, False, True)
+    """
+    match reading:
+        case Read():
+            return False
+        case Concat(parts):
+            return all(map(reads_nothing, parts))
+        case Either(parts):
+            return any(map(reads_nothing, parts))
+        case Iterate():
+            return True
+        case Both(left, right):
+            return reads_nothing(left) and reads_nothing(right)
+        case Complement(body):
+            return not reads_nothing(body)
+        case Inside(body):
+            return reads_nothing(body)
+        case _:
+            assert_never(reading)
+
+
 def walk_reading(reading: Reading) -> Iterator[Reading]:
     """The expression and all below it, parents first, left to right."""
     waiting = [reading]
@@ -100,3 +149,18 @@ def walk_reading(reading: Reading) -> Iterator[Reading]:
         node = waiting.pop()
         yield node
         waiting.extend(reversed(parts_of(node)))
+
+
+def stored_by(reading: Reading) -> frozenset[str]:
+    """The registers whose contents may be others after the expression; those that a complement stores are not among
+    them.
+
+    >>> from cepheid.algebra.conditions import TRUE
+    >>> sorted(stored_by(Concat((Read(TRUE, register="r"), Complement(Read(TRUE, register="s"))))))
+    ['r']
+    """
+    if isinstance(reading, Read):
+        return frozenset() if reading.register is None else frozenset([reading.register])
+    if isinstance(reading, Complement):
+        return frozenset()
+    return frozenset[str]().union(*map(stored_by, parts_of(reading)))

@@ -37,8 +37,20 @@ from cepheid.algebra.conditions import (
 )
 from cepheid.algebra.functions import ALIASES, FUNCTIONS, Function, Kinds
 from cepheid.algebra.kinds import Kind, kind_of
-from cepheid.algebra.nodes import Atom, Filter, PartBy, Pattern, Places, Query, Window, WindowUnit, rebuild
-from cepheid.algebra.printing import print_condition, print_key, print_window
+from cepheid.algebra.nodes import (
+    Atom,
+    Filter,
+    PartBy,
+    Pattern,
+    Places,
+    Query,
+    Recognise,
+    Window,
+    WindowUnit,
+    rebuild,
+)
+from cepheid.algebra.printing import print_condition, print_key, print_value, print_window
+from cepheid.algebra.strings import Inside, Read, Reading, rebuild_reading
 from cepheid.errors import CepheidError, Span, did_you_mean
 from cepheid.schema import Schema, is_comparable
 
@@ -88,8 +100,19 @@ def _pattern(pattern: Pattern, schema: Schema) -> Pattern:
         case PartBy(body):
             _check_keys(pattern, schema)
             return replace(pattern, body=_pattern(body, schema))
+        case Recognise(reading):
+            return Recognise(_reading(reading, schema))
         case _:
             return rebuild(pattern, lambda child: _pattern(child, schema))
+
+
+def _reading(reading: Reading, schema: Schema) -> Reading:
+    """Conditions and nested windows; an attribute of a register is a column like one of the event at hand."""
+    if isinstance(reading, Read):
+        return replace(reading, condition=_condition(reading.condition, schema))
+    if isinstance(reading, Inside):
+        _check_window(reading.window, schema, reading.span)
+    return rebuild_reading(reading, lambda part: _reading(part, schema))
 
 
 def _check_keys(node: PartBy, schema: Schema) -> None:
@@ -181,6 +204,8 @@ def _kind_of_literal(value: object) -> Kind:
 def _column_kind(attribute: Attribute, schema: Schema) -> Kind:
     if attribute.name not in schema.names:
         hint = did_you_mean(attribute.name, schema.names, _columns(schema))
+        if attribute.var is None and attribute.span is not None and attribute.span.text.startswith('"'):
+            hint = f"strings take single quotes: {print_value(attribute.name)}"
         message = f"events have no attribute `{attribute.name}`"
         raise CepheidError("unknown-attribute", message, span=_name_span(attribute), hint=hint)
     return kind_of(schema.arrow.field(attribute.name).type)

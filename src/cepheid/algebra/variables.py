@@ -14,6 +14,7 @@ from typing import assert_never
 from cepheid.algebra.conditions import Attribute, Condition, Index
 from cepheid.algebra.conditions import rebuild as rebuild_condition
 from cepheid.algebra.nodes import (
+    EVENTS,
     All,
     Atom,
     Bind,
@@ -24,6 +25,7 @@ from cepheid.algebra.nodes import (
     PartBy,
     Pattern,
     Query,
+    Recognise,
     Repeat,
     Select,
     Seq,
@@ -107,7 +109,7 @@ def bound(pattern: Pattern) -> frozenset[str]:
             return bound(left) | bound(right)
         case Repeat(body, lo, hi):
             return bound(body) if (lo, hi) == (1, 1) else frozenset()
-        case Not():
+        case Not() | Recognise():
             return frozenset()
         case Filter(body) | PartBy(body) | Within(body) | Bind(body) | Select(_, body):
             return bound(body)
@@ -150,6 +152,8 @@ def _listed(pattern: Pattern, counts: dict[str, int]) -> tuple[str, ...]:
 def _labels_outside_sets(pattern: Pattern) -> frozenset[str]:
     if isinstance(pattern, Bind):
         return frozenset()
+    if isinstance(pattern, Recognise):
+        return frozenset([EVENTS])
     if isinstance(pattern, Atom):
         label = label_of(pattern)
         return frozenset() if label is None else frozenset([label])
@@ -178,6 +182,8 @@ def _at_most(pattern: Pattern) -> dict[str, int]:
             return _at_most(body) if hi == 1 else dict.fromkeys(_at_most(body), 2)
         case Not():
             return {}
+        case Recognise():
+            return {EVENTS: 2}
         case Bind(body, var):
             return {**_at_most(body), var: 2}
         case Filter(body) | PartBy(body) | Within(body) | Select(_, body):

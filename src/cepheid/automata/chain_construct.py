@@ -39,6 +39,7 @@ from cepheid.algebra.nodes import (
     Or,
     PartBy,
     Pattern,
+    Recognise,
     Repeat,
     Select,
     Seq,
@@ -148,6 +149,8 @@ def refuse_operators(pattern: Pattern) -> None:
     match pattern:
         case All():
             raise NoChainError("ALL takes its parts in any order")
+        case Recognise():
+            raise NoChainError("SREMO reads every event of a piece of the stream, with registers")
         case Atom(marked=False) | Intersect() | Not() | Within() | Select():
             raise NoChainError("an operator has no automaton yet")
         case Atom():
@@ -198,7 +201,7 @@ def _part(pattern: Pattern, positions: Positions) -> Part:
             part = _part(body, positions)
             waiting = [_waiting(item, part, bound(body)) for item in conjuncts(condition)]
             part = replace(part, waiting=(*part.waiting, *waiting))
-        case All() | Intersect() | Not() | Within() | Select():
+        case All() | Intersect() | Not() | Within() | Select() | Recognise():
             raise AssertionError(pattern)
         case _:
             assert_never(pattern)

@@ -25,6 +25,7 @@ from cepheid.algebra.nodes import (
     Or,
     PartBy,
     Pattern,
+    Recognise,
     Repeat,
     Select,
     Seq,
@@ -113,14 +114,14 @@ def count_positions(pattern: Pattern) -> int:
             return count_positions(body) * (max(1, lo) if hi is None else hi)
         case Filter(body) | PartBy(body) | Bind(body):
             return count_positions(body)
-        case All() | Intersect() | Not() | Within() | Select():
+        case All() | Intersect() | Not() | Within() | Select() | Recognise():
             raise _unsupported(pattern)
         case _:
             assert_never(pattern)
 
 
 def _unsupported(
-    pattern: All | Intersect | Not | Filter | PartBy | Within | Select | Atom,
+    pattern: All | Intersect | Not | Filter | PartBy | Within | Select | Recognise | Atom,
 ) -> CepheidError:
     span: Span | None = getattr(pattern, "span", None)
     return CepheidError("not-yet", f"no automaton for `{type(pattern).__name__}` yet", span=span)
@@ -151,7 +152,7 @@ def _fragment(pattern: Pattern, positions: Positions) -> Fragment:
             for gatherers in positions.gatherers[before:]:
                 gatherers.add(var)
             return inside
-        case All() | Intersect() | Not() | Filter() | PartBy() | Within() | Select():
+        case All() | Intersect() | Not() | Filter() | PartBy() | Within() | Select() | Recognise():
             raise _unsupported(pattern)
         case _:
             assert_never(pattern)

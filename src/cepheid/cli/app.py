@@ -17,7 +17,7 @@ from rich.status import Status
 
 import cepheid
 from cepheid.cli.failures import debugging, errors, interrupted, reported
-from cepheid.cli.inputs import Input, format_of, inputs_of, query_text, read_columns
+from cepheid.cli.inputs import Input, format_of, inputs_of, language_of, query_text, read_columns
 from cepheid.errors import CepheidError
 from cepheid.plan.explain import draw_query
 from cepheid.schema import DEFAULT_TYPE
@@ -69,7 +69,7 @@ ChosenEvaluator = Annotated[
     Evaluator, typer.Option("--evaluator", help="Which evaluator must run the query.")
 ]
 Language = Annotated[
-    str | None, typer.Option("--language", help="The query's language; detected when not given.")
+    str | None, typer.Option("--language", help="cel or sremo; else by the file's ending or the text.")
 ]
 Master = Annotated[str, typer.Option("--master", metavar="URL", help="The Spark master.")]
 
@@ -180,7 +180,7 @@ def main() -> None:
 
 
 def _parsed(file: Path | None, text: str | None, language: str | None) -> Any:
-    return cepheid.query(query_text(file, text), language=language)
+    return cepheid.query(query_text(file, text), language=language_of(file, language))
 
 
 def _explained(

@@ -16,6 +16,8 @@ import pyarrow.dataset
 import pyarrow.json
 import typer
 
+from cepheid.languages import LANGUAGES
+
 EXTENSIONS = {
     ".parquet": "parquet",
     ".csv": "csv",
@@ -48,6 +50,18 @@ def query_text(file: Path | None, text: str | None) -> str:
     if text is not None and file is None:
         return text
     raise typer.BadParameter("give the query as a file or with -e TEXT, one of the two", param_hint="QUERY")
+
+
+def language_of(file: Path | None, language: str | None) -> str | None:
+    """The language that was asked for, else the one that the ending of the query's file names; None: to be detected.
+
+    >>> language_of(Path("fires.sremo"), None), language_of(Path("fires.txt"), None), language_of(None, "cel")
+    ('sremo', None, 'cel')
+    """
+    if language is not None or file is None:
+        return language
+    ending = file.suffix.removeprefix(".").lower()
+    return ending if ending in LANGUAGES else None
 
 
 def inputs_of(arguments: list[str], format: str | None) -> list[Input]:

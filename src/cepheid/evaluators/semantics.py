@@ -2,8 +2,8 @@
 
 In: events in order, cut into batches anywhere. Out: the matches that end in each batch. It runs every query
 that has a meaning, n-ary conditions included, and is slow: it keeps the events that later matches may need
-as rows and runs the definitions over them again. With a window that is what the window still holds; without
-one, everything.
+as rows and runs the definitions over them again. With a window that is what the window still holds, and as much
+before it as a run may read before its first mark; without one, everything.
 """
 
 from __future__ import annotations
@@ -15,12 +15,13 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
+from cepheid.algebra.leads import lead
 from cepheid.algebra.nodes import WindowUnit
 from cepheid.evaluators.interface import Events, State
 from cepheid.matches.found import LABEL, Found, Ints, nothing_found
 from cepheid.plan.choose import read_by_conditions
 from cepheid.plan.plan import Plan
-from cepheid.semantics.oracle import OracleMatch, lane_matches, renumbered, slides, window_start
+from cepheid.semantics.oracle import OracleMatch, first_needed, lane_matches, renumbered, slides
 from cepheid.semantics.stream import Event, events_of
 from cepheid.streams.times import recent
 
@@ -82,17 +83,19 @@ class SemanticsEvaluator:
         return self._report(found, held.rows) if events.report else nothing_found()
 
     def _first_needed(self, stream: list[Event], places: Ints, forgotten: int) -> int:
-        """The first event of a lane that a match with its next event could contain: what is outside the
+        """The first event of a lane that a match with its next event could depend on: what is outside the
         window of the lane's last event is outside that of any later one."""
         if not slides(self._query) or forgotten == len(places):
             return forgotten
         lane = [stream[place] for place in places]
-        return max(forgotten, window_start(self._query, lane, len(lane) - 1))
+        return max(forgotten, first_needed(self._query, lane, len(lane) - 1))
 
     def _may_still_matter(self, times: Times) -> npt.NDArray[np.bool_]:
-        """Lanes that fell silent lose events too, once the whole stream's time has moved on."""
+        """Lanes that fell silent lose events too, once the whole stream's time has moved on; not where what lies before
+        a window may matter."""
         window = self._query.window
-        if window is None or window.unit is WindowUnit.EVENTS or not slides(self._query) or not len(times):
+        by_time = window is not None and window.unit is not WindowUnit.EVENTS and slides(self._query)
+        if window is None or not by_time or lead(self._query.pattern) or not len(times):
             return np.ones(len(times), np.bool_)
         return recent(times, times[-1], window.amount)
 

@@ -7,6 +7,7 @@ nothing else knows of it.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from dataclasses import dataclass
 
@@ -15,13 +16,15 @@ from cepheid.errors import CepheidError, Source, did_you_mean
 from cepheid.languages.cel.lower import lower_cel
 from cepheid.languages.cel.tree import parse_cel
 from cepheid.languages.parsed import ParsedTree
+from cepheid.languages.sremo.lower import lower_sremo
+from cepheid.languages.sremo.tree import parse_sremo
 
 __all__ = ["LANGUAGES", "Language", "ParsedTree", "detect", "lower", "parse"]
 
 
 @dataclass(frozen=True, slots=True)
 class Language:
-    """`first_words` are the words, in lower case, that a text of this language begins with and no other's
+    """`first_words` are the words, in lower case, and signs that a text of this language begins with and no other's
     does."""
 
     name: str
@@ -30,8 +33,11 @@ class Language:
     lower: Callable[[ParsedTree], Query]
 
 
+FIRST = re.compile(r"(?:\s|--[^\n]*)*(\w+|.)")
+
 LANGUAGES: dict[str, Language] = {
     "cel": Language("cel", frozenset(["select"]), parse_cel, lower_cel),
+    "sremo": Language("sremo", frozenset(["any", *"[(#@!-"]), parse_sremo, lower_sremo),
 }
 
 
@@ -54,22 +60,21 @@ def lower(tree: ParsedTree) -> Query:
 
 
 def detect(text: str) -> str:
-    """The language whose first word the text begins with; CEL when none does, so that its parser says what
+    """The language whose first word or sign the text begins with; CEL when none does, so that its parser says what
     is wrong.
 
     >>> detect("-- fires\\nselect * from farm where T")
     'cel'
+    >>> detect("-[price > 10] . [name = 'IBM']")
+    'sremo'
     """
     word = _first_word(text)
     return next((name for name, known in LANGUAGES.items() if word in known.first_words), "cel")
 
 
 def _first_word(text: str) -> str:
-    for line in text.splitlines():
-        words = line.split("--")[0].split()
-        if words:
-            return words[0].casefold()
-    return ""
+    found = FIRST.match(text)
+    return "" if found is None else found[1].casefold()
 
 
 def _language(name: str) -> Language:

@@ -9,8 +9,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from cepheid.algebra.conditions import attributes, sets_read
-from cepheid.algebra.nodes import All, Atom, Filter, PartBy, Query, Strategy, walk
+from cepheid.algebra.nodes import All, Atom, Filter, PartBy, Query, Recognise, Strategy, walk
 from cepheid.algebra.printing import print_condition, print_part_by
+from cepheid.algebra.strings import Read, walk_reading
 from cepheid.algebra.variables import shown
 from cepheid.automata.cea import CEA
 from cepheid.automata.chain import ChainCEA
@@ -122,6 +123,8 @@ def reason(query: Query) -> str:
         if isinstance(node, PartBy):
             return f"{print_part_by(node.keys)} compares events"
     for node in found:
+        if isinstance(node, Recognise):
+            return "SREMO reads every event of a piece of the stream, with registers"
         if isinstance(node, All):
             return "ALL takes its parts in any order"
         if isinstance(node, Filter):
@@ -142,6 +145,10 @@ def read_by_conditions(query: Query) -> set[str]:
     >>> read_by_conditions(Query(Filter(Atom("T", "x"), IsNull(Attribute("x", "value")))))
     {'value'}
     """
-    conditions = (node.condition for node in walk(query.pattern) if isinstance(node, Filter | Atom))
+    conditions = [node.condition for node in walk(query.pattern) if isinstance(node, Filter | Atom)]
+    readings = (node.reading for node in walk(query.pattern) if isinstance(node, Recognise))
+    conditions += [
+        part.condition for whole in readings for part in walk_reading(whole) if isinstance(part, Read)
+    ]
     keys = {name for node in walk(query.pattern) if isinstance(node, PartBy) for _, name in node.keys}
     return keys | {read.name for condition in conditions if condition for read in attributes(condition)}

@@ -20,6 +20,7 @@ from cepheid.algebra.nodes import (
     Or,
     PartBy,
     Pattern,
+    Recognise,
     Repeat,
     Select,
     Seq,
@@ -42,7 +43,7 @@ def nullable(pattern: Pattern) -> bool:
     (True, False)
     """
     match pattern:
-        case Atom():
+        case Atom() | Recognise():
             return False
         case Or(left, right):
             return nullable(left) or nullable(right)

@@ -36,6 +36,7 @@ from cepheid.algebra.nodes import (
     Or,
     PartBy,
     Pattern,
+    Recognise,
     Repeat,
     Select,
     Seq,
@@ -156,7 +157,7 @@ def restrict(pattern: Pattern, var: str, condition: Condition) -> Pattern:
             | Bind()
         ):
             return rebuild(pattern, further)
-        case Select() | Not():
+        case Select() | Not() | Recognise():
             # A strategy chooses among its matches before the filter sees them.
             return Filter(pattern, condition)
         case _:

@@ -18,6 +18,7 @@ from cepheid.algebra.nodes import (
     Or,
     PartBy,
     Pattern,
+    Recognise,
     Repeat,
     Select,
     Seq,
@@ -54,7 +55,7 @@ def _at_most_one(pattern: Pattern) -> bool:
             return _at_most_one(body)
         case Not():
             return True
-        case Seq() | StrictSeq() | All():
+        case Seq() | StrictSeq() | All() | Recognise():
             return False
         case _:
             assert_never(pattern)

@@ -10,7 +10,7 @@ has those of all rounds, which is what the output shows. Only sets and PART-BY a
 on `x` is about ν, one event.
 
 Beyond the papers: `φ : ψ`, `φ?` (φ OR ε), `φ{l,m}`, and ε, the match of no events, which is neutral for ; :
-and ALL. The nodes of later papers say *not yet*.
+and ALL. `Recognise` is the sets that a SREMO recognises, see `reading`. Other nodes of later papers say *not yet*.
 """
 
 from __future__ import annotations
@@ -22,6 +22,7 @@ from typing import NamedTuple
 
 from cepheid.algebra.conditions import Condition, conjuncts, sets_read, variables
 from cepheid.algebra.nodes import (
+    EVENTS,
     All,
     Atom,
     Bind,
@@ -31,6 +32,7 @@ from cepheid.algebra.nodes import (
     Or,
     PartBy,
     Pattern,
+    Recognise,
     Repeat,
     Select,
     Seq,
@@ -43,6 +45,7 @@ from cepheid.algebra.nodes import (
 from cepheid.algebra.variables import defined_once, is_iteration, label_of
 from cepheid.errors import CepheidError
 from cepheid.semantics.keys import is_one_key
+from cepheid.semantics.reading import recognised
 from cepheid.semantics.strategies import ComplexEvent, choose
 from cepheid.semantics.stream import Stream, inside
 from cepheid.semantics.values import holds
@@ -129,6 +132,8 @@ def _meaning(pattern: Pattern, stream: Stream, shown: frozenset[str] | None) -> 
             return results if shown is not None and var not in shown else frozenset(_bind(results, var))
         case PartBy(body, keys):
             return frozenset(_part_by(_meaning(body, stream, shown), keys, stream))
+        case Recognise(reading):
+            return frozenset(_recognised(recognised(reading, stream), shown))
         case Atom() | Intersect() | Not():
             name = type(pattern).__name__
             raise CepheidError("not-yet", f"the operator {name} is not yet supported")
@@ -145,6 +150,14 @@ def _atom(atom: Atom, stream: Stream, shown: frozenset[str] | None) -> Iterator[
         valuation = _pair(atom.var, position)
         binding = _pair(label, position) if shown is None or label in shown else frozenset()
         yield Result((position,), valuation, binding)
+
+
+def _recognised(found: Iterable[ComplexEvent], shown: frozenset[str] | None) -> Iterator[Result]:
+    for events in found:
+        names = (EVENTS,) if shown is None or EVENTS in shown else ()
+        yield Result(
+            events, frozenset(), frozenset((name, position) for name in names for position in events)
+        )
 
 
 def _pair(name: str | None, position: int) -> Pairs:

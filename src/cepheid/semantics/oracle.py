@@ -11,7 +11,9 @@ from __future__ import annotations
 from collections.abc import Hashable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import groupby
+from math import inf
 
+from cepheid.algebra.leads import lead
 from cepheid.algebra.nodes import Pattern, Query, Select, Strategy, walk
 from cepheid.algebra.variables import shown
 from cepheid.semantics.keys import key_of
@@ -90,7 +92,7 @@ def by_end(query: Query, lane: Stream, since: int = 0) -> Iterator[tuple[int, li
         return
     # A match that ends here lies within the window that ends here, and so does all it competes with.
     for end in range(since, len(lane)):
-        first = window_start(query, lane, end)
+        first = first_needed(query, lane, end)
         found = answers(query, lane[first : end + 1])
         group = [renumbered(match, range(first, end + 1)) for match in found if match.last == end - first]
         if group:
@@ -111,9 +113,17 @@ def answers(query: Query, lane: Stream) -> list[OracleMatch]:
 
 
 def slides(query: Query) -> bool:
-    """Whether what ends at a position depends on the events of its window alone: not when a strategy inside a
-    well-formed formula compares with what no window bounds."""
-    return query.window is not None and not any(map(_compares, walk(query.pattern)))
+    """Whether what ends at a position depends on the events of its window and a bounded number before it: not when a
+    strategy inside a well-formed formula compares with what no window bounds, nor when a SREMO may read any number of
+    events before it marks one."""
+    if query.window is None or any(map(_compares, walk(query.pattern))):
+        return False
+    return lead(query.pattern) < inf
+
+
+def first_needed(query: Query, lane: Stream, end: int) -> int:
+    """The first index on which matches that end at `end` may depend, in a query that slides."""
+    return max(0, window_start(query, lane, end) - int(lead(query.pattern)))
 
 
 def _compares(pattern: Pattern) -> bool:

@@ -18,6 +18,7 @@ import pyarrow.compute as pc
 from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as sql
 
+from cepheid.algebra.leads import lead
 from cepheid.algebra.nodes import Query, WindowUnit
 from cepheid.schema import HIDDEN, Schema
 from cepheid.spark.streams import quoted
@@ -57,6 +58,8 @@ def why_not(query: Query) -> str | None:
         return "it has no window"
     if query.window.unit is WindowUnit.EVENTS:
         return "its window counts events, not time"
+    if lead(query.pattern):
+        return "it may read events before the first that it marks, which no window bounds"
     return None
 
 

@@ -6,13 +6,12 @@ found, what stands before it and what the grammar would have accepted.
 
 from __future__ import annotations
 
-from collections.abc import Callable
-
 from lark.exceptions import UnexpectedInput
 
 from cepheid.algebra.printing import KEYWORDS
-from cepheid.errors import CepheidError, Source, Span, nearest
-from cepheid.languages.cel.mistakes import CLAUSES, NAMES, WORDS, Mistake, message_of, mistake_of
+from cepheid.errors import CepheidError, Source
+from cepheid.languages.explained import Guess, explained, misspelt_keyword, parenthesis
+from cepheid.languages.mistakes import CLAUSES, NAMES, VALUE, Group, Mistake, name_word
 
 NAME_OF_EVENT = frozenset(["DOT", "LPAR"])  # what may follow a name inside a condition
 
@@ -20,6 +19,22 @@ BEFORE_NAMES = frozenset(["SELECT", "FROM", "BY", "AS", ","])
 
 PART_BY = frozenset(["PART", "PARTBY", "PART_BY", "PARTITION_BY", "PARTITIONBY"])  # what was meant as PART-BY
 KEYS = "PART-BY [x.a, y.b]"
+
+NAME_AFTER = {
+    "SELECT": "`*` or variables",
+    "FROM": "a stream name",
+    "BY": "a column name",
+    "AS": "a variable name",
+    "IN": "a name for the set",
+    "[": "an attribute such as `x.id`",
+    ".": "an attribute name",
+}
+PATTERN = frozenset(["NAME", "QUOTED_NAME", "STRATEGY_OF", "LPAR"])
+GROUPS = (
+    Group(frozenset(["STRATEGY_OF"]), PATTERN, "a pattern such as `T AS x`"),
+    Group(frozenset(["STRING", "NAME"]), VALUE | {"NOT", "MINUS"}, "a value such as `x.price` or `10`"),
+    Group(frozenset(["NAME"]), NAMES | {"STAR", "STRATEGY"}, lambda mistake: name_word(mistake, NAME_AFTER)),
+)
 
 OTHER_SIGNS = {
     "[": "group with ( and )",
@@ -48,20 +63,7 @@ def explain(source: Source, error: UnexpectedInput) -> CepheidError:
      1 | SELECT * FORM s WHERE T
        |          ^^^^ did you mean FROM?
     """
-    mistake = mistake_of(source, error)
-    span = Span(source, mistake.start, mistake.start + max(1, len(mistake.found)))
-    if _is_quote(mistake):
-        return CepheidError("syntax", "this quote is never closed", span=span, hint=_quote_hint(mistake))
-    hint = next((hint for guess in GUESSES if (hint := guess(mistake)) is not None), None)
-    return CepheidError("syntax", message_of(mistake), span=span, hint=hint)
-
-
-def _is_quote(mistake: Mistake) -> bool:
-    return mistake.found in ("'", '"', "`")
-
-
-def _quote_hint(mistake: Mistake) -> str:
-    return f"close it with {mistake.found}; inside, write {mistake.found * 2} for the sign itself"
+    return explained(source, error, GROUPS, GUESSES)
 
 
 def _empty_query(mistake: Mistake) -> str | None:
@@ -135,29 +137,6 @@ def _attribute_without_variable(mistake: Mistake) -> str | None:
     return f"say whose attribute it is, as in x.{mistake.before}"
 
 
-def _parenthesis(mistake: Mistake) -> str | None:
-    waiting = list[tuple[int, str]]()
-    for place, lexeme in mistake.lexemes:
-        if lexeme in ("(", "["):
-            waiting.append((place, lexeme))
-        elif lexeme in (")", "]") and waiting:
-            waiting.pop()
-    if mistake.found == ")" and not waiting:
-        return "there is no ( for it"
-    ended = not mistake.found or mistake.found.upper() in CLAUSES
-    if ended and waiting and mistake.accepts & {"RPAR", "RSQB"}:
-        place, sign = waiting[-1]
-        span = Span(mistake.source, place, place + 1)
-        return f"the {sign} at {span.line}:{span.column} is never closed"
-    return None
-
-
-def _misspelt_keyword(mistake: Mistake) -> str | None:
-    known = [WORDS.get(name, name) for name in mistake.accepts if name in KEYWORDS or name in WORDS]
-    found = nearest(mistake.found, sorted(known)) if mistake.found[:1].isalpha() else None
-    return f"did you mean {found}?" if found else None
-
-
 def _keyword_read_as_name(mistake: Mistake) -> str | None:
     """A keyword where only a name can stand is taken for one; what was missing is in front of it."""
     words = [lexeme for _, lexeme in mistake.lexemes[-2:]]
@@ -185,7 +164,7 @@ def _name_of_event(mistake: Mistake) -> str | None:
     return None
 
 
-GUESSES: tuple[Callable[[Mistake], str | None], ...] = (
+GUESSES: tuple[Guess, ...] = (
     _empty_query,
     _last_semicolon,
     _pattern_after_filter,
@@ -195,8 +174,8 @@ GUESSES: tuple[Callable[[Mistake], str | None], ...] = (
     _double_quoted_string,
     _keyword_read_as_name,
     _attribute_without_variable,
-    _parenthesis,
-    _misspelt_keyword,
+    parenthesis,
+    misspelt_keyword,
     _missing_keyword,
     _name_of_event,
 )

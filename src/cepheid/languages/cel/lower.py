@@ -7,7 +7,7 @@ the text alone decides is decided here: which variables exist is `algebra.scope`
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from dataclasses import replace
 
 from lark import Token, Tree
 
@@ -26,13 +26,21 @@ from cepheid.algebra.nodes import (
     Seq,
     Strategy,
     StrictSeq,
-    Window,
 )
 from cepheid.algebra.variables import with_sets
-from cepheid.errors import CepheidError, Source, Span
-from cepheid.languages.cel.lower_conditions import lower_condition
-from cepheid.languages.cel.words import integer_of, name_of, window_of
+from cepheid.errors import Source
+from cepheid.languages.lower_clauses import (
+    clauses_of,
+    limit_in,
+    names_of,
+    places_of,
+    spans_of,
+    tokens_of,
+    window_in,
+)
+from cepheid.languages.lower_conditions import lower_condition
 from cepheid.languages.parsed import Node, ParsedTree, Part, span_of
+from cepheid.languages.words import integer_of, name_of
 
 
 def lower_cel(tree: ParsedTree) -> Query:
@@ -50,16 +58,16 @@ def lower_cel(tree: ParsedTree) -> Query:
     if chosen is Strategy.ALL and isinstance(pattern, Select):
         # A strategy around the whole formula is the query's: SELECT NXT * … WHERE φ.
         chosen, pattern = pattern.strategy, pattern.body
-    given = _clauses(source, clauses)
+    given = clauses_of(source, clauses)
     return Query(
         pattern,
         select=_select(projection),
-        streams=_names(streams),
-        partition_by=_names(given.get("partition_by")),
-        window=_window(source, given.get("within")),
+        streams=names_of(streams),
+        partition_by=names_of(given.get("partition_by")),
+        window=window_in(source, given.get("within")),
         strategy=chosen,
         consume="consume" in given,
-        limit=_limit(source, given.get("limit")),
+        limit=limit_in(source, given.get("limit")),
         places=_places(source, projection, streams, given),
     )
 
@@ -71,70 +79,12 @@ def _strategy(token: Part) -> Strategy:
 
 def _select(projection: Part) -> tuple[str, ...] | None:
     assert isinstance(projection, Tree)
-    return None if projection.data == "everything" else _names(projection)
-
-
-def _names(node: Part) -> tuple[str, ...]:
-    return tuple(name_of(token) for token in _tokens(node))
-
-
-def _tokens(node: Part) -> tuple[Token, ...]:
-    if not isinstance(node, Tree):
-        return ()
-    return tuple(child for child in node.children if isinstance(child, Token))
-
-
-def _clauses(source: Source, clauses: Sequence[Part]) -> dict[str, Node]:
-    given: dict[str, Node] = {}
-    for clause in clauses:
-        assert isinstance(clause, Tree)
-        if clause.data in given:
-            name = str(clause.data).upper().replace("_", " ")
-            raise CepheidError(
-                "syntax", f"{name} is given twice", span=span_of(source, clause), hint="keep one of them"
-            )
-        given[str(clause.data)] = clause
-    return given
-
-
-def _window(source: Source, clause: Node | None) -> Window | None:
-    if clause is None:
-        return None
-    amount, unit = clause.children
-    assert isinstance(amount, Tree)
-    assert unit is None or isinstance(unit, Token)
-    sign, number = amount.children
-    assert isinstance(number, Token)
-    return window_of(source, sign if isinstance(sign, Token) else None, number, unit)
-
-
-def _limit(source: Source, clause: Node | None) -> int | None:
-    if clause is None:
-        return None
-    (amount,) = clause.children
-    assert isinstance(amount, Tree)
-    sign, number = amount.children
-    assert isinstance(number, Token)
-    if number.type != "INT":
-        raise CepheidError(
-            "syntax",
-            "`LIMIT` requires a whole number of matches",
-            span=span_of(source, number),
-            hint="as in LIMIT 10",
-        )
-    return integer_of(source, number, 1 if sign is None else -1)
+    return None if projection.data == "everything" else names_of(projection)
 
 
 def _places(source: Source, projection: Part, streams: Part, given: dict[str, Node]) -> Places:
-    def spans(node: Part) -> tuple[Span, ...]:
-        return tuple(span_of(source, token) for token in _tokens(node))
-
-    return Places(
-        select=spans(projection),
-        streams=spans(streams),
-        partition_by=spans(given.get("partition_by")),
-        window=span_of(source, given["within"]) if "within" in given else None,
-        limit=span_of(source, given["limit"]) if "limit" in given else None,
+    return replace(
+        places_of(source, given), select=spans_of(source, projection), streams=spans_of(source, streams)
     )
 
 
@@ -169,13 +119,13 @@ def _formula(source: Source, part: Part) -> Pattern:
 
 def _key(key: Part) -> tuple[str | None, str]:
     """`X.a`, or `a` for all events."""
-    var, *name = _names(key)
+    var, *name = names_of(key)
     return (var, name[0]) if name else (None, var)
 
 
 def _repeat(source: Source, node: Node) -> Repeat:
     body = _formula(source, node.children[0])
-    bounds = [integer_of(source, token) for token in _tokens(node)]
+    bounds = [integer_of(source, token) for token in tokens_of(node)]
     span = span_of(source, node)
     match str(node.data), bounds:
         case "plus", []:

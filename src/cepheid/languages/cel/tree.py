@@ -6,14 +6,11 @@ bind. A text that does not parse is explained by `mistakes` and `guesses`.
 
 from __future__ import annotations
 
-from functools import cache
-from importlib.resources import files
-
-from lark import Lark
 from lark.exceptions import UnexpectedInput
 
 from cepheid.errors import Source
 from cepheid.languages.cel.guesses import explain
+from cepheid.languages.grammars import parser_of
 from cepheid.languages.parsed import ParsedTree, check_depth
 
 
@@ -30,15 +27,9 @@ def parse_cel(source: Source) -> ParsedTree:
           atom B
     """
     try:
-        root = _parser().parse(source.text)
+        root = parser_of("cel").parse(source.text)
     except UnexpectedInput as error:
         raise explain(source, error) from None
     tree = ParsedTree("cel", source, root)
     check_depth(tree)
     return tree
-
-
-@cache
-def _parser() -> Lark:
-    grammar = files(__package__).joinpath("grammar.lark").read_text(encoding="utf-8")
-    return Lark(grammar, parser="lalr", lexer="contextual", propagate_positions=True, maybe_placeholders=True)

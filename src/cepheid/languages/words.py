@@ -1,4 +1,4 @@
-"""CEL's tokens → the names and values they stand for: identifiers, numbers, strings, times, durations."""
+"""Tokens → the names and values they stand for: identifiers, numbers, strings, times, durations."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""CEL's conditions: syntax tree → `algebra.conditions`.
+"""Conditions, of every language: syntax tree → `algebra.conditions`.
 
 Sugar goes here: BETWEEN and chains (`x.id = z.id = 1`) become conjunctions, the NOT forms negations, `-x`
 becomes `0 - x`, and `!=`, `==` are written as `<>`, `=`.
@@ -29,8 +29,8 @@ from cepheid.algebra.conditions import (
     RLike,
 )
 from cepheid.errors import CepheidError, Source
-from cepheid.languages.cel.words import date_of, decimal_of, integer_of, name_of, text_of, timestamp_of
 from cepheid.languages.parsed import Node, Part, span_of
+from cepheid.languages.words import date_of, decimal_of, integer_of, name_of, text_of, timestamp_of
 
 ARITHMETIC = {"add": "+", "subtract": "-", "multiply": "*", "divide": "/", "remainder": "%"}
 COMPARISON = {"==": "=", "!=": "<>", "≠": "<>", "≤": "<=", "≥": ">="}
@@ -54,6 +54,7 @@ def lower_condition(source: Source, part: Part) -> Condition:
 _VALUES = frozenset(
     (
         "attribute",
+        "current",
         "call",
         "integer",
         "decimal",
@@ -73,6 +74,8 @@ def _value(source: Source, node: Node) -> Condition:
     match str(node.data), node.children:
         case "attribute", [Token() as var, Token() as name]:
             return Attribute(name_of(var), name_of(name), span=span)
+        case "current", [Token() as name]:
+            return Attribute(None, name_of(name), span=span)
         case "call", [Token() as function, *arguments]:
             given = tuple(lower_condition(source, item) for item in arguments if item is not None)
             return Call(name_of(function).lower(), given, span)

@@ -1,12 +1,13 @@
 """Syntax errors in words a user understands.
 
 In: what the parser met and what it could have gone on with. Out: a `syntax` error with the place and what was
-expected there, in the language's own words. What the fix may be is guessed in `guesses`.
+expected there, in the language's own words (`Group`). What the fix may be is guessed in each language's `guesses`.
 """
 
 from __future__ import annotations
 
 import re
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -14,8 +15,7 @@ from lark.exceptions import UnexpectedCharacters, UnexpectedInput, UnexpectedTok
 
 from cepheid.errors import Source
 
-# Terminals that are named together, and what they are called then.
-PATTERN = frozenset(["NAME", "QUOTED_NAME", "STRATEGY_OF", "LPAR"])
+# Terminals that are named together.
 VALUE = frozenset(
     ["NAME", "QUOTED_NAME", "LPAR", "INT", "DECIMAL", "STRING", "TRUE", "FALSE", "NULL", "TIMESTAMP", "DATE"]
 )
@@ -44,10 +44,13 @@ NAMES = frozenset(["NAME", "QUOTED_NAME"])
 SIGNS = {
     "COMMA": "`,`",
     "DOT": "`.`",
+    "VBAR": "`|`",
+    "AMPERSAND": "`&`",
     "SEMICOLON": "`;`",
     "COLON": "`:`",
     "STAR": "`*`",
     "MINUS": "`-`",
+    "MORETHAN": "`>`",
     "LPAR": "`(`",
     "RPAR": "`)`",
     "RBRACE": "`}`",
@@ -59,15 +62,6 @@ SIGNS = {
 }
 WORDS = {"_PART_BY": "PART-BY"}  # terminals that are not called as they are written
 SILENT = frozenset(["OR_SIGN", "AND_SIGN", "NOT_SIGN", "$END"])
-NAME_AFTER = {
-    "SELECT": "`*` or variables",
-    "FROM": "a stream name",
-    "BY": "a column name",
-    "AS": "a variable name",
-    "IN": "a name for the set",
-    "[": "an attribute such as `x.id`",
-    ".": "an attribute name",
-}
 LEXEME = re.compile(r"--[^\n]*|'(?:[^']|'')*'|\"(?:[^\"]|\"\")*\"|`(?:[^`]|``)*`|\w+|\S")
 
 
@@ -108,42 +102,49 @@ def mistake_of(source: Source, error: UnexpectedInput) -> Mistake:
     return Mistake(source, lexemes[-1][0] + len(lexemes[-1][1]) if lexemes else 0, "", accepts)
 
 
-def message_of(mistake: Mistake) -> str:
+@dataclass(frozen=True, slots=True)
+class Group:
+    """Terminals that are called by one word, where all of `needs` could stand; the word may depend on the place."""
+
+    needs: frozenset[str]
+    takes: frozenset[str]
+    word: str | Callable[[Mistake], str]
+
+
+def operators_and_clauses() -> tuple[Group, ...]:
+    """The groups that every language has, tried after its own."""
+    return (
+        Group(frozenset(["LBRACE"]), REPETITIONS, "a repetition sign"),
+        Group(frozenset(["SLASH"]), OPERATORS, "an operator"),
+        Group(frozenset(["COMPARE"]), OPERATORS, "an operator"),
+        Group(CLAUSES, CLAUSES, "a clause such as WITHIN"),
+    )
+
+
+def message_of(mistake: Mistake, groups: Sequence[Group]) -> str:
     """What was expected and what was found instead."""
-    expected = _listed(_expected(mistake))
+    expected = _listed(_expected(mistake, groups))
     if not mistake.found:
         return f"the query ends too early; expected {expected}"
     return f"expected {expected}, found `{mistake.found.splitlines()[0]}`"
 
 
-def _expected(mistake: Mistake) -> list[str]:
+def _expected(mistake: Mistake, groups: Sequence[Group]) -> list[str]:
     rest, words = set(mistake.accepts), list[str]()
-
-    def take(group: frozenset[str], word: str) -> None:
-        words.append(word)
-        rest.difference_update(group)
-
-    if "STRATEGY_OF" in rest:
-        take(PATTERN, "a pattern such as `T AS x`")
-    if rest >= {"STRING", "NAME"}:
-        take(VALUE | {"NOT", "MINUS"}, "a value such as `x.price` or `10`")
-    if "NAME" in rest:
-        take(NAMES | {"STAR", "STRATEGY"}, _name_word(mistake.before))
-    if "LBRACE" in rest:
-        take(REPETITIONS, "a repetition sign")
-    if "SLASH" in rest or "COMPARE" in rest:
-        take(OPERATORS, "an operator")
-    if rest >= CLAUSES:
-        take(CLAUSES, "a clause such as WITHIN")
+    for group in (*groups, *operators_and_clauses()):
+        if rest >= group.needs:
+            words.append(group.word if isinstance(group.word, str) else group.word(mistake))
+            rest -= group.takes
     words += [word for name, word in SIGNS.items() if name in rest]
     words += sorted(WORDS.get(name, name) for name in rest if name not in SIGNS and name not in SILENT)
     return [*words, "the end of the query"] if "$END" in rest else words
 
 
-def _name_word(before: str) -> str:
-    if before[:1].isdigit():
+def name_word(mistake: Mistake, after: dict[str, str]) -> str:
+    """What a name at this place is the name of; `after` says by the word before it."""
+    if mistake.before[:1].isdigit():
         return "a unit such as `minutes`"
-    return NAME_AFTER.get(before.upper(), "a name")
+    return after.get(mistake.before.upper(), "a name")
 
 
 def _listed(words: list[str]) -> str:

@@ -1,0 +1,187 @@
+"""Conditions, names and windows → text, as all languages write them.
+
+In: an expression, a name, a window. Out: text that parses back to an equal value. An expression is put in
+parentheses exactly when it binds looser than its place asks for.
+"""
+
+from __future__ import annotations
+
+import datetime as dt
+import re
+from typing import assert_never
+
+from cepheid.algebra.conditions import (
+    Aggregate,
+    Arithmetic,
+    Attribute,
+    Call,
+    Comparison,
+    Condition,
+    Conjunction,
+    Disjunction,
+    In,
+    Index,
+    IsNull,
+    IsTrue,
+    Like,
+    Literal,
+    Negation,
+    RLike,
+    type_of_value,
+)
+from cepheid.algebra.windows import Window, WindowUnit
+
+KEYWORDS = frozenset(
+    re.findall(
+        r"\w+",
+        "SELECT ALL STRICT NXT NEXT LAST MAX FROM WHERE PARTITION BY WITHIN CONSUME LIMIT AS OR FILTER "
+        "AND NOT IN BETWEEN LIKE RLIKE IS NULL TRUE FALSE TIMESTAMP DATE",
+    )
+)
+PLAIN_NAME = re.compile(r"[^\W\d]\w*")
+
+UNITS = (
+    ("weeks", 604_800_000_000),
+    ("days", 86_400_000_000),
+    ("hours", 3_600_000_000),
+    ("minutes", 60_000_000),
+    ("seconds", 1_000_000),
+    ("milliseconds", 1_000),
+    ("microseconds", 1),
+)
+
+# How tightly a node binds, loosest first; a place asks for at least one of these.
+ANY_OF, ALL_OF, NOT, PREDICATE, SUM, PRODUCT, SIGNED, VALUE = range(8)
+
+
+def print_name(name: str, *, keyword_safe: bool = False) -> str:
+    """An identifier, quoted where the grammar could not read it plain.
+
+    >>> print_name("price"), print_name("from"), print_name("two words")
+    ('price', '"from"', '"two words"')
+    """
+    plain = PLAIN_NAME.fullmatch(name) and (keyword_safe or name.upper() not in KEYWORDS)
+    return name if plain else '"' + name.replace('"', '""') + '"'
+
+
+def print_window(window: Window) -> str:
+    """What stands after WITHIN, in the largest unit that divides it.
+
+    >>> print_window(Window(90_000_000, WindowUnit.MICROSECONDS))
+    '90 seconds'
+    """
+    match window.unit:
+        case WindowUnit.EVENTS:
+            return f"{window.amount} EVENTS"
+        case WindowUnit.PLAIN:
+            return f"{window.amount}"
+        case WindowUnit.MICROSECONDS:
+            name, size = next(((name, size) for name, size in UNITS if window.amount % size == 0), UNITS[-1])
+            return f"{window.amount if size == 1 else int(window.amount // size)} {name}"
+        case _:
+            assert_never(window.unit)
+
+
+def print_condition(condition: Condition) -> str:
+    """A condition on one line.
+
+    >>> print_condition(Negation(IsNull(Attribute("x", "price"))))
+    'x.price IS NOT NULL'
+    """
+    return _condition(condition, ANY_OF)
+
+
+def _condition(condition: Condition, place: int) -> str:
+    text, binding = _bare_condition(condition)
+    return text if binding >= place else f"({text})"
+
+
+def _bare_condition(condition: Condition) -> tuple[str, int]:
+    """The text of a condition without parentheses around it, and how tightly it binds."""
+    match condition:
+        case Literal(value):
+            text = print_value(value)
+            return text, SIGNED if text.startswith("-") else VALUE
+        case Attribute():
+            return print_attribute(condition), VALUE
+        case Arithmetic(op, left, right):
+            own = SUM if op in "+-" else PRODUCT
+            return f"{_condition(left, own)} {op} {_condition(right, own + 1)}", own
+        case Comparison(op, left, right):
+            return f"{_condition(left, SUM)} {op} {_condition(right, SUM)}", PREDICATE
+        case Conjunction(operands):
+            return _joined(operands, "AND", ALL_OF, "TRUE")
+        case Disjunction(operands):
+            return _joined(operands, "OR", ANY_OF, "FALSE")
+        case Negation(operand):
+            if isinstance(operand, IsNull | IsTrue | In | Like | RLike):
+                return _predicate(operand, "NOT "), PREDICATE
+            return f"NOT {_condition(operand, NOT)}", NOT
+        case IsNull() | IsTrue() | In() | Like() | RLike():
+            return _predicate(condition, ""), PREDICATE
+        case Call(function, arguments):
+            return f"{print_name(function)}({_listed(arguments)})", VALUE
+        case Aggregate(function, attribute, k):
+            return f"{function}({print_attribute(attribute)}{'' if k is None else f', {k}'})", VALUE
+        case _:
+            assert_never(condition)
+
+
+def _joined(operands: tuple[Condition, ...], word: str, own: int, empty: str) -> tuple[str, int]:
+    if len(operands) < 2:
+        return _bare_condition(operands[0]) if operands else (empty, VALUE)
+    return f" {word} ".join(_condition(operand, own + 1) for operand in operands), own
+
+
+def _predicate(condition: IsNull | IsTrue | In | Like | RLike, negated: str) -> str:
+    value = _condition(condition.operand, SUM)
+    match condition:
+        case IsNull():
+            return f"{value} IS {negated}NULL"
+        case IsTrue():
+            return f"{value} IS {negated}TRUE"
+        case In(_, items):
+            return f"{value} {negated}IN ({_listed(items)})"
+        case Like(_, pattern):
+            return f"{value} {negated}LIKE {print_value(pattern)}"
+        case RLike(_, pattern):
+            return f"{value} {negated}RLIKE {print_value(pattern)}"
+        case _:
+            assert_never(condition)
+
+
+def _listed(items: tuple[Condition, ...]) -> str:
+    return ", ".join(print_condition(item) for item in items)
+
+
+def print_attribute(attribute: Attribute) -> str:
+    """
+    >>> print_attribute(Attribute("x", "price")), print_attribute(Attribute(None, "price"))
+    ('x.price', 'price')
+    """
+    name = print_name(attribute.name, keyword_safe=attribute.var is not None)
+    if attribute.var is None:
+        return name
+    index = "" if attribute.index in (None, Index.EACH) else f"[{attribute.index.value}]"
+    return f"{print_name(attribute.var)}{index}.{name}"
+
+
+def print_value(value: type_of_value) -> str:
+    """A literal as CEL writes it.
+
+    >>> print_value("it's"), print_value(None), print_value(1.5)
+    ("'it''s'", 'NULL', '1.5')
+    """
+    match value:
+        case None:
+            return "NULL"
+        case bool():
+            return "TRUE" if value else "FALSE"
+        case str():
+            return "'" + value.replace("'", "''") + "'"
+        case dt.datetime():
+            return f"TIMESTAMP '{value.isoformat(sep=' ')}'"
+        case dt.date():
+            return f"DATE '{value.isoformat()}'"
+        case _:
+            return str(value)

@@ -1,0 +1,146 @@
+"""SREMO's repetitions and selection strategies, as made of its own nodes (`srt`, definition 4.13).
+
+In: expressions, each with how often it may be repeated. Out: one expression. `e+` is `e . e*`, `e?` is `e | ε`,
+`{l,m}` is written out. Skip-till-any-match lets any events pass between its parts, skip-till-next-match only such as
+the next part could not have read: both also between the rounds of a part that is repeated.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import NamedTuple, assert_never
+
+from cepheid.algebra.conditions import FALSE
+from cepheid.algebra.strings import (
+    EPSILON,
+    SKIP,
+    Both,
+    Complement,
+    Concat,
+    Either,
+    Inside,
+    Iterate,
+    Read,
+    Reading,
+    reads_nothing,
+)
+from cepheid.errors import Span
+
+NEVER = Read(FALSE, marked=False)  # reads nothing, not even the empty string
+
+
+class Rounds(NamedTuple):
+    """`body{lo,hi}`; hi None is no bound, hi at least 1 and lo."""
+
+    body: Reading
+    lo: int = 1
+    hi: int | None = 1
+
+
+def repeated(rounds: Rounds, between: Reading | None = None) -> Reading:
+    """The rounds one after the other, each but the first after something that `between` reads.
+
+    >>> from cepheid.algebra.strings import ANY
+    >>> repeated(Rounds(ANY, 1, None)) == Concat((ANY, Iterate(ANY)))
+    True
+    >>> repeated(Rounds(ANY, 1, 2)) == Concat((ANY, Either((ANY, EPSILON))))
+    True
+    """
+    body, lo, hi = rounds
+    if (lo, hi, between) == (0, None, None):
+        return Iterate(body)
+    if lo == 0:
+        return Either((repeated(Rounds(body, 1, hi), between), EPSILON))
+    more = (body,) if between is None else (between, body)
+    parts = (body, *more * (lo - 1))
+    if hi is None:
+        return Concat((*parts, Iterate(_joined(more))))
+    rest: tuple[Reading, ...] = ()
+    for _ in range(hi - lo):
+        # One inside the other, so that each number of rounds is read in one way only.
+        rest = (Either((_joined((*more, *rest)), EPSILON)),)
+    return _joined((*parts, *rest))
+
+
+def _joined(parts: tuple[Reading, ...]) -> Reading:
+    return parts[0] if len(parts) == 1 else Concat(parts)
+
+
+def any_match(arguments: Sequence[Rounds]) -> Reading:
+    """`#(e1, …, en)`: e1 . any* . e2 … any* . en.
+
+    >>> from cepheid.algebra.strings import ANY
+    >>> any_match([Rounds(ANY), Rounds(ANY)]) == Concat((ANY, SKIP, ANY))
+    True
+    """
+    parts: list[Reading] = []
+    for argument in arguments:
+        parts += [SKIP, repeated(argument, SKIP)] if parts else [repeated(argument, SKIP)]
+    return _joined(tuple(parts))
+
+
+def next_match(arguments: Sequence[Rounds], span: Span | None = None) -> Reading:
+    """`@(e1, …, en)`: e1 . G2 . e2 … Gn . en, where the gap Gi holds nothing that a round of ei could read. Where
+    ei may be left out, so is its gap.
+
+    >>> from cepheid.algebra.strings import ANY
+    >>> next_match([Rounds(ANY), Rounds(ANY)]) == Concat((ANY, gap(ANY), ANY))
+    True
+    """
+    parts: list[Reading] = []
+    for given in arguments:
+        body, lo, hi = given
+        if reads_nothing(body):
+            body, lo = something(body), 0
+        space = gap(body, span)
+        if not parts:
+            parts.append(repeated(Rounds(body, lo, hi), space))
+        elif lo == 0:
+            parts.append(Either((Concat((space, repeated(Rounds(body, 1, hi), space))), EPSILON)))
+        else:
+            parts += [space, repeated(Rounds(body, lo, hi), space)]
+    return _joined(tuple(parts))
+
+
+def gap(reading: Reading, span: Span | None = None) -> Complement:
+    """`!(any* . e . any*)`: what holds nothing that the expression could read."""
+    return Complement(Concat((SKIP, reading, SKIP)), span)
+
+
+def something(reading: Reading) -> Reading:
+    """The same without reading the empty string.
+
+    >>> from cepheid.algebra.strings import ANY
+    >>> something(Iterate(ANY)) == Concat((ANY, Iterate(ANY)))
+    True
+    """
+    if not reads_nothing(reading):
+        return reading
+    match reading:
+        case Read():
+            return reading
+        case Concat(parts):
+            # All parts may read nothing: the first that does not decides.
+            return _choice(tuple(_from(parts[index:]) for index in range(len(parts))))
+        case Either(parts):
+            return _choice(tuple(something(part) for part in parts if part != EPSILON))
+        case Iterate(body):
+            return Concat((something(body), reading))
+        case Both(left, right, span):
+            return Both(something(left), something(right), span)
+        case Complement(body, span):
+            return Complement(Either((body, EPSILON)), span)
+        case Inside(body, window, span):
+            return Inside(something(body), window, span)
+        case _:
+            assert_never(reading)
+
+
+def _choice(parts: tuple[Reading, ...]) -> Reading:
+    if not parts:
+        return NEVER
+    return parts[0] if len(parts) == 1 else Either(parts)
+
+
+def _from(parts: tuple[Reading, ...]) -> Reading:
+    return _joined((something(parts[0]), *parts[1:]))
