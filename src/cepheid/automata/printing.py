@@ -83,7 +83,7 @@ def automaton_dot(automaton: CEA) -> str:
         if skip is not None
     ]
     marks = [
-        f"  {mark.source} -> {mark.target} [label={_quoted(_move(automaton, mark))}];"
+        f"  {mark.source} -> {mark.target} [label={quoted(_move(automaton, mark))}];"
         for mark in automaton.marks
     ]
     return _graph(automaton.finals, [*skips, *marks])
@@ -105,7 +105,7 @@ def chain_dot(chain: ChainCEA) -> str:
     }
     """
     marks = [
-        f"  {mark.source} -> {mark.target} [label={_quoted(_chain_move(chain, mark))}];"
+        f"  {mark.source} -> {mark.target} [label={quoted(_chain_move(chain, mark))}];"
         for mark in chain.marks
     ]
     return _graph(chain.finals, marks)
@@ -163,7 +163,7 @@ def _labelled(asked: str, names: frozenset[str]) -> str:
     return f"{asked} as {', '.join(sorted(names))}" if names else asked
 
 
-def _quoted(text: str) -> str:
+def quoted(text: str) -> str:
     """A Graphviz string. Graphviz reads a backslash as the start of an escape, so each is doubled."""
     escaped = text.replace("\\", "\\\\").replace('"', '\\"').replace("\n", "\\n")
     return f'"{escaped}"'

@@ -1,0 +1,155 @@
+"""What can be seen of an expression, or of what is left of one, before anything is read: which registers it stores
+and looks at, whether it can be read without an event, whether it marks.
+
+In: an item or a rest of `srt_rest`. Out: sets of registers and truth values. `needs` may be too large and `may_mark`
+too often true, never the other way round; `must_mark` may be too often false.
+"""
+
+from __future__ import annotations
+
+from functools import reduce
+from typing import assert_never
+
+from cepheid.algebra.conditions import variables
+from cepheid.algebra.strings import (
+    Both,
+    Complement,
+    Concat,
+    Either,
+    Inside,
+    Iterate,
+    Read,
+    Reading,
+    parts_of,
+)
+from cepheid.automata.srt_rest import Begun, Counted, Item, Others, Pair, Rest, Thread
+
+Registers = frozenset[str]
+NONE: Registers = frozenset()
+
+
+def stored(reading: Reading) -> Registers:
+    """The registers that may be different afterwards.
+
+    >>> from cepheid.algebra.conditions import TRUE
+    >>> stored(Concat((Read(TRUE, register="r1"), Complement(Read(TRUE, register="r2")))))
+    frozenset({'r1'})
+    """
+    match reading:
+        case Read(_, _, register):
+            return NONE if register is None else frozenset([register])
+        case Complement():
+            return NONE
+        case _:
+            return NONE.union(*map(stored, parts_of(reading)))
+
+
+def nullable(reading: Reading) -> bool:
+    """Whether it can be read without an event.
+
+    >>> from cepheid.algebra.conditions import TRUE
+    >>> nullable(Iterate(Read(TRUE))), nullable(Complement(Read(TRUE))), nullable(Complement(Concat(())))
+    (True, True, False)
+    """
+    match reading:
+        case Read():
+            return False
+        case Iterate():
+            return True
+        case Either(parts):
+            return any(map(nullable, parts))
+        case Complement(body):
+            return not nullable(body)
+        case Concat() | Both() | Inside():
+            return all(map(nullable, parts_of(reading)))
+        case _:
+            assert_never(reading)
+
+
+def needs(rest: Rest, after: Registers = NONE) -> Registers:
+    """The registers whose contents the rest, and what comes after it and needs `after`, may look at.
+
+    >>> from cepheid.algebra.conditions import TRUE, Attribute
+    >>> needs((Read(TRUE, register="r1"), Read(Attribute("r2", "hot"))), frozenset(["r1", "r3"])) == {"r2", "r3"}
+    True
+    """
+    return reduce(lambda later, item: _needs(item, later), reversed(rest), after)
+
+
+def _needs(item: Item, after: Registers) -> Registers:
+    match item:
+        case Read(condition, _, register):
+            return (after - {register}) | variables(condition)
+        case Concat(parts):
+            return needs(parts, after)
+        case Either(parts):
+            return NONE.union(*(_needs(part, after) for part in parts))
+        case Iterate(body):
+            return after | _needs(body, after)
+        case Both(left, right):
+            mine, yours = stored(left), stored(right)
+            return _needs(left, after & mine) | _needs(right, after & yours) | (after - mine - yours)
+        case Complement(body):
+            return after | _needs(body, NONE)
+        case Inside(body):
+            return _needs(body, after)
+        case Pair(_, _, mine, yours):
+            return after - mine - yours
+        case Others():
+            return after
+        case Begun(rest) | Counted(rest):
+            return needs(rest, after)
+        case _:
+            assert_never(item)
+
+
+def may_mark(rest: Rest) -> bool:
+    """Whether some way of reading the rest may mark an event."""
+    return any(map(_may_mark, rest))
+
+
+def _may_mark(item: Item) -> bool:
+    match item:
+        case Read(_, marked):
+            return marked
+        case Concat() | Either() | Iterate() | Inside():
+            return any(map(_may_mark, parts_of(item)))
+        case Both(left, right):
+            return _may_mark(left) and _may_mark(right)
+        case Complement() | Others():
+            return False
+        case Pair(Thread(left), Thread(right)):
+            return may_mark(left) and may_mark(right)
+        case Begun(rest):
+            return may_mark(rest)
+        case Counted(rest):
+            return not item.over and may_mark(rest)
+        case _:
+            assert_never(item)
+
+
+def must_mark(rest: Rest) -> bool:
+    """Whether every way of reading the rest marks an event."""
+    return any(map(_must_mark, rest))
+
+
+def _must_mark(item: Item) -> bool:
+    match item:
+        case Read(_, marked):
+            return marked
+        case Concat(parts):
+            return must_mark(parts)
+        case Either(parts):
+            return all(map(_must_mark, parts))
+        case Iterate() | Complement() | Others():
+            return False
+        case Both(left, right):
+            return _must_mark(left) or _must_mark(right)
+        case Inside(body):
+            return _must_mark(body)
+        case Pair(Thread(left), Thread(right)):
+            return must_mark(left) or must_mark(right)
+        case Begun(rest) | Counted(rest):
+            return must_mark(rest)
+        case _:
+            assert_never(item)
