@@ -6,12 +6,14 @@ or the reason why the query needs more than that, as `explain` says it.
 
 from __future__ import annotations
 
-from cepheid.algebra.nodes import Query, Strategy
+from cepheid.algebra.nodes import Query, Recognise, Strategy
 from cepheid.algebra.variables import shown
 from cepheid.automata.srt import SRT
+from cepheid.automata.srt_construct import construct_srt
 from cepheid.automata.srt_determinise import RegisterDeterminiser
+from cepheid.automata.srt_ends import with_one_end
 from cepheid.automata.srt_of_pattern import srt_of_pattern
-from cepheid.automata.srt_reduce import reduce_srt
+from cepheid.automata.srt_trim import trim_srt
 from cepheid.errors import CepheidError
 
 
@@ -21,7 +23,7 @@ def transducer_of(query: Query, rewritten: Query) -> SRT | str:
         return f"{query.strategy.value} compares matches"
     names = tuple(item.name for item in shown(query))
     try:
-        srt = reduce_srt(srt_of_pattern(rewritten.pattern, names, strict=query.strategy is Strategy.STRICT))
+        srt = trim_srt(with_one_end(_transducer(rewritten, names)))
         automaton = RegisterDeterminiser(srt, rewritten.window is not None)
         _explore(automaton)
     except CepheidError as error:
@@ -29,6 +31,12 @@ def transducer_of(query: Query, rewritten: Query) -> SRT | str:
             raise
         return error.message
     return srt
+
+
+def _transducer(query: Query, names: tuple[str, ...]) -> SRT:
+    if isinstance(query.pattern, Recognise):
+        return construct_srt(query.pattern.reading, names, query.window)
+    return srt_of_pattern(query.pattern, names, strict=query.strategy is Strategy.STRICT)
 
 
 def _explore(automaton: RegisterDeterminiser) -> None:
