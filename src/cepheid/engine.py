@@ -19,6 +19,7 @@ from cepheid.algebra.leads import lead
 from cepheid.algebra.nodes import WindowUnit
 from cepheid.automata.chain_determinise import ChainDeterminiser
 from cepheid.automata.srt_determinise import RegisterDeterminiser
+from cepheid.automata.srt_minimise import minimise_registers
 from cepheid.errors import CepheidError
 from cepheid.evaluators.chain.evaluator import ChainEvaluator
 from cepheid.evaluators.compact.evaluator import CompactEvaluator
@@ -380,7 +381,8 @@ def evaluator_for(plan: Plan, counting: bool, limit: int | None) -> Evaluator:
             )
         case "configurations":
             assert plan.transducer is not None
-            registers = RegisterDeterminiser(plan.transducer, plan.rewritten.window is not None)
+            windowed = plan.rewritten.window is not None
+            registers = minimise_registers(RegisterDeterminiser(plan.transducer, windowed))
             return ConfigurationsEvaluator(
                 registers, plan.rewritten, plan.schema, counting, None if counting else limit
             )

@@ -138,12 +138,13 @@ class RegisterDeterminiser:
             for transition, label in self._leaving[member[0]]
             if self._is_possible(transition.guard, satisfied)
         ]
-        asked = tuple(
-            dict.fromkeys(
+        asked = sorted(
+            {
                 item
                 for (_, where), transition, _ in moves
-                for item in self._asked_by(transition.guard, dict(where), satisfied)
-            )
+                for item in self._asked_by(transition.guard, dict(where))
+            },
+            key=lambda item: (item.test, item.columns),
         )
         if len(asked) > MOST_ASKED:
             raise _too_large(f"one event asks more than {MOST_ASKED} tests of a partial match")
@@ -151,7 +152,7 @@ class RegisterDeterminiser:
         for bits in product((False, True), repeat=len(asked)):
             holding = {item for item, holds in zip(asked, reversed(bits), strict=True) if holds}
             outcomes.append(self._outcome(columns, moves, satisfied, holding))
-        return _without_idle(Choices(asked, tuple(outcomes)))
+        return without_idle(Choices(tuple(asked), tuple(outcomes)))
 
     def _waits(self, state: int) -> bool:
         """Whether the one thing to do on an event that satisfies no predicate is to skip it and stay."""
@@ -169,7 +170,7 @@ class RegisterDeterminiser:
             for group in guard.fails
         )
 
-    def _asked_by(self, guard: Guard, where: dict[str, int], satisfied: frozenset[int]) -> Iterable[Asked]:
+    def _asked_by(self, guard: Guard, where: dict[str, int]) -> Iterable[Asked]:
         """The tests of several events that decide a guard. One that reads an empty register is decided: it fails."""
         for test in sorted(_tests(guard), key=repr):
             if test in self._test and (item := self._instance(test, where)) is not None:
@@ -316,7 +317,7 @@ def _moved(members: set[Member], columns: dict[int, int]) -> Members:
     )
 
 
-def _without_idle(choices: Choices) -> Choices:
+def without_idle(choices: Choices) -> Choices:
     """The same without tests that change nothing."""
     asked, outcomes = list(choices.asked), list(choices.outcomes)
     for bit in range(len(asked) - 1, -1, -1):

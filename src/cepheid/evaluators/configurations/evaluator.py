@@ -13,7 +13,7 @@ import numpy as np
 
 from cepheid.algebra.nodes import Query, WindowUnit
 from cepheid.automata.cea import Predicate
-from cepheid.automata.srt_determinise import RegisterDeterminiser
+from cepheid.automata.srt_minimise import RegisterAutomaton
 from cepheid.evaluators.compact.classes import Classes
 from cepheid.evaluators.configurations.store import NEVER, Store
 from cepheid.evaluators.configurations.tables import Columns, Tables
@@ -33,7 +33,7 @@ class ConfigurationsEvaluator:
 
     def __init__(
         self,
-        automaton: RegisterDeterminiser,
+        automaton: RegisterAutomaton,
         query: Query,
         schema: Schema,
         counting: bool = False,

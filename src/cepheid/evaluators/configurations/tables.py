@@ -12,7 +12,8 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from cepheid.automata.srt_determinise import NEW, ROOT, Choices, Goal, Outcome, Place, RegisterDeterminiser
+from cepheid.automata.srt_determinise import NEW, ROOT, Choices, Goal, Outcome, Place
+from cepheid.automata.srt_minimise import RegisterAutomaton
 from cepheid.kernels.config_shape import BASE, NOWHERE, OTHER, S_COLUMNS, STAY, Layout, Moves
 from cepheid.matches.found import Ints
 
@@ -44,7 +45,7 @@ class Tables:
     """`moves` and `layout` as of the last `fit`; `notices[class]` says whether any state takes notice of it."""
 
     def __init__(
-        self, automaton: RegisterDeterminiser, order: Sequence[tuple[int, ...]], columns: Columns
+        self, automaton: RegisterAutomaton, order: Sequence[tuple[int, ...]], columns: Columns
     ) -> None:
         """`order[test]`: the places of its registers, in the order its program numbers them."""
         self._automaton = automaton

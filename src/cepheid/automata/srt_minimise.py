@@ -1,0 +1,168 @@
+"""The determinised register automaton with as few states as do: those that nothing later can tell apart are one.
+
+In: a determiniser. Out: an automaton with the same interface, worked out for every class of events that there can be,
+or the determiniser itself where those are too many. It matters most for what SREMO's skipping makes: after `b` in
+`#(a, b+, c)` a run is in one set of states and after any other event in another, which does the same; as one state it
+takes no notice of other events at all.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, Protocol
+
+from cepheid.algebra.windows import Window
+from cepheid.automata.cea import Predicate
+from cepheid.automata.srt_determinise import (
+    Choices,
+    Goal,
+    Marking,
+    Outcome,
+    Place,
+    RegisterDeterminiser,
+    without_idle,
+)
+from cepheid.automata.srt_guards import exclude
+from cepheid.errors import CepheidError
+
+MOST_STEPS = 16_384  # states × classes that are worked out beforehand
+
+Classes = list[frozenset[int]]
+
+
+class RegisterAutomaton(Protocol):
+    """What the evaluator needs of a deterministic register automaton. State 0 is the start."""
+
+    predicates: tuple[Predicate, ...]
+    tests: tuple[Predicate, ...]
+    windows: tuple[Window, ...]
+    labels: tuple[frozenset[str], ...]
+    reads: tuple[tuple[str, ...], ...]
+    is_idle_on_others: bool
+
+    def __len__(self) -> int: ...
+
+    def columns(self, state: int) -> int: ...
+
+    def choices(self, state: int, satisfied: frozenset[int]) -> Choices: ...
+
+    def save(self) -> list[Any]: ...
+
+    def load(self, states: list[Any]) -> None: ...
+
+
+class MinimalRegisters:
+    """A whole automaton: by state and class, its choices."""
+
+    def __init__(
+        self,
+        automaton: RegisterDeterminiser,
+        columns: list[int],
+        choices: list[dict[frozenset[int], Choices]],
+    ) -> None:
+        self.predicates, self.tests, self.windows = automaton.predicates, automaton.tests, automaton.windows
+        self.labels, self.reads = automaton.labels, automaton.reads
+        self._columns, self._choices = columns, choices
+        self.is_idle_on_others = all(
+            _is_idle(state, row[frozenset()]) for state, row in enumerate(self._choices)
+        )
+
+    def __len__(self) -> int:
+        return len(self._columns)
+
+    def columns(self, state: int) -> int:
+        return self._columns[state]
+
+    def choices(self, state: int, satisfied: frozenset[int]) -> Choices:
+        return self._choices[state][satisfied]
+
+    def save(self) -> list[Any]:
+        """Nothing: it is the same for every run of the query."""
+        return []
+
+    def load(self, states: list[Any]) -> None:
+        assert not states
+
+
+def minimise_registers(automaton: RegisterDeterminiser, most_steps: int = MOST_STEPS) -> RegisterAutomaton:
+    """The smallest automaton that gives the same matches, or the same one where there is too much to look at."""
+    classes = possible_sets(automaton.predicates, most_steps)
+    if classes is None:
+        return automaton
+    rows: list[list[Choices]] = []
+    try:
+        while len(rows) < len(automaton):
+            if len(automaton) * len(classes) > most_steps:
+                return automaton
+            rows.append([automaton.choices(len(rows), satisfied) for satisfied in classes])
+    except CepheidError as error:
+        if error.code != "too-large":
+            raise
+        return automaton
+    columns = [automaton.columns(state) for state in range(len(rows))]
+    group = _groups(columns, rows)
+    members = {number: state for state, number in reversed(list(enumerate(group)))}
+    whole = [
+        {
+            satisfied: _grouped(choices, group)
+            for satisfied, choices in zip(classes, rows[members[number]], strict=True)
+        }
+        for number in range(max(group) + 1)
+    ]
+    return MinimalRegisters(automaton, [columns[members[number]] for number in range(len(whole))], whole)
+
+
+def possible_sets(predicates: Sequence[Predicate], most: int) -> Classes | None:
+    """All sets of predicates that one event can satisfy, as far as can be seen; None where there are more than `most`.
+
+    >>> possible_sets([Predicate("A", None), Predicate("B", None)], 9)
+    [frozenset(), frozenset({0}), frozenset({1})]
+    """
+    found: Classes = [frozenset()]
+    for number, predicate in enumerate(predicates):
+        sure = predicate.type is None and predicate.condition is None
+        more = [
+            known | {number}
+            for known in found
+            if not any(exclude(predicates[other], predicate) for other in known)
+        ]
+        found = more if sure else found + more
+        if len(found) > most:
+            return None
+    return found
+
+
+def _groups(columns: list[int], rows: list[list[Choices]]) -> list[int]:
+    """By state the number of its group, as coarse as can be: a group's states move to the same groups. The start is
+    in group 0."""
+    kinds: dict[int, int] = {}
+    group = [kinds.setdefault(count, len(kinds)) for count in columns]
+    while True:
+        numbers: dict[object, int] = {}
+        finer = [
+            numbers.setdefault((group[state], *(_grouped(choices, group) for choices in row)), len(numbers))
+            for state, row in enumerate(rows)
+        ]
+        if len(numbers) == len(set(group)):
+            return finer
+        group = finer
+
+
+def _grouped(choices: Choices, group: list[int]) -> Choices:
+    """The same with groups in place of states."""
+
+    def moved(goal: Goal | None) -> Goal | None:
+        return None if goal is None else Goal(group[goal.state], goal.place, goal.carry)
+
+    outcomes = [
+        Outcome(
+            moved(outcome.skip),
+            tuple(Marking(mark.label, moved(mark.goal), mark.accepts) for mark in outcome.marks),
+        )
+        for outcome in choices.outcomes
+    ]
+    return without_idle(Choices(choices.asked, tuple(outcomes)))
+
+
+def _is_idle(state: int, choices: Choices) -> bool:
+    return choices.outcomes == (Outcome(Goal(state, Place.STAY), ()),)
