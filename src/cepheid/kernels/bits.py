@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-import numba
 from llvmlite import ir
 from numba.core import cgutils
 from numba.core.types import boolean, float64, int64
 from numba.core.types.containers import UniTuple
 from numba.extending import intrinsic
+
+from cepheid.kernels.compiled import inlined
 
 
 @intrinsic
@@ -56,7 +57,7 @@ wide_subtract = _wide(lambda builder, one, other: builder.sub(one, other))
 wide_multiply = _wide(lambda builder, one, other: builder.mul(one, other))
 
 
-@numba.njit(cache=True, forceinline=True)
+@inlined
 def fits(high, low):
     """Whether 128 bits are the same number as their low word with its sign."""
     return high == low >> 63

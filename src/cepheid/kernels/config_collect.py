@@ -5,8 +5,7 @@ Used where the arrays have grown full, where states or words of numbers were add
 
 from __future__ import annotations
 
-import numba
-
+from cepheid.kernels.compiled import compiled
 from cepheid.kernels.config_shape import (
     B_AT,
     B_CAP,
@@ -35,7 +34,7 @@ from cepheid.kernels.config_shape import (
 from cepheid.kernels.numbers import widen
 
 
-@numba.njit(cache=True)
+@compiled
 def room_for(count):
     """The capacity of a block for so many slots: a power of two, none for none."""
     cap = 0 if count == 0 else 2
@@ -44,7 +43,7 @@ def room_for(count):
     return cap
 
 
-@numba.njit(cache=True)
+@compiled
 def _first_alive(heap, lanes, lane, edge):
     ring, cap = lanes[lane, L_RING], lanes[lane, L_RING_CAP]
     lo = lanes[lane, L_LO]
@@ -53,7 +52,7 @@ def _first_alive(heap, lanes, lane, edge):
     return lo
 
 
-@numba.njit(cache=True)
+@compiled
 def _alive(heap, lanes, lane, block, size, edge):
     count = 0
     for k in range(lanes[lane, block + B_COUNT]):
@@ -61,7 +60,7 @@ def _alive(heap, lanes, lane, block, size, edge):
     return count
 
 
-@numba.njit(cache=True)
+@compiled
 def measure(heap, lanes, kept, layout, new, edge):
     """The words that `copy` needs for these lanes."""
     words = 0
@@ -76,7 +75,7 @@ def measure(heap, lanes, kept, layout, new, edge):
     return words
 
 
-@numba.njit(cache=True)
+@compiled
 def copy(heap, lanes, kept, layout, new, edge, out_heap, out_lanes):
     """Copies the living part of these lanes, in this order, in the new layout: the words used. States keep their places
     in their regions and new ones come after them."""
@@ -133,7 +132,7 @@ def copy(heap, lanes, kept, layout, new, edge, out_heap, out_lanes):
     return top
 
 
-@numba.njit(cache=True)
+@compiled
 def reach(heap, lanes, layout, nodes, used, out_numbers):
     """Numbers the nodes that lists of slots reach, 1, 2, … in `out_numbers` (zeros), 0 for the others: how many there
     are. Nodes point to older ones, so one way down finds all."""
@@ -157,7 +156,7 @@ def reach(heap, lanes, layout, nodes, used, out_numbers):
     return count
 
 
-@numba.njit(cache=True)
+@compiled
 def renumber(heap, lanes, layout, nodes, used, numbers, out_nodes):
     """Copies the numbered nodes and sets all lists to their new numbers."""
     for number in range(1, used):
@@ -175,7 +174,7 @@ def renumber(heap, lanes, layout, nodes, used, numbers, out_nodes):
                     heap[slot + w] = numbers[heap[slot + w]]
 
 
-@numba.njit(cache=True)
+@compiled
 def marked_rows(nodes, used, out_rows):
     """The rows of all events in nodes: how many."""
     count = 0
@@ -187,7 +186,7 @@ def marked_rows(nodes, used, out_rows):
     return count
 
 
-@numba.njit(cache=True)
+@compiled
 def stored_words(heap, lanes, layout, first, last, step, word, out_words):
     """One word of every column of every slot, or with `out_words` as long as those, its new value from there: how many.
     `first`, `last`, `step`: where columns lie in a slot, by region."""
@@ -205,7 +204,7 @@ def stored_words(heap, lanes, layout, first, last, step, word, out_words):
     return count
 
 
-@numba.njit(cache=True)
+@compiled
 def set_stored_words(heap, lanes, layout, first, last, step, word, values):
     """The same the other way round."""
     count = 0

@@ -41,10 +41,13 @@ DONE, MORE_HEAP, MORE_NODES, MORE_OUTPUT, MORE_STACK, WIDEN, TOO_MANY = range(7)
 
 
 class Moves(NamedTuple):
-    """The automaton over the classes met so far. Classes are columns of the first three tables."""
+    """The automaton over the classes met so far. By class, first:"""
 
     choice: np.ndarray  # [state, class]: a number, or -1 where the state takes no notice
     reacting: np.ndarray  # [region, class, i]: the states that do, then -1
+    direct: (
+        np.ndarray
+    )  # [region, class]: nothing leaves its slot or its state but by marks, in an order that is safe
     accepting: np.ndarray  # [region, class, i]: the states that may complete a match, then -1
     asked_first: np.ndarray  # [choice + 1]
     asked_test: np.ndarray  # per test asked
@@ -69,6 +72,7 @@ class Layout(NamedTuple):
     region: np.ndarray  # [state]; -1 for a root
     number: np.ndarray  # [state]: among those of its region
     states: np.ndarray  # [region]: how many
+    value: np.ndarray  # [state]: at which word of its slots its number begins
     numbers: np.ndarray  # [region]: at which word the first state's number begins
     size: np.ndarray  # [region]
     column: int  # words of a column: those of a record, then row and position
@@ -101,3 +105,30 @@ class ConfigOptions(NamedTuple):
     record: int  # words of a record
     tests: int  # what is asked from this number on are nested windows
     nested_by_position: np.ndarray  # [window]
+
+
+class Work(NamedTuple):
+    """Room for what is worked out per event."""
+
+    scratch: np.ndarray  # the numbers of a slot
+    rows: np.ndarray  # a row per state that moves
+    before: np.ndarray  # [region]: slots before the event
+    kept: np.ndarray  # [region]: … and of those, slots that are left
+    event_count: np.ndarray  # a number
+    one: np.ndarray  # the number 1
+    at: np.ndarray  # where the registers of a test are
+
+
+def work_for(layout: Layout, moves: Moves) -> Work:
+    most, regions = int(layout.states.max()) + 1, len(layout.size)
+    one = np.zeros(layout.words, np.int64)
+    one[0] = 1
+    return Work(
+        np.zeros(most * layout.words, np.int64),
+        np.zeros(most, np.int64),
+        np.zeros(regions, np.int64),
+        np.zeros(regions, np.int64),
+        np.zeros(layout.words + 1, np.int64),
+        one,
+        np.zeros(moves.asked_columns.shape[1], np.int64),
+    )

@@ -9,9 +9,9 @@ one event is worked on.
 
 from __future__ import annotations
 
-import numba
 import numpy as np
 
+from cepheid.kernels.compiled import compiled, inlined
 from cepheid.kernels.config_emit import emit_list
 from cepheid.kernels.config_shape import (
     B_AT,
@@ -56,7 +56,7 @@ from cepheid.kernels.tests import holds
 TOP, NODES, STAMP = range(3)  # words of `meta`: heap used, nodes used, number of the event worked on
 
 
-@numba.njit(cache=True, forceinline=True)
+@inlined
 def bits_of(moves, options, program, batch, i, heap, slot, choice, at):
     """Which of the tests that a choice asks hold, a bit each."""
     bits = 0
@@ -77,7 +77,7 @@ def bits_of(moves, options, program, batch, i, heap, slot, choice, at):
     return bits
 
 
-@numba.njit(cache=True, forceinline=True)
+@inlined
 def node(nodes, meta, event, before, other):
     made = meta[NODES]
     meta[NODES] = made + 1
@@ -87,7 +87,7 @@ def node(nodes, meta, event, before, other):
     return made
 
 
-@numba.njit(cache=True)
+@compiled
 def block_for_one_more(heap, meta, lane, lanes, block, size):
     """The address of a new slot at the end of a block, which is moved to twice the room where it is full."""
     count, cap = lanes[lane, block + B_COUNT], lanes[lane, block + B_CAP]
@@ -105,7 +105,7 @@ def block_for_one_more(heap, meta, lane, lanes, block, size):
     return lanes[lane, block + B_AT] + count * size
 
 
-@numba.njit(cache=True)
+@compiled
 def ring_entry(heap, meta, lane, lanes, start):
     """A new entry at the end of the ring: its ordinal."""
     lo, hi, cap = lanes[lane, L_LO], lanes[lane, L_HI], lanes[lane, L_RING_CAP]
@@ -129,7 +129,7 @@ def ring_entry(heap, meta, lane, lanes, start):
     return hi
 
 
-@numba.njit(cache=True, forceinline=True)
+@inlined
 def remember(batch, options, i, heap, at, column):
     """Writes the event at hand as a column."""
     for w in range(options.record):
@@ -139,7 +139,7 @@ def remember(batch, options, i, heap, at, column):
         heap[at + options.record + 1] = batch.position[i]
 
 
-@numba.njit(cache=True)
+@compiled
 def base_slot(heap, meta, lane, lanes, layout, ordinal, like):
     """The address of the slot that remembers only how matches began, made where there is none. `like` is a slot of the
     same start, to take the first column from, or -1."""
@@ -158,7 +158,7 @@ def base_slot(heap, meta, lane, lanes, layout, ordinal, like):
     return lanes[lane, L_BLOCKS + B_AT] + heap[entry + R_SLOT] * size
 
 
-@numba.njit(cache=True)
+@compiled
 def other_slot(
     heap, meta, lane, lanes, layout, moves, batch, options, i, goal, region, ordinal, start, like, made
 ):
@@ -204,7 +204,7 @@ def other_slot(
     return slot
 
 
-@numba.njit(cache=True)
+@compiled
 def settle_blocks(heap, lane, lanes, layout, kept, before):
     """Closes the gaps that removed slots have left: a region's slots are `kept` old ones, a gap, then new ones."""
     for region in range(len(kept)):
@@ -225,7 +225,69 @@ def settle_blocks(heap, lane, lanes, layout, kept, before):
         lanes[lane, L_SLOTS] -= gap
 
 
-@numba.njit(cache=True, forceinline=True)
+@compiled
+def purge(heap, lane, lanes, layout, region, edge):
+    """Drops the slots of a region that began before the edge."""
+    block, size = L_BLOCKS + region * B_WORDS, layout.size[region]
+    at, count = lanes[lane, block + B_AT], lanes[lane, block + B_COUNT]
+    kept = 0
+    for k in range(count):
+        source = at + k * size
+        if heap[source + S_START] < edge:
+            continue
+        if k != kept:
+            target = at + kept * size
+            for w in range(size):
+                heap[target + w] = heap[source + w]
+            if region == 0:
+                entry = (heap[target + S_ORDINAL] & (lanes[lane, L_RING_CAP] - 1)) * R_WORDS
+                heap[lanes[lane, L_RING] + entry + R_SLOT] = kept
+        kept += 1
+    lanes[lane, block + B_COUNT] = kept
+    lanes[lane, L_SLOTS] -= count - kept
+
+
+@inlined
+def move_directly(moves, layout, program, options, batch, i, heap, lanes, nodes, meta, region, at):
+    """Marks within slots, where the order of the states makes it safe to do so in place: whether a number has become
+    large."""
+    lane, klass, edge = batch.lane[i], batch.klass[i], batch.edge[i]
+    block, size = L_BLOCKS + region * B_WORDS, layout.size[region]
+    slot, count = lanes[lane, block + B_AT], lanes[lane, block + B_COUNT]
+    gone = 0
+    large = False
+    for _ in range(count):
+        if options.windowed and heap[slot + S_START] < edge:
+            gone += 1
+        else:
+            for j in range(moves.reacting.shape[2]):
+                state = moves.reacting[region, klass, j]
+                if state < 0:
+                    break
+                value = slot + layout.value[state]
+                if is_zero(heap, value, layout.words):
+                    continue
+                choice = moves.choice[state, klass]
+                row = moves.row_first[choice] + bits_of(
+                    moves, options, program, batch, i, heap, slot, choice, at
+                )
+                for mark in range(moves.mark_first[row], moves.mark_first[row + 1]):
+                    goal = moves.goal[mark]
+                    if goal == NOWHERE:
+                        continue
+                    to = slot + layout.value[moves.goal_state[goal]]
+                    if options.counting:
+                        large |= add(heap, to, heap, value, layout.words)
+                    else:
+                        event = batch.row[i] << LABEL_BITS | moves.label[mark]
+                        heap[to] = node(nodes, meta, event, heap[value], heap[to])
+        slot += size
+    if gone > 8 + count // 2:
+        purge(heap, lane, lanes, layout, region, edge)
+    return large
+
+
+@inlined
 def ending(
     moves,
     layout,
@@ -261,7 +323,7 @@ def ending(
                     state = moves.accepting[region, klass, j]
                     if state < 0:
                         break
-                    value = slot + layout.numbers[region] + layout.number[state] * layout.words
+                    value = slot + layout.value[state]
                     if is_zero(heap, value, layout.words):
                         continue
                     choice = moves.choice[state, klass]
@@ -320,7 +382,7 @@ def ending(
     return matched, made
 
 
-@numba.njit(cache=True)
+@compiled
 def configurations(
     moves,
     layout,
@@ -333,6 +395,7 @@ def configurations(
     lanes,
     nodes,
     made_here,
+    work,
     total,
     path,
     waiting,
@@ -344,17 +407,7 @@ def configurations(
     """Works on the events from `begin` on: why it returned, the event it stopped before, matches made."""
     regions = len(layout.size)
     words = layout.words
-    most = 0
-    for region in range(regions):
-        most = max(most, layout.states[region])
-    scratch = np.zeros(most * words + 1, np.int64)
-    rows = np.zeros(most + 1, np.int64)
-    before = np.zeros(regions, np.int64)
-    kept = np.zeros(regions, np.int64)
-    event_count = np.zeros(words + 1, np.int64)
-    one = np.zeros(words, np.int64)
-    one[0] = 1
-    at = np.zeros(moves.asked_columns.shape[1], np.int64)
+    scratch, rows, before, kept, event_count, one, at = work
     largest = 0
     for region in range(regions):
         largest = max(largest, layout.size[region])
@@ -419,10 +472,14 @@ def configurations(
             ring_entry(heap, meta, lane, lanes, 0)
         changed = False
         for region in range(regions):
+            if moves.direct[region, klass]:
+                large |= move_directly(
+                    moves, layout, program, options, batch, i, heap, lanes, nodes, meta, region, at
+                )
             before[region] = lanes[lane, L_BLOCKS + region * B_WORDS + B_COUNT]
             kept[region] = before[region]
         for region in range(regions):
-            if moves.reacting[region, klass, 0] < 0:
+            if moves.reacting[region, klass, 0] < 0 or moves.direct[region, klass]:
                 continue
             block, size = L_BLOCKS + region * B_WORDS, layout.size[region]
             states, numbers = layout.states[region], layout.numbers[region]
@@ -436,7 +493,7 @@ def configurations(
                         if state < 0:
                             break
                         rows[j] = -1
-                        if is_zero(heap, slot + numbers + layout.number[state] * words, words):
+                        if is_zero(heap, slot + layout.value[state], words):
                             continue
                         choice = moves.choice[state, klass]
                         row = moves.row_first[choice] + bits_of(
@@ -465,7 +522,7 @@ def configurations(
                         row = rows[j]
                         if row < 0:
                             continue
-                        value = slot + numbers + layout.number[state] * words
+                        value = slot + layout.value[state]
                         first, last = moves.mark_first[row], moves.mark_first[row + 1]
                         for move in range(first - 1, last):
                             marking = move >= first
@@ -511,10 +568,8 @@ def configurations(
                                 )
                                 # Its own block may have been moved.
                                 slot = lanes[lane, block + B_AT] + k * size
-                                value = slot + numbers + layout.number[state] * words
-                            to = (
-                                goes + layout.numbers[layout.region[reached]] + layout.number[reached] * words
-                            )
+                                value = slot + layout.value[state]
+                            to = goes + layout.value[reached]
                             if options.counting:
                                 large |= add(heap, to, heap, value, words)
                             elif marking:
@@ -580,7 +635,7 @@ def configurations(
                         -1,
                         made_here,
                     )
-                to = goes + layout.numbers[region] + layout.number[reached] * words
+                to = goes + layout.value[reached]
                 if options.counting:
                     large |= add(heap, to, one, 0, words)
                 else:

@@ -7,15 +7,16 @@ events: what one event can add to a number below it still fits, and the caller w
 
 from __future__ import annotations
 
-import numba
 import numpy as np
+
+from cepheid.kernels.compiled import compiled, inlined
 
 BITS = 32
 MASK = (1 << BITS) - 1
 SAFE = 1 << 46
 
 
-@numba.njit(cache=True, forceinline=True)
+@inlined
 def add(target, at, source, start, width):
     """target[at:] += source[start:]; true when the top word has become large."""
     carry = 0
@@ -28,7 +29,7 @@ def add(target, at, source, start, width):
     return top >= SAFE
 
 
-@numba.njit(cache=True, forceinline=True)
+@inlined
 def is_zero(source, start, width):
     for i in range(width):
         if source[start + i] != 0:
@@ -36,7 +37,7 @@ def is_zero(source, start, width):
     return True
 
 
-@numba.njit(cache=True, forceinline=True)
+@inlined
 def _word(source, start, width, i):
     """Word i of a number whose top word is split in two, so that all words hold 32 bits."""
     if i < width - 1:
@@ -46,7 +47,7 @@ def _word(source, start, width, i):
     return source[start + width - 1] >> BITS
 
 
-@numba.njit(cache=True, forceinline=True)
+@inlined
 def add_product(total, a, a_start, b, b_start, width):
     """total += a · b, total being 32-bit words and long enough."""
     for i in range(width + 1):
@@ -67,7 +68,7 @@ def add_product(total, a, a_start, b, b_start, width):
             k += 1
 
 
-@numba.njit(cache=True, forceinline=True)
+@inlined
 def add_to(total, source, start, width):
     """total += a number, total being 32-bit words and long enough."""
     carry = 0
@@ -81,7 +82,7 @@ def add_to(total, source, start, width):
         k += 1
 
 
-@numba.njit(cache=True)
+@compiled
 def widen(source, start, width, target, at, new_width):
     """The same number in more words."""
     for i in range(new_width):

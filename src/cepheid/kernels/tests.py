@@ -12,10 +12,10 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-import numba
 import numpy as np
 
 from cepheid.kernels.bits import as_real
+from cepheid.kernels.compiled import compiled, inlined
 from cepheid.kernels.tagged import (
     ANY,
     BIG,
@@ -65,14 +65,14 @@ class Program(NamedTuple):
     store: np.ndarray
 
 
-@numba.njit(cache=True, forceinline=True)
+@inlined
 def word_of(events, row, stored, at, stride, side, word):
     if side < 0:
         return events[row, word]
     return stored[at[side] + word * stride]
 
 
-@numba.njit(cache=True, forceinline=True)
+@inlined
 def is_null(events, row, stored, at, stride, side, mask, value):
     """Whether a whole number, time or truth is NULL."""
     if value != NULL_WORD:
@@ -83,7 +83,7 @@ def is_null(events, row, stored, at, stride, side, mask, value):
     return bits >> (mask & ((1 << MASK_BITS) - 1)) & 1 != 0
 
 
-@numba.njit(cache=True)
+@compiled
 def load(events, row, stored, at, stride, side, word, form, mask):
     """A word as a value: its tag and what goes with it."""
     value = word_of(events, row, stored, at, stride, side, word)
@@ -100,7 +100,7 @@ def load(events, row, stored, at, stride, side, word, form, mask):
     return form, value
 
 
-@numba.njit(cache=True)
+@compiled
 def _run(program, condition, events, row, stored, at, stride):
     """The program of a condition: whether it leaves TRUE."""
     code, tags, words = program.code, program.tags, program.words
@@ -126,7 +126,7 @@ def _run(program, condition, events, row, stored, at, stride):
     return tags[0] == TRUTH and words[0] == 1
 
 
-@numba.njit(cache=True)
+@compiled
 def _of_two_forms(program, condition, events, row, stored, at, stride):
     plain = program.plain[condition]
     tag, word = load(
@@ -157,7 +157,7 @@ def _of_two_forms(program, condition, events, row, stored, at, stride):
     return order & plain[P_OUTCOMES] != 0
 
 
-@numba.njit(cache=True)
+@compiled
 def _of_texts(program, condition, text, other):
     if text < 0 or other < 0:
         return False
@@ -166,7 +166,7 @@ def _of_texts(program, condition, text, other):
     )
 
 
-@numba.njit(cache=True, forceinline=True)
+@inlined
 def _of_reals(outcomes, word, other):
     order = order_of(as_real(word), as_real(other))
     if order != 0:
@@ -174,7 +174,7 @@ def _of_reals(outcomes, word, other):
     return outcomes & UNORDERED != 0 and word != NULL_REAL and other != NULL_REAL
 
 
-@numba.njit(cache=True, forceinline=True)
+@inlined
 def holds(program, condition, events, row, stored, at, stride):
     """Whether a condition holds of `events[row]` and of the records of its registers.
 

@@ -36,6 +36,7 @@ from cepheid.kernels.config_shape import (
     ConfigBatch,
     ConfigOptions,
     Layout,
+    work_for,
 )
 from cepheid.kernels.configurations import NODES, STAMP, TOP, configurations
 from cepheid.kernels.numbers import from_int, to_int
@@ -108,6 +109,7 @@ class Store:
                 self._lanes,
                 self._nodes,
                 self._made,
+                work_for(self._layout, self._tables.moves),
                 self._total,
                 self._path,
                 self._waiting,

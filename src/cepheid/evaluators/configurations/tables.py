@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from graphlib import CycleError, TopologicalSorter
 
 import numpy as np
 import numpy.typing as npt
@@ -84,12 +85,17 @@ class Tables:
             if columns != ROOT:
                 number[state] = states[columns]
                 states[columns] += 1
+        value = np.array(
+            [0 if columns == ROOT else self.columns.end(int(columns)) for columns in region], np.int64
+        )
+        value += number * words
         numbers = np.array([self.columns.end(columns) for columns in range(regions)], np.int64)
         most = max(len(outcome.marks) for choices in self._choices.values() for outcome in choices.outcomes)
         return Layout(
             region,
             number,
             states,
+            value,
             numbers,
             numbers + states * words,
             self.columns.column,
@@ -114,9 +120,38 @@ class Tables:
                 reacting.setdefault(where, []).append(state)
             if any(mark.accepts for outcome in choices.outcomes for mark in outcome.marks):
                 accepting.setdefault(where, []).append(state)
+        direct = np.zeros((regions, classes), np.bool_)
+        for (columns, klass), found in reacting.items():
+            ordered = self._in_order(found, klass) if columns >= 0 else None
+            if ordered is not None:
+                reacting[columns, klass] = ordered
+                direct[columns, klass] = True
         return flat.moves(
-            choice, _by_region(reacting, regions, classes), _by_region(accepting, regions, classes)
+            choice,
+            _by_region(reacting, regions, classes),
+            direct,
+            _by_region(accepting, regions, classes),
         )
+
+    def _in_order(self, states: list[int], klass: int) -> list[int] | None:
+        """The states of a region in an order in which each moves before others move to it, if all they do on a class
+        is to mark and stay in their slots."""
+        before: dict[int, set[int]] = {}
+        for state in states:
+            before[state] = set()
+            for outcome in self._choices[state, klass].outcomes:
+                goals = [mark.goal for mark in outcome.marks if mark.goal is not None]
+                stays = outcome.skip == Goal(state, Place.STAY) and all(
+                    goal.place is Place.STAY for goal in goals
+                )
+                if not stays or [goal.state for goal in goals].count(state) > 1:
+                    return None
+                before[state] |= {goal.state for goal in goals if goal.state != state}
+        try:
+            order = list(TopologicalSorter(before).static_order())
+        except CycleError:
+            return None
+        return [state for state in order if state in before]
 
     def columns_of(self, test: int, columns: tuple[int, ...]) -> list[int]:
         """The words at which the columns a test reads begin, in the order of its program."""
@@ -148,7 +183,8 @@ class _Flat:
         for outcome in choices.outcomes:
             self._idle.append(_is_idle(state, outcome))
             self._skip.append(self._number(outcome.skip))
-            for mark in outcome.marks:
+            # What leads back to the state itself comes last, so that the others read what it held before.
+            for mark in sorted(outcome.marks, key=lambda mark: mark.goal == Goal(state, Place.STAY)):
                 self._label.append(mark.label)
                 self._goal.append(self._number(mark.goal))
                 self._accepts.append(mark.accepts)
@@ -158,7 +194,7 @@ class _Flat:
     def _number(self, goal: Goal | None) -> int:
         return NOWHERE if goal is None else self._goals.setdefault(goal, len(self._goals))
 
-    def moves(self, choice: Ints, reacting: Ints, accepting: Ints) -> Moves:
+    def moves(self, choice: Ints, reacting: Ints, direct: npt.NDArray[np.bool_], accepting: Ints) -> Moves:
         carries = [
             [-1 if column == NEW else self._tables.columns.at(column) for column in goal.carry]
             for goal in self._goals
@@ -166,6 +202,7 @@ class _Flat:
         return Moves(
             choice,
             reacting,
+            direct,
             accepting,
             np.array(self._asked_first, np.int64),
             np.array(self._asked_test, np.int64),
