@@ -96,3 +96,11 @@ def test_evaluators_of_other_automata_decline(evaluator: str) -> None:
         cepheid.match(TABLE, "[v = 1]", evaluator=evaluator)
     assert caught.value.code == "unsupported-evaluator"
     assert "SREMO reads every event" in caught.value.message
+
+
+@pytest.mark.parametrize("query", ["[v = 1] WITHIN 5 minutes", "([v = 1] WITHIN 5 minutes) . [v = 2]"])
+def test_a_window_fits_the_time_column(query: str) -> None:
+    with pytest.raises(cepheid.CepheidError) as caught:
+        cepheid.count(TABLE, query)
+    assert (caught.value.code, caught.value.span is not None) == ("bad-argument", True)
+    assert "time column `ts` is a number" in caught.value.message
