@@ -1707,9 +1707,9 @@ BREAKS: tuple[Break, ...] = (
     ),
     Break(
         "algebra/registers.py",
-        "_check_reads",
-        "_check_reads(body, stored | stored_by(body), every)",
-        "_check_reads(body, stored, every)",
+        "_reads",
+        "yield from _reads(body, stored | stored_by(body))",
+        "yield from _reads(body, stored)",
         "registers: a round may read what an earlier one stored",
         (SREMO_ERRORS,),
     ),
