@@ -633,7 +633,7 @@ def _chained(
     if register not in stored_by(body):
         body = Concat((body, replace(_read(choices, frozenset([register]), names), register=register)))
     rounds = Iterate(pick(choices, (body, Concat((SKIP, body)))))
-    return rounds if chance(choices, 20) else Concat((first, rounds))
+    return Concat((first, rounds))
 
 
 def _both(

@@ -8,6 +8,7 @@ NULL,
   whichever all values are; `type` is always text. Without a column `ts` an event's time is its row. It holds
   until the next one.
 - `cel`: a query; `nary` after the word: an evaluator for unary conditions may decline it.
+- `sremo`: a query of that language, which any evaluator but the definition may decline.
 - `matches`: what the queries since the last such block must all give, one line per match: its positions and,
 where
   the lines say so, its bindings: `{1,2} x=1 y=2`, and `y=[4,6]` for a variable that can hold several events.
@@ -64,6 +65,8 @@ def examples(path: Path) -> Iterator[Example]:
                 stream = read_stream(body)
             case "cel":
                 queries.append((body, "nary" in flags))
+            case "sremo":
+                queries.append((body, True))
             case "matches" | "error":
                 assert stream is not None, f"{path.name}: no stream before {heading!r}"
                 assert queries, f"{path.name}: {kind} without a query in {heading!r}"

@@ -52,4 +52,4 @@ def test_the_error_is_that_of_the_spec(example: Example, evaluator: str) -> None
 
 def test_every_query_of_the_spec_files_is_an_example() -> None:
     texts = [path.read_text(encoding="utf-8") for path in (Path(__file__).parent / "spec").glob("*.md")]
-    assert len(EXAMPLES) == sum(text.count("```cel") for text in texts) > 150
+    assert len(EXAMPLES) == sum(text.count("```cel") + text.count("```sremo") for text in texts) > 150

@@ -42,6 +42,18 @@ def test_a_query_file_is_read_and_named_in_errors(tmp_path: Path) -> None:
     assert "^" in result.stderr
 
 
+def test_the_ending_of_a_query_file_says_its_language(tmp_path: Path, farm: Path) -> None:
+    file = tmp_path / "fires.sremo"
+    file.write_text("#([type = 'T' AND tmp > 40], [hum <= 25]) WITHIN 5")
+    result = cepheid("explain", file, "--input", farm, "--time", "ts")
+    assert result.exit_code == 0, result.stderr
+    assert "any_match" in result.stdout
+    file.write_text("T ; H")
+    assert "expected an expression such as" in cepheid("check", file).stderr
+    assert "expected SELECT" in cepheid("check", file, "--language", "cel").stderr
+    assert cepheid("check", "--language", "sremo", "-e", "[hum <= 25]").stdout == "ok\n"
+
+
 def test_check_against_data_finds_a_misspelt_attribute(farm: Path) -> None:
     result = cepheid("check", "-e", GOOD.replace("x.tmp", "x.tpm"), "--input", farm, "--time", "ts")
     assert result.exit_code == 1

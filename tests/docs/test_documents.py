@@ -1,5 +1,6 @@
 """The documents agree with the code they describe."""
 
+import doctest
 import re
 from pathlib import Path
 
@@ -12,6 +13,7 @@ from cepheid.languages import lower, parse
 
 DOCS = Path(__file__).parents[2] / "docs"
 LANGUAGE = (DOCS / "language.md").read_text(encoding="utf-8")
+SREMO = (DOCS / "sremo.md").read_text(encoding="utf-8")
 ERRORS = (DOCS / "errors.md").read_text(encoding="utf-8")
 SECTIONS = dict(re.findall(r"^## (\S+)\n(.*?)(?=^## |\Z)", ERRORS, re.MULTILINE | re.DOTALL))
 FOUND_IN_TEXT = (
@@ -19,6 +21,10 @@ FOUND_IN_TEXT = (
     "unknown-variable",
     "unbound-variable",
     "kleene-variable",
+    "unknown-register",
+    "empty-register",
+    "register-clash",
+    "needs-window",
     "uncovered-event",
     "bad-argument",
     "not-yet",
@@ -46,6 +52,26 @@ def test_the_example_of_a_code_gives_that_error(code: str) -> None:
 @pytest.mark.parametrize("text", re.findall(r"```cel\n(.*?)```", LANGUAGE, re.DOTALL))
 def test_the_examples_of_the_language_are_well_formed(text: str) -> None:
     check_scope(lower(parse(text)))
+
+
+@pytest.mark.parametrize("text", re.findall(r"```sremo\n(.*?)```", SREMO, re.DOTALL))
+def test_the_examples_of_sremo_are_well_formed(text: str) -> None:
+    assert parse(text).language == "sremo"
+    check_scope(lower(parse(text)))
+
+
+def test_what_the_page_on_sremo_prints_is_printed() -> None:
+    results = doctest.testfile(str(DOCS / "sremo.md"), module_relative=False, encoding="utf-8")
+    assert results.failed == 0
+    assert results.attempted > 6
+
+
+def test_links_between_pages_lead_to_sections() -> None:
+    for page in ("sremo.md", "language.md"):
+        text = (DOCS / page).read_text(encoding="utf-8")
+        for target, section in re.findall(r"\]\(([a-z]+\.md)(?:#([a-z-]+))?\)", text):
+            headings = re.findall(r"^#+ (.*)$", (DOCS / target).read_text(encoding="utf-8"), re.MULTILINE)
+            assert not section or section in {heading.lower().replace(" ", "-") for heading in headings}
 
 
 def test_the_precedence_table_is_true() -> None:

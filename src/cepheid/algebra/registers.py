@@ -8,6 +8,7 @@ an event that it marks (definition 4.4).
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import assert_never
 
 from cepheid.algebra.conditions import Attribute, attributes
@@ -46,28 +47,36 @@ def check_registers(reading: Reading, window: Window | None) -> None:
         for node in walk_reading(reading)
         if isinstance(node, Read) and node.register is not None
     )
-    _check_reads(reading, frozenset(), every)
+    _check_reads(reading, every)
     _check_sides(reading)
     _check_complements(reading, window is not None)
     _check_marks(reading)
 
 
-def _check_reads(reading: Reading, stored: frozenset[str], every: frozenset[str]) -> None:
-    """`stored`: the registers that may hold an event when the expression begins."""
+def _check_reads(reading: Reading, every: frozenset[str]) -> None:
+    """What stands once in the text may have become several nodes, `e+` is `e . e*`: one that can hold is enough."""
+    found = list(_reads(reading, frozenset()))
+    sensible = {id(read) for read, stored in found if read.var in stored}
+    for read, stored in found:
+        if id(read) not in sensible:
+            raise _empty(read, stored, every)
+
+
+def _reads(reading: Reading, stored: frozenset[str]) -> Iterator[tuple[Attribute, frozenset[str]]]:
+    """Every attribute of a register, with the registers that may hold an event there; `stored`: those that may when the
+    expression begins."""
     match reading:
         case Read(condition):
-            for read in attributes(condition):
-                if read.var is not None and read.var not in stored:
-                    raise _empty(read, stored, every)
+            yield from ((read, stored) for read in attributes(condition) if read.var is not None)
         case Concat(parts):
             for part in parts:
-                _check_reads(part, stored, every)
+                yield from _reads(part, stored)
                 stored |= stored_by(part)
         case Iterate(body):
-            _check_reads(body, stored | stored_by(body), every)
+            yield from _reads(body, stored | stored_by(body))
         case Either() | Both() | Complement() | Inside():
             for part in parts_of(reading):
-                _check_reads(part, stored, every)
+                yield from _reads(part, stored)
         case _:
             assert_never(reading)
 

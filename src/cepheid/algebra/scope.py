@@ -216,6 +216,8 @@ def _check_select(query: Query, places: Places) -> None:
                 "unknown-variable", f"SELECT names `{name}`, which nothing binds", span=span, hint=hint
             )
         if name in (*OUTPUT_COLUMNS, *query.partition_by):
+            if span is None and name in query.partition_by:
+                span = _at(places.partition_by, query.partition_by.index(name))
             raise CepheidError(
                 "bad-argument",
                 f"the output already has a column `{name}`",

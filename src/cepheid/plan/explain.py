@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from math import inf
+
+from cepheid.algebra.leads import lead
 from cepheid.algebra.nodes import Query
 from cepheid.algebra.printing import print_name, print_pattern, print_query, print_tree, print_window
 from cepheid.automata.cea import CEA
@@ -83,6 +86,8 @@ def _plan(plan: Plan) -> str:
 
 
 def _memory(query: Query) -> str:
+    if lead(query.pattern) == inf and not query.consume:
+        return "may grow with the stream: any number of events may be read before the first that is marked"
     if query.window is not None:
         return f"the events inside WITHIN {print_window(query.window)}, however long the stream"
     if query.consume:

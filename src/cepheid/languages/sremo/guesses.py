@@ -89,7 +89,9 @@ def _bare_condition(mistake: Mistake) -> str | None:
 
 
 def _between(mistake: Mistake) -> str | None:
-    return BETWEEN_EXPRESSIONS.get(mistake.found.upper()) if "VBAR" in mistake.accepts else None
+    # At a sign that stands in some lists the parser has closed all that is open before it stops.
+    ended = "VBAR" in mistake.accepts or (mistake.found == "," and "$END" in mistake.accepts)
+    return BETWEEN_EXPRESSIONS.get(mistake.found.upper()) if ended else None
 
 
 def _window_unit(mistake: Mistake) -> str | None:
