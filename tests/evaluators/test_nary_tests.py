@@ -417,7 +417,7 @@ def test_other_conditions_compile_nothing() -> None:
     @numba.njit
     def decide(program: Any, events: Any, stored: Any, at: Any) -> int:
         found = 0
-        for condition in range(len(program.plain)):
+        for condition in range(len(program)):
             for row in range(len(events)):
                 found += kernel.holds(program, condition, events, row, stored, at, 1)
         return found

@@ -1,8 +1,9 @@
 """Values of conditions inside kernels: a tag and a word. `semantics.values` says what each operation gives.
 
 Whole numbers are 64 bits with a sign; those from 2^63 to 2^64 - 1, which only columns hold, have a tag of their own.
-Doubles are carried by their bits, texts by their number among `ends` and `store`, times as microseconds or
-nanoseconds since 1970. NULL is a tag. Operands are of one kind: typing has seen to that.
+Doubles are carried by their bits, times as microseconds or nanoseconds since 1970, texts by their number: text n is
+the bytes from ends[n] to ends[n + 1] of `store`, both given by their addresses. NULL is a tag. Operands are of one
+kind: typing has seen to that.
 """
 
 from __future__ import annotations
@@ -12,8 +13,16 @@ import math
 import numba
 import numpy as np
 
-from cepheid.kernels.bits import as_real, as_word, fits, wide_add, wide_multiply, wide_subtract
-from cepheid.kernels.texts import same_bytes, word_at
+from cepheid.kernels.bits import (
+    as_real,
+    as_word,
+    byte_from,
+    fits,
+    wide_add,
+    wide_multiply,
+    wide_subtract,
+    word_from,
+)
 
 NULL, WHOLE, BIG, REAL, TEXT, TRUTH, MICROS, NANOS, ANY = range(9)
 """Tags. As the form of a column of words BIG is any number without a sign, and ANY a tag followed by a value."""
@@ -39,21 +48,24 @@ def order_of(one, other):
     return less | equal << 1 | greater << 2
 
 
+@numba.njit(cache=True, forceinline=True)
+def _place(ends, text):
+    """Where a text begins, and its length."""
+    begin = word_from(ends, text)
+    return begin, word_from(ends, text + 1) - begin
+
+
 @numba.njit(cache=True)
 def order_of_texts(ends, store, one, other):
     """By bytes of UTF-8, which is by characters."""
     if one == other:
         return EQUAL
-    begin, other_begin = ends[one], ends[other]
-    length, other_length = ends[one + 1] - begin, ends[other + 1] - other_begin
-    shorter = min(length, other_length)
-    i = 0
-    while i + 8 <= shorter and word_at(store, begin + i, 8) == word_at(store, other_begin + i, 8):
-        i += 8
-    while i < shorter and store[begin + i] == store[other_begin + i]:
-        i += 1
-    if i < shorter:
-        return LESS if store[begin + i] < store[other_begin + i] else GREATER
+    begin, length = _place(ends, one)
+    other_begin, other_length = _place(ends, other)
+    for i in range(min(length, other_length)):
+        byte, other_byte = byte_from(store, begin + i), byte_from(store, other_begin + i)
+        if byte != other_byte:
+            return LESS if byte < other_byte else GREATER
     return LESS if length < other_length else GREATER
 
 
@@ -193,10 +205,12 @@ def _absolute(tag, word):
 @numba.njit(cache=True)
 def _length(ends, store, text):
     """Characters: bytes that do not continue one."""
-    length = 0
-    for i in range(ends[text], ends[text + 1]):
-        length += 1 if store[i] & 0xC0 != 0x80 else 0
-    return length
+    begin, length = _place(ends, text)
+    characters = 0
+    for i in range(begin, begin + length):
+        if byte_from(store, i) & 0xC0 != 0x80:
+            characters += 1
+    return characters
 
 
 @numba.njit(cache=True)
@@ -234,15 +248,20 @@ def apply_to_one(ends, store, op, tag, word):
 @numba.njit(cache=True)
 def _found(ends, store, op, text, part):
     """STARTS_WITH, ENDS_WITH, CONTAINS."""
-    begin, length = ends[text], ends[text + 1] - ends[text]
-    part_begin, part_length = ends[part], ends[part + 1] - ends[part]
+    begin, length = _place(ends, text)
+    part_begin, part_length = _place(ends, part)
     first, last = 0, length - part_length
     if op == STARTS_WITH:
         last = min(last, 0)
     elif op == ENDS_WITH:
         first = max(last, 0)
     for i in range(first, last + 1):
-        if same_bytes(store, begin + i, store, part_begin, part_length):
+        same = 0
+        while same < part_length and byte_from(store, begin + i + same) == byte_from(
+            store, part_begin + same
+        ):
+            same += 1
+        if same == part_length:
             return True
     return False
 

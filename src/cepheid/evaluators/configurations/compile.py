@@ -75,7 +75,13 @@ _OF_TWO = {
     "contains": tags.CONTAINS,
 }
 _OF_MANY = {"least": tags.LEAST, "greatest": tags.GREATEST, "coalesce": tags.COALESCE}
-_HOW = {tags.REAL: tests.REALS, tags.BIG: tests.UNSIGNED, tags.TEXT: tests.TEXTS}
+_HOW = {
+    tags.REAL: tests.REALS,
+    tags.WHOLE: tests.WHOLES,
+    tags.TRUTH: tests.WHOLES,
+    tags.MICROS: tests.WHOLES,
+    tags.NANOS: tests.WHOLES,
+}
 
 
 @dataclass(slots=True, eq=False)
@@ -112,10 +118,10 @@ Instruction = tuple[int, Operand | None, int, int]
 
 @dataclass(slots=True)
 class Compiled:
-    """`how` and the two operands, the left one a register's; or, where `how` is PROGRAM, `code`."""
+    """`how` and the two operands, the left one a register's; or, where `how` is INSTRUCTIONS, `code`."""
 
     registers: tuple[str, ...]
-    how: int = tests.PROGRAM
+    how: int = tests.INSTRUCTIONS
     outcomes: int = 0
     left: Operand | None = None
     right: Operand | None = None
@@ -153,9 +159,9 @@ class Compiler:
         names = (attribute.var for attribute in attributes(condition))
         compiled = Compiled(tuple(dict.fromkeys(name for name in names if name is not None)))
         self._compare(condition, compiled)
-        if compiled.how == tests.PROGRAM:
+        if compiled.how == tests.INSTRUCTIONS:
             self._emit(condition, compiled)
-        asks_for_null = compiled.how in (tests.WHOLES, tests.UNSIGNED, tests.FORMS, tests.PROGRAM)
+        asks_for_null = compiled.how in (tests.WHOLES, tests.WORDS, tests.INSTRUCTIONS)
         for operand in compiled.operands:
             leaf = operand.leaf
             leaf.stored |= operand.side != tests.AT_HAND
@@ -216,7 +222,7 @@ class Compiler:
             compiled.how = tests.SAME_WORDS
             compiled.right = self._operand(right, compiled, wanted=form)
         else:
-            compiled.how = _HOW.get(form, tests.WHOLES) if form == other else tests.FORMS
+            compiled.how = _HOW.get(form, tests.WORDS) if form == other else tests.WORDS
             compiled.right = self._operand(right, compiled)
         compiled.left = self._operand(left, compiled)
 

@@ -18,6 +18,7 @@ import pyarrow.compute as pc
 from cepheid.algebra.conditions import Attribute, Expression
 from cepheid.errors import CepheidError
 from cepheid.evaluators.columns import Columns, kinds
+from cepheid.evaluators.columns.distinct import repeats
 from cepheid.kernels.tagged import ANY, BIG, MICROS, NANOS, NULL, REAL, TEXT, TRUTH, WHOLE
 from cepheid.kernels.tests import ABSENT, NULL_REAL, NULL_TEXT, NULL_WORD
 from cepheid.matches.found import Ints
@@ -46,8 +47,7 @@ def words_of(columns: Columns, expression: Expression, form: int, texts: Texts) 
     """
     rows = columns.table.num_rows
     if form == TEXT and isinstance(expression, Attribute):
-        numbers, nulls = numbered(whole(columns.table[expression.name]), expression.name, texts)
-        return _with_nulls(numbers, nulls, TEXT), nulls
+        return _of_text_column(columns, expression.name, texts)
     try:
         if form == ANY:
             raise kinds.RowByRowError
@@ -103,6 +103,17 @@ def _of_value(value: kinds.Value, form: int, texts: Texts) -> tuple[Ints, Nulls]
             return _of_texts(values, texts)
         case _:
             raise kinds.RowByRowError
+
+
+def _of_text_column(columns: Columns, name: str, texts: Texts) -> tuple[Ints, Nulls]:
+    """Texts that come again are numbered once each."""
+    column = columns.table[name]
+    if not repeats(column):
+        numbers, nulls = numbered(whole(column), name, texts)
+        return _with_nulls(numbers, nulls, TEXT), nulls
+    codes, values = columns.distinct_of(name)
+    numbers, nulls = numbered(whole(values), name, texts)
+    return _with_nulls(numbers, nulls, TEXT)[codes], None if nulls is None else nulls[codes]
 
 
 def _of_texts(values: Any, texts: Texts) -> tuple[Ints, Nulls]:
