@@ -187,6 +187,7 @@ TIME_COLUMNS = {
     "tz": ([0, -1, 1_709_251_199_999], pa.timestamp("ms", expressions.PARIS)),
     "d": ([time.date() for time in expressions.TIMES], pa.date32()),
 }
+NUMBER_TABLE = columns(**NUMBER_COLUMNS)
 
 
 @pytest.mark.parametrize("op", OPERATORS)
@@ -204,7 +205,7 @@ def test_arithmetic_of_several_events_is_exact_and_null_where_it_leaves_64_bits(
         result = Arithmetic(op, here(left), of(right))
         bounds = (Literal(0), Literal(-1), Literal(2**63 - 1), Literal(1.5), Literal(2**63 + 1))
         conditions = [IsNull(result), *(Comparison("<=", result, bound) for bound in bounds)]
-        check(conditions, columns(**NUMBER_COLUMNS), most=600)
+        check(conditions, NUMBER_TABLE, most=600)
 
 
 @pytest.mark.parametrize("function", ["abs", "floor", "ceil", "sqrt", "ln", "exp", "sign"])
@@ -218,14 +219,25 @@ def test_functions_of_what_several_events_give(function: str) -> None:
             IsNull(result),
             *(Comparison("<=", result, here(name)), Comparison("=", result, of("u"))),
         ]
-        check(conditions, columns(**NUMBER_COLUMNS), most=600)
+        check(conditions, NUMBER_TABLE, most=600)
+
+
+@pytest.mark.parametrize("digits", [(), (Literal(2),), (Literal(1.5),), (Literal(None),), (Literal(15),)])
+def test_what_several_events_give_is_rounded(digits: tuple[Literal, ...]) -> None:
+    for change in (Arithmetic("-", here("v"), of("v")), Call("least", (here("i"), of("v"), of("u")))):
+        result = Call("round", (change, *digits))
+        check(
+            [IsNull(result), Comparison("=", result, change), Comparison("<", result, of("v"))],
+            NUMBER_TABLE,
+            most=600,
+        )
 
 
 def test_powers_of_one_event_to_another() -> None:
     power = Call("power", (here("v"), of("v")))
     check(
         [IsNull(power), *(Comparison("<=", power, Literal(real)) for real in REALS)],
-        columns(**NUMBER_COLUMNS),
+        NUMBER_TABLE,
         most=600,
     )
 
@@ -237,7 +249,7 @@ def test_one_of_several_events_values_is_chosen(function: str) -> None:
         conditions = [
             Comparison(op, chosen, other) for op in ("=", "<") for other in (here("i"), of("v"), Literal(1))
         ]
-        check([IsNull(chosen), *conditions], columns(**NUMBER_COLUMNS))
+        check([IsNull(chosen), *conditions], NUMBER_TABLE)
     for left, right in itertools.product(("t", "tn"), repeat=2):
         check([Comparison("<=", Call(function, (here(left), of(right))), of("tn"))], columns(**TIME_COLUMNS))
 
@@ -333,6 +345,9 @@ def test_narrow_columns_need_no_bits_for_null() -> None:
     assert (ours.record, ours.words) == (2, 2)
 
 
+DIFFERENCE = Arithmetic("-", here("v"), of("v"))
+
+
 @pytest.mark.parametrize(
     ("condition", "reason"),
     [
@@ -341,7 +356,11 @@ def test_narrow_columns_need_no_bits_for_null() -> None:
             "looks for a pattern in texts of several events",
         ),
         (Comparison("=", Call("concat", (here("s"), of("s"))), Literal("a")), "takes concat"),
-        (Comparison("=", Call("round", (Arithmetic("-", here("v"), of("v")),)), Literal(1)), "takes round"),
+        (
+            Comparison("=", Call("round", (DIFFERENCE, Literal(-1))), Literal(1)),
+            "to 0 to 15 digits, not to -1",
+        ),
+        (Comparison("=", Call("round", (here("v"), of("i"))), Literal(1)), "takes round"),
         (Comparison("<", Arithmetic("+", here("i"), of("i")), Literal(2**64)), "is no number of 64 bits"),
         (Comparison("<", here("i"), Attribute("r", "i", Index.PREVIOUS)), "one event among many"),
         (Comparison("<", here("i"), Aggregate("max", of("i"))), "aggregates"),

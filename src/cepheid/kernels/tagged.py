@@ -23,6 +23,7 @@ from cepheid.kernels.bits import (
     wide_subtract,
     word_from,
 )
+from cepheid.kernels.rounding import rounded
 
 NULL, WHOLE, BIG, REAL, TEXT, TRUTH, MICROS, NANOS, ANY = range(9)
 """Tags. As the form of a column of words BIG is any number without a sign, and ANY a tag followed by a value."""
@@ -31,7 +32,7 @@ LESS, EQUAL, GREATER, UNORDERED = 1, 2, 4, 8
 """How two values compare; several together are the outcomes for which a comparison is true."""
 
 # operations of one value, then of two
-NOT, IS_TRUE, IS_NULL, ABS, FLOOR, CEIL, SQRT, LN, EXP, SIGN, LENGTH = range(2, 13)
+NOT, IS_TRUE, IS_NULL, ABS, FLOOR, CEIL, ROUND, SQRT, LN, EXP, SIGN, LENGTH = range(2, 14)
 ADD, SUBTRACT, MULTIPLY, DIVIDE, REMAINDER, COMPARE, AND, OR = range(20, 28)
 POWER, LEAST, GREATEST, COALESCE, NULLIF, STARTS_WITH, ENDS_WITH, CONTAINS = range(28, 36)
 FIRST_BINARY = ADD
@@ -226,8 +227,8 @@ def _of_real(op, real):
 
 
 @numba.njit(cache=True)
-def apply_to_one(ends, store, op, tag, word):
-    """An operation of one value."""
+def apply_to_one(ends, store, op, digits, tag, word):
+    """An operation of one value; `digits` are those to round to."""
     if op == IS_NULL:
         return TRUTH, np.int64(tag == NULL)
     if op == IS_TRUE:
@@ -240,6 +241,8 @@ def apply_to_one(ends, store, op, tag, word):
         return _absolute(tag, word)
     if op == FLOOR or op == CEIL:
         return _made_whole(op, tag, word)
+    if op == ROUND:
+        return (REAL, as_word(rounded(as_real(word), digits))) if tag == REAL else (tag, word)
     if op == LENGTH:
         return WHOLE, _length(ends, store, word)
     return _of_real(op, real_of(tag, word))

@@ -16,7 +16,9 @@ from cepheid.kernels.bits import as_real, put_word, stay_apart, word_from
 from cepheid.kernels.tagged import (
     ANY,
     BIG,
+    EQUAL,
     FIRST_BINARY,
+    LESS,
     NULL,
     REAL,
     TEXT,
@@ -38,9 +40,9 @@ AT_HAND = -1  # the side of the event at hand; others are numbers of registers
 NO_MASK = -1
 MASK_BITS = 6  # a mask is the number of its word, then so many bits for the number of its bit
 
-# how a condition is decided: two doubles, two whole numbers, one word that both are; two words of any forms; whether
-# one word is true; by instructions
-REALS, WHOLES, SAME_WORDS, WORDS, TRUE_WORD, INSTRUCTIONS = range(6)
+# how a condition is decided: two doubles, two whole numbers, whether two words are one, whether two texts are; two
+# words of any forms; whether one word is true; by instructions
+REALS, WHOLES, SAME_WORDS, SAME_TEXTS, WORDS, TRUE_WORD, INSTRUCTIONS = range(7)
 
 # columns of a program, which has a row per condition: how; of the left word, which is a register's, and of the right
 # one; the instructions, from where to where; the addresses of all instructions, of room for a stack, of the texts
@@ -99,7 +101,9 @@ def _run(row, event, stored, at, stride):
             top += 2
             tag, value = first, word_from(code, at_code + 2)
         elif op < FIRST_BINARY:
-            tag, value = apply_to_one(ends, store, op, word_from(stack, top), word_from(stack, top + 1))
+            tag, value = apply_to_one(
+                ends, store, op, first, word_from(stack, top), word_from(stack, top + 1)
+            )
         else:
             top -= 2
             tag, value = apply_to_two(
@@ -133,7 +137,7 @@ def _compare(row, event, stored, at, stride):
     return order & word_from(row, P_OUTCOMES) != 0
 
 
-@numba.njit(cache=True)
+@numba.njit(cache=True, forceinline=False)  # else it is inlined where `holds` is
 def _decide(row, event, stored, at, stride):
     """What is not decided at once. All but the stride are addresses."""
     stay_apart()
@@ -150,7 +154,7 @@ def holds(program, condition, events, row, stored, at, stride):
     """
     how = program[condition, P_HOW]
     outcomes = program[condition, P_OUTCOMES]
-    if how <= SAME_WORDS:
+    if how <= SAME_TEXTS:
         word = stored[at[program[condition, P_LEFT]] + program[condition, P_LEFT_WORD] * stride]
         side, place = program[condition, P_RIGHT], program[condition, P_RIGHT_WORD]
         other = events[row, place] if side < 0 else stored[at[side] + place * stride]
@@ -161,6 +165,8 @@ def holds(program, condition, events, row, stored, at, stride):
             return outcomes & UNORDERED != 0 and word != NULL_REAL and other != NULL_REAL
         if how == SAME_WORDS:
             return word == other
+        if how == SAME_TEXTS:
+            return word >= 0 and other >= 0 and (EQUAL if word == other else LESS) & outcomes != 0
         if word != NULL_WORD and other != NULL_WORD:
             return order_of(word, other) & outcomes != 0
     elif how == TRUE_WORD:

@@ -7,6 +7,7 @@ what else mixes events becomes a program for a stack, an operation after its ope
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import assert_never
@@ -37,6 +38,7 @@ from cepheid.evaluators.configurations.forms import NoTestError, form_of, is_mas
 from cepheid.evaluators.configurations.words import can_be_looked_up, tagged
 from cepheid.kernels import tagged as tags
 from cepheid.kernels import tests
+from cepheid.kernels.rounding import MOST_DIGITS
 from cepheid.schema import Schema
 from cepheid.semantics.values import value_of
 from cepheid.streams.lanes import Texts
@@ -222,7 +224,7 @@ class Compiler:
             compiled.how = tests.SAME_WORDS
             compiled.right = self._operand(right, compiled, wanted=form)
         else:
-            compiled.how = _HOW.get(form, tests.WORDS) if form == other else tests.WORDS
+            compiled.how = _how(form, other, compiled.outcomes)
             compiled.right = self._operand(right, compiled)
         compiled.left = self._operand(left, compiled)
 
@@ -314,10 +316,30 @@ class Compiler:
             self._fold(_OF_TWO[function], arguments, compiled)
         elif function in _OF_MANY:
             self._fold(_OF_MANY[function], arguments, compiled)
-        elif function == "concat" and len(arguments) == 1:
-            self._emit(arguments[0], compiled)
+        elif function == "round" and all(not self._readers(digits) for digits in arguments[1:]):
+            self._round(arguments[0], value_of(arguments[1], {}) if len(arguments) > 1 else 0, compiled)
         else:
             raise NoTestError(f"`{print_condition(call)}` takes {function}(…) of values of several events")
+
+    def _round(self, number: Expression, digits: float | None, compiled: Compiled) -> None:
+        """Digits that are not whole are cut off; where they are not finite there is no number."""
+        if digits is None or not math.isfinite(digits):
+            compiled.code.append((tests.CONSTANT, None, tags.NULL, 0))
+            return
+        places = math.trunc(digits)
+        if not 0 <= places <= MOST_DIGITS:
+            raise NoTestError(
+                f"numbers of several events are rounded to 0 to {MOST_DIGITS} digits, not to {places}"
+            )
+        self._fold(tags.ROUND, (number,), compiled, places)
+
+
+def _how(form: int, other: int, outcomes: int) -> int:
+    """How words of these forms are compared."""
+    ordered = bool(outcomes & tags.LESS) != bool(outcomes & tags.GREATER)
+    if form == other == tags.TEXT and not ordered:
+        return tests.SAME_TEXTS
+    return _HOW.get(form, tests.WORDS) if form == other else tests.WORDS
 
 
 def _mirrored(outcomes: int) -> int:
