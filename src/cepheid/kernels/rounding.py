@@ -21,7 +21,7 @@ _DENSE = 2.0**54
 _SPLIT = 2.0**27 + 1.0
 
 
-@numba.njit(cache=True)
+@numba.njit(cache=True, forceinline=False)
 def _product(one, other):
     """The product as a double and what it is off by, exactly (Dekker)."""
     big = _SPLIT * one
@@ -35,7 +35,7 @@ def _product(one, other):
     return product, off + one_low * other_low
 
 
-@numba.njit(cache=True)
+@numba.njit(cache=True, forceinline=False)
 def _shortest_rounded(real, digits):
     """For scaled numbers from 2^48 to 2^54: finds D, the nearest decimal of as few digits as read as `real`."""
     even = as_word(real) & 1 == 0
@@ -55,7 +55,7 @@ def _shortest_rounded(real, digits):
     return real
 
 
-@numba.njit(cache=True)
+@numba.njit(cache=True, forceinline=False)
 def rounded(real, digits):
     """A double to 0 … `MOST_DIGITS` decimals."""
     size = abs(real)

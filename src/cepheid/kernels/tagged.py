@@ -56,7 +56,7 @@ def _place(ends, text):
     return begin, word_from(ends, text + 1) - begin
 
 
-@numba.njit(cache=True)
+@numba.njit(cache=True, forceinline=False)
 def order_of_texts(ends, store, one, other):
     """By bytes of UTF-8, which is by characters."""
     if one == other:
@@ -70,7 +70,7 @@ def order_of_texts(ends, store, one, other):
     return LESS if length < other_length else GREATER
 
 
-@numba.njit(cache=True)
+@numba.njit(cache=True, forceinline=True)
 def _whole_with_real(tag, word, real):
     """Exactly, though a double cannot hold every whole number."""
     if real != real:
@@ -93,13 +93,13 @@ def _mirrored(order):
     return (order & (EQUAL | UNORDERED)) | (order & LESS) << 2 | (order & GREATER) >> 2
 
 
-@numba.njit(cache=True)
+@numba.njit(cache=True, forceinline=True)
 def _micros_with_nanos(micros, nanos):
     order = order_of(micros, nanos // 1000)
     return LESS if order == EQUAL and nanos % 1000 > 0 else order
 
 
-@numba.njit(cache=True)
+@numba.njit(cache=True, forceinline=True)
 def order_of_values(ends, store, tag, word, other_tag, other):
     """How two values compare, neither of them NULL."""
     if tag == other_tag:
@@ -128,13 +128,13 @@ def real_of(tag, word):
     return np.float64(np.uint64(word)) if tag == BIG else np.float64(word)
 
 
-@numba.njit(cache=True)
+@numba.njit(cache=True, forceinline=True)
 def _size(tag, word):
     """A whole number without its sign."""
     return np.uint64(0) - np.uint64(word) if tag == WHOLE and word < 0 else np.uint64(word)
 
 
-@numba.njit(cache=True)
+@numba.njit(cache=True, forceinline=True)
 def _remainder_of_whole(tag, word, other_tag, other):
     if other == 0:
         return NULL, 0
@@ -144,7 +144,7 @@ def _remainder_of_whole(tag, word, other_tag, other):
     return (BIG if left < 0 else WHOLE), left
 
 
-@numba.njit(cache=True)
+@numba.njit(cache=True, forceinline=True)
 def _of_reals(op, one, other):
     if op == ADD:
         return REAL, as_word(one + other)
@@ -159,7 +159,7 @@ def _of_reals(op, one, other):
     return REAL, as_word(math.nan if math.isinf(one) else np.fmod(one, other))
 
 
-@numba.njit(cache=True)
+@numba.njit(cache=True, forceinline=True)
 def arithmetic(op, tag, word, other_tag, other):
     """+ - * / % of two numbers, neither of them NULL."""
     if op == DIVIDE or tag == REAL or other_tag == REAL:
@@ -178,7 +178,7 @@ def arithmetic(op, tag, word, other_tag, other):
     return (WHOLE, low) if fits(high, low) else (NULL, 0)
 
 
-@numba.njit(cache=True)
+@numba.njit(cache=True, forceinline=False)
 def power(base, exponent):
     """NULL where there is no real, and at a pole."""
     if base < 0.0 and math.isfinite(base) and math.isfinite(exponent) and exponent != np.floor(exponent):
@@ -188,7 +188,7 @@ def power(base, exponent):
     return REAL, as_word(math.pow(base, exponent))
 
 
-@numba.njit(cache=True)
+@numba.njit(cache=True, forceinline=True)
 def _made_whole(op, tag, word):
     if tag != REAL:
         return (WHOLE, word) if tag == WHOLE else (NULL, 0)
@@ -196,14 +196,14 @@ def _made_whole(op, tag, word):
     return (WHOLE, np.int64(whole)) if -_TWO_63 <= whole < _TWO_63 else (NULL, 0)
 
 
-@numba.njit(cache=True)
+@numba.njit(cache=True, forceinline=True)
 def _absolute(tag, word):
     if tag == REAL:
         return REAL, as_word(abs(as_real(word)))
     return (WHOLE, abs(word)) if tag == WHOLE and word != _SMALLEST else (NULL, 0)
 
 
-@numba.njit(cache=True)
+@numba.njit(cache=True, forceinline=False)
 def _length(ends, store, text):
     """Characters: bytes that do not continue one."""
     begin, length = _place(ends, text)
@@ -214,7 +214,7 @@ def _length(ends, store, text):
     return characters
 
 
-@numba.njit(cache=True)
+@numba.njit(cache=True, forceinline=True)
 def _of_real(op, real):
     if op == SQRT:
         return (NULL, 0) if real < 0.0 else (REAL, as_word(math.sqrt(real)))
@@ -226,7 +226,7 @@ def _of_real(op, real):
     return REAL, as_word(sign)
 
 
-@numba.njit(cache=True)
+@numba.njit(cache=True, forceinline=True)
 def apply_to_one(ends, store, op, digits, tag, word):
     """An operation of one value; `digits` are those to round to."""
     if op == IS_NULL:
@@ -248,7 +248,7 @@ def apply_to_one(ends, store, op, digits, tag, word):
     return _of_real(op, real_of(tag, word))
 
 
-@numba.njit(cache=True)
+@numba.njit(cache=True, forceinline=False)
 def _found(ends, store, op, text, part):
     """STARTS_WITH, ENDS_WITH, CONTAINS."""
     begin, length = _place(ends, text)
@@ -274,7 +274,7 @@ def _is_nan(tag, word):
     return tag == REAL and as_real(word) != as_real(word)
 
 
-@numba.njit(cache=True)
+@numba.njit(cache=True, forceinline=True)
 def _chosen(ends, store, op, tag, word, other_tag, other):
     """LEAST, GREATEST, COALESCE, NULLIF: one of the two, or NULL."""
     if tag == NULL:
@@ -290,7 +290,7 @@ def _chosen(ends, store, op, tag, word, other_tag, other):
     return (other_tag, other) if order == takes_other else (tag, word)
 
 
-@numba.njit(cache=True)
+@numba.njit(cache=True, forceinline=True)
 def _both(op, tag, word, other_tag, other):
     """AND, OR: decided by one of the two, else NULL if one is."""
     decides = np.int64(op == OR)
@@ -299,7 +299,7 @@ def _both(op, tag, word, other_tag, other):
     return (NULL, 0) if tag == NULL or other_tag == NULL else (TRUTH, 1 - decides)
 
 
-@numba.njit(cache=True)
+@numba.njit(cache=True, forceinline=True)
 def apply_to_two(ends, store, op, outcomes, tag, word, other_tag, other):
     """An operation of two values; `outcomes` are those for which a comparison is true."""
     if op == AND or op == OR:

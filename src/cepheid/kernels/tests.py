@@ -61,7 +61,7 @@ def _word(event, stored, at, stride, side, word):
     return word_from(stored, word_from(at, side) + word * stride)
 
 
-@numba.njit(cache=True)
+@numba.njit(cache=True, forceinline=True)
 def _load(event, stored, at, stride, side, word, form, mask):
     """A word as a value: its tag and what goes with it."""
     value = _word(event, stored, at, stride, side, word)
@@ -80,7 +80,7 @@ def _load(event, stored, at, stride, side, word, form, mask):
     return (WHOLE, value) if form == BIG and value >= 0 else (form, value)
 
 
-@numba.njit(cache=True)
+@numba.njit(cache=True, forceinline=True)
 def _run(row, event, stored, at, stride):
     """The instructions of a condition: whether they leave TRUE."""
     code, stack = word_from(row, P_CODE), word_from(row, P_STACK)
@@ -121,7 +121,7 @@ def _run(row, event, stored, at, stride):
     return word_from(stack, 0) == TRUTH and word_from(stack, 1) == 1
 
 
-@numba.njit(cache=True)
+@numba.njit(cache=True, forceinline=True)
 def _compare(row, event, stored, at, stride):
     """Two words of any forms."""
     side, word = word_from(row, P_LEFT), word_from(row, P_LEFT_WORD)
@@ -137,7 +137,7 @@ def _compare(row, event, stored, at, stride):
     return order & word_from(row, P_OUTCOMES) != 0
 
 
-@numba.njit(cache=True, forceinline=False)  # else it is inlined where `holds` is
+@numba.njit(cache=True, forceinline=False)  # what is not said is inherited from the first caller that is compiled
 def _decide(row, event, stored, at, stride):
     """What is not decided at once. All but the stride are addresses."""
     stay_apart()
