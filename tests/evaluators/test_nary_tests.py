@@ -316,6 +316,12 @@ def test_the_number_that_stands_for_null_is_a_number_where_numbers_are_compared(
         assert ours.of(table.slice(3), np.arange(1)).shape == (1, 2)
 
 
+def test_a_double_may_have_any_bits() -> None:
+    bits = np.array([NULL_WORD, NULL_WORD - 1, kernel.NULL_REAL, kernel.NULL_REAL - 1]).view(np.float64)
+    table = columns(v=([*bits.tolist(), None], pa.float64()))
+    check([Comparison(op, here("v"), of("v")) for op in OPERATORS], table)
+
+
 def test_more_whole_columns_than_bits_of_a_word() -> None:
     names = [f"c{number}" for number in range(70)]
     table = columns(**{name: ([NULL_WORD, None, number], pa.int64()) for number, name in enumerate(names)})

@@ -137,7 +137,9 @@ def _compare(row, event, stored, at, stride):
     return order & word_from(row, P_OUTCOMES) != 0
 
 
-@numba.njit(cache=True, forceinline=False)  # what is not said is inherited from the first caller that is compiled
+@numba.njit(
+    cache=True, forceinline=False
+)  # what is not said is inherited from the first caller that is compiled
 def _decide(row, event, stored, at, stride):
     """What is not decided at once. All but the stride are addresses."""
     stay_apart()

@@ -145,9 +145,8 @@ def _of_arithmetic(op: str, left: int, right: int) -> int:
         return REAL
     if ANY in (left, right):
         return ANY
-    return (
-        left if op == "%" else WHOLE
-    )  # sums that leave 64 bits are NULL, a remainder of what has no sign has none
+    # Sums that leave 64 bits are NULL; a remainder of what has no sign has none.
+    return left if op == "%" else WHOLE
 
 
 def _of_call(function: str, arguments: list[int]) -> int:

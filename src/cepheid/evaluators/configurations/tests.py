@@ -104,7 +104,7 @@ class Tests:
                 shown = print_condition(leaf.expression)
                 values = looked_up(values, nulls, leaf.form, leaf.wanted, shown)
             elif leaf.bare and leaf.stored:
-                check_words(values, nulls, print_condition(leaf.expression))
+                check_words(values, nulls, leaf.form, print_condition(leaf.expression))
             words[:, leaf.word] = values
             if leaf.masked and nulls is not None:
                 words[:, leaf.mask >> tests.MASK_BITS] |= nulls.astype(np.int64) << (leaf.mask % _BITS)
@@ -148,8 +148,8 @@ class Tests:
         return [leaf.word for leaf in self._leaves if leaf.stored and leaf.form == TEXT]
 
     def keep(self, numbers: Ints) -> Ints:
-        """Forgets all texts but these and those of constants. Gives by old number the new one; what was forgotten, and
-        the last place, which is that of -1, have -1."""
+        """Between two batches: forgets all texts but these and those of constants. Gives by old number the new one;
+        what was forgotten, and the last place, which is that of -1, have -1."""
         kept = np.unique(np.concatenate([np.arange(self._constants), numbers[numbers >= 0]]))
         renumbered = np.full(self._texts.count + 1, -1)
         renumbered[kept] = np.arange(len(kept))

@@ -149,14 +149,14 @@ def looked_up(words: Ints, nulls: Nulls, form: int, wanted: int, shown: str) -> 
     """
     found, missing = _converted(words, form, wanted)
     missing = missing if nulls is None else missing | nulls
-    null = null_of(wanted)
-    if wanted not in (REAL, TEXT, TRUTH):
-        check_words(found, missing, shown)
-    return np.where(missing, np.int64(null + ABSENT), found)
+    check_words(found, missing, wanted, shown)
+    return np.where(missing, np.int64(null_of(wanted) + ABSENT), found)
 
 
-def check_words(words: Ints, nulls: Nulls, shown: str) -> None:
-    """Whole numbers that are compared by their words only may not be those that stand for NULL."""
+def check_words(words: Ints, nulls: Nulls, form: int, shown: str) -> None:
+    """Whole numbers and times that are compared by their words only may not be those that stand for NULL."""
+    if form in (REAL, TEXT, TRUTH):
+        return
     clash = (words == NULL_WORD) | (words == NULL_WORD + ABSENT)
     if bool((clash if nulls is None else clash & ~nulls).any()):
         message = f"`{shown}` has a value around {NULL_WORD}, which cannot be compared with others"
