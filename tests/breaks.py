@@ -1635,14 +1635,6 @@ N_ARY = (
     ),
     Break(
         "kernels/rounding.py",
-        "_shortest_rounded",
-        "or (distance == reach and even)",
-        "or distance == reach",
-        "n-ary: a decimal half-way between doubles is read as the even one",
-        (ROUNDING,),
-    ),
-    Break(
-        "kernels/rounding.py",
         "rounded",
         "while size >= (2.0 * whole + 1.0) / (2.0 * power):",
         "while False:",

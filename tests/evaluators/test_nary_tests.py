@@ -208,6 +208,16 @@ def test_arithmetic_of_several_events_is_exact_and_null_where_it_leaves_64_bits(
         check(conditions, NUMBER_TABLE, most=600)
 
 
+def test_a_remainder_of_numbers_without_a_sign_has_none() -> None:
+    dividends, divisors = [2**63 + 5, 2**64 - 1, 7, 2**63], [2**64 - 1, 2**63, 3, 0]
+    table = columns(
+        u=(dividends, pa.uint64()), w=(divisors, pa.uint64()), i=([5, -1, 1, 2**63 - 1], pa.int64())
+    )
+    rest = Arithmetic("%", of("u"), of("w"))
+    check([Comparison(op, here("i"), rest) for op in OPERATORS], table)
+    check([Comparison("<=", Arithmetic("%", here("u"), of("w")), here("u"))], table)
+
+
 @pytest.mark.parametrize("function", ["abs", "floor", "ceil", "sqrt", "ln", "exp", "sign"])
 def test_functions_of_what_several_events_give(function: str) -> None:
     for name, change in (
@@ -415,7 +425,7 @@ def test_texts_that_nothing_refers_to_are_forgotten(saved: bool) -> None:
     ours = Tests(conditions, schema)
     texts = [f"text {number}" for number in range(500)] + [None, "kept"]
     old = ours.of(columns(s=(texts, pa.string())), np.arange(len(texts)))
-    chosen = [3, 499, 7, 500, 501]
+    chosen = [3, 499, 7, 500]
     records = old[chosen, : ours.record]
     assert ours.columns_of_texts() == [0]
     before, memory = ours.numbered, ours.memory
@@ -431,7 +441,7 @@ def test_texts_that_nothing_refers_to_are_forgotten(saved: bool) -> None:
     now = ["text 7", "text 499", "text 0", "kept", None]
     rows = ours.of(columns(s=(now, pa.string())), np.arange(5))
     for number, condition in enumerate(conditions):
-        for row, place in itertools.product(range(5), repeat=2):
+        for row, place in itertools.product(range(5), range(4)):
             bound = {None: {"s": now[row]}, "r": {"s": texts[chosen[place]]}}
             stored = np.ascontiguousarray(records[place])
             found = kernel.holds(ours.program, number, rows, row, stored, np.zeros(1, np.int64), 1)

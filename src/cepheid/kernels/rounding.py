@@ -12,8 +12,6 @@ from __future__ import annotations
 import numba
 import numpy as np
 
-from cepheid.kernels.bits import as_word
-
 MOST_DIGITS = 15
 _POWERS = np.array([10.0**digits for digits in range(MOST_DIGITS + 4)])
 _DISTINCT = 2.0**48
@@ -38,7 +36,6 @@ def _product(one, other):
 @numba.njit(cache=True, forceinline=False)
 def _shortest_rounded(real, digits):
     """For scaled numbers from 2^48 to 2^54: finds D, the nearest decimal of as few digits as read as `real`."""
-    even = as_word(real) & 1 == 0
     half_gap = (np.nextafter(real, np.inf) - real) / 2.0
     for more in range(4):
         product, off = _product(real, _POWERS[digits + more])
@@ -46,7 +43,8 @@ def _shortest_rounded(real, digits):
         rest = product - whole + off
         distance = abs(rest - np.rint(rest))
         reach = half_gap * _POWERS[digits + more]
-        if distance < reach or (distance == reach and even):
+        # Never half-way: where that is a decimal of so many digits, `real` is one itself.
+        if distance < reach:
             if more == 0:
                 return real
             nearest = np.int64(whole) + np.int64(np.rint(rest))  # doubles may have no place for it

@@ -145,7 +145,18 @@ class Compiled:
 
 
 class Compiler:
-    """`leaves` are all that the conditions compiled so far ask of events."""
+    """`leaves` are all that the conditions compiled so far ask of events.
+
+    >>> import pyarrow as pa
+    >>> from cepheid.schema import schema_of
+    >>> compiler = Compiler(schema_of(pa.schema([("ts", pa.int64()), ("v", pa.float64())]), time="ts"), Texts())
+    >>> half = Arithmetic("/", Attribute("r", "v"), Literal(2))
+    >>> compiled = compiler.compile(Comparison("<", Attribute(None, "v"), half))
+    >>> compiled.registers, compiled.how == tests.REALS, compiled.outcomes == tags.GREATER
+    (('r',), True, True)
+    >>> [(print_condition(leaf.expression), leaf.stored) for leaf in compiler.leaves]
+    [('v', False), ('v / 2', True)]
+    """
 
     def __init__(self, schema: Schema, texts: Texts) -> None:
         self._schema = schema

@@ -89,7 +89,13 @@ def form_of(expression: Expression, schema: Schema) -> int:
 
 
 def is_masked(expression: Expression, form: int, schema: Schema) -> bool:
-    """Whether a value may be any word, so that none is left for NULL."""
+    """Whether a value may be any word, so that none is left for NULL.
+
+    >>> from cepheid.schema import schema_of
+    >>> schema = schema_of(pa.schema([("ts", pa.int64()), ("tmp", pa.int16())]), time="ts")
+    >>> [is_masked(Attribute(None, name), WHOLE, schema) for name in ("ts", "tmp")]
+    [True, False]
+    """
     if form == BIG:
         return True
     if form != WHOLE or not isinstance(expression, Attribute):

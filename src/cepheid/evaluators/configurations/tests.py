@@ -86,12 +86,18 @@ class Tests:
         self.program[:, tests.P_CODE : tests.P_STORE + 1] = [array.ctypes.data for array in arrays]
 
     def of(self, table: pa.Table, places: Ints) -> Ints:
-        """The words of the rows at these places: a row each."""
-        taken = table.select(self._names)
-        columns = Columns(taken if len(places) == len(table) else taken.take(pa.array(places)))
-        if not self._names:  # a table without columns has no rows
-            columns = Columns(table.select([]))
+        """The words of the rows at these places, ascending: a row each."""
         words = np.zeros((len(places), self.words), np.int64)
+        if self._names:
+            taken = table.select(self._names)
+            columns = Columns(taken if len(places) == len(table) else taken.take(pa.array(places)))
+            try:
+                self._fill(words, columns)
+            finally:
+                self._note_addresses()
+        return words
+
+    def _fill(self, words: Ints, columns: Columns) -> None:
         known: dict[Expression, tuple[Ints, Nulls]] = {}
         for leaf in self._leaves:
             if leaf.expression not in known:
@@ -101,32 +107,21 @@ class Tests:
                 words[:, leaf.word : leaf.word + 2] = values
                 continue
             if leaf.wanted is not None:
-                shown = print_condition(leaf.expression)
-                values = looked_up(values, nulls, leaf.form, leaf.wanted, shown)
+                values = looked_up(values, nulls, leaf.form, leaf.wanted, print_condition(leaf.expression))
             elif leaf.bare and leaf.stored:
                 check_words(values, nulls, leaf.form, print_condition(leaf.expression))
             words[:, leaf.word] = values
             if leaf.masked and nulls is not None:
                 words[:, leaf.mask >> tests.MASK_BITS] |= nulls.astype(np.int64) << (leaf.mask % _BITS)
-        self._note_addresses()
-        return words
 
     def reads(self, condition: int) -> tuple[tuple[int, ...], ...]:
         """Per register of a condition the words of its record that the condition reads."""
         compiled = self._compiled[condition]
-        return tuple(
-            tuple(
-                sorted(
-                    {
-                        word
-                        for operand in compiled.operands
-                        if operand.side == side
-                        for word in _words(operand.leaf)
-                    }
-                )
-            )
-            for side in range(len(compiled.registers))
-        )
+        found: list[set[int]] = [set() for _ in compiled.registers]
+        for operand in compiled.operands:
+            if operand.side != tests.AT_HAND:
+                found[operand.side].update(_words(operand.leaf))
+        return tuple(tuple(sorted(words)) for words in found)
 
     def equality(self, condition: int) -> tuple[int, int, int] | None:
         """Where a condition holds exactly when two words are the same: the word of the event at hand, the number of

@@ -33,7 +33,11 @@ _TWO_63 = 2.0**63
 
 
 def null_of(form: int) -> int:
-    """The word of NULL."""
+    """The word of NULL.
+
+    >>> null_of(TEXT)
+    -1
+    """
     return NULL_REAL if form == REAL else NULL_TEXT if form == TEXT else NULL_WORD
 
 
@@ -164,7 +168,11 @@ def check_words(words: Ints, nulls: Nulls, form: int, shown: str) -> None:
 
 
 def can_be_looked_up(form: int, wanted: int) -> bool:
-    """Whether values of a form can be found among records of another by one word."""
+    """Whether values of a form can be found among records of another by one word.
+
+    >>> can_be_looked_up(WHOLE, REAL), can_be_looked_up(ANY, REAL)
+    (True, False)
+    """
     numbers, times = (WHOLE, BIG, REAL), (MICROS, NANOS)
     return form not in (NULL, ANY) and (
         form == wanted or (form in numbers and wanted in numbers) or (form in times and wanted in times)
