@@ -420,6 +420,7 @@ def test_texts_that_nothing_refers_to_are_forgotten(saved: bool) -> None:
         Comparison("=", here("s"), of("s")),
         Comparison("<", here("s"), of("s")),
         Comparison("=", Call("coalesce", (of("s"), here("s"))), Literal("kept")),
+        Comparison("<", of("s", "q"), of("s")),
     ]
     schema = schema_for(columns(s=([], pa.string())))
     ours = Tests(conditions, schema)
@@ -438,9 +439,18 @@ def test_texts_that_nothing_refers_to_are_forgotten(saved: bool) -> None:
         ours = Tests(conditions, schema)
         ours.load(state)
         assert ours.numbered == 4
+    nothing, record = np.zeros((1, ours.words), np.int64), ours.record
+    for one, other in itertools.product(
+        range(3), repeat=2
+    ):  # of texts 3, 499 and 7, before any event is read
+        places = np.array([one, other]) * record
+        found = kernel.holds(
+            ours.program, 3, nothing, 0, np.ascontiguousarray(records).reshape(-1), places, 1
+        )
+        assert found == (texts[chosen[one]] < texts[chosen[other]])
     now = ["text 7", "text 499", "text 0", "kept", None]
     rows = ours.of(columns(s=(now, pa.string())), np.arange(5))
-    for number, condition in enumerate(conditions):
+    for number, condition in enumerate(conditions[:3]):
         for row, place in itertools.product(range(5), range(4)):
             bound = {None: {"s": now[row]}, "r": {"s": texts[chosen[place]]}}
             stored = np.ascontiguousarray(records[place])
