@@ -38,6 +38,8 @@ CHAIN_KEYS = "tests/evaluators/test_chain_keys.py"
 CHAIN_WORK = "tests/test_chain_work.py"
 DIFFER = "tests/kernels/test_differ.py"
 CHAIN_INDEX = "tests/kernels/test_chain_index.py"
+NARY = "tests/evaluators/test_nary_tests.py"
+ROUNDING = "tests/kernels/test_rounding.py"
 SORTING = "tests/spark/test_sorting.py"
 BATCH = "tests/spark/test_batch.py"
 READING = "tests/semantics/test_reading.py"
@@ -1554,6 +1556,161 @@ CHAINS = (
     ),
 )
 
+N_ARY = (
+    Break(
+        "kernels/tests.py",
+        "holds",
+        "outcomes & UNORDERED != 0 and word != NULL_REAL and other != NULL_REAL",
+        "outcomes & UNORDERED != 0",
+        "n-ary: a double that is NULL differs from nothing",
+        (NARY,),
+    ),
+    Break(
+        "kernels/tests.py",
+        "holds",
+        "if word != NULL_WORD and other != NULL_WORD:",
+        "if True:",
+        "n-ary: a whole number that is NULL is less than nothing",
+        (NARY,),
+    ),
+    Break(
+        "kernels/tests.py",
+        "_load",
+        "if bits >> (mask & ((1 << MASK_BITS) - 1)) & 1:",
+        "if True:",
+        "n-ary: the number that stands for NULL may be a number",
+        (NARY,),
+    ),
+    Break(
+        "kernels/tagged.py",
+        "_whole_with_real",
+        "LESS if order == EQUAL and real > below else order",
+        "order",
+        "n-ary: a whole number is less than a real just above it",
+        (NARY,),
+    ),
+    Break(
+        "kernels/tagged.py",
+        "_micros_with_nanos",
+        "nanos % 1000 > 0",
+        "False",
+        "n-ary: microseconds and nanoseconds compare exactly",
+        (NARY,),
+    ),
+    Break(
+        "kernels/tagged.py",
+        "arithmetic",
+        "if fits(high, low) else (NULL, 0)",
+        "if True else (NULL, 0)",
+        "n-ary: a sum that leaves 64 bits is NULL",
+        (NARY,),
+    ),
+    Break(
+        "kernels/tagged.py",
+        "_remainder_of_whole",
+        "return WHOLE, -left",
+        "return WHOLE, left",
+        "n-ary: a remainder has the sign of what is divided",
+        (NARY,),
+    ),
+    Break(
+        "kernels/tagged.py",
+        "power",
+        "if base == 0.0 and exponent < 0.0 and math.isfinite(exponent):",
+        "if False:",
+        "n-ary: zero has no negative powers",
+        (NARY,),
+    ),
+    Break(
+        "kernels/tagged.py",
+        "_both",
+        "return (NULL, 0) if tag == NULL or other_tag == NULL else (TRUTH, 1 - decides)",
+        "return TRUTH, 1 - decides",
+        "n-ary: AND and OR of NULL are NULL unless decided",
+        (NARY,),
+    ),
+    Break(
+        "kernels/tagged.py",
+        "_chosen",
+        "if op != NULLIF and (_is_nan(tag, word) or _is_nan(other_tag, other)):",
+        "if False:",
+        "n-ary: the least and the greatest are NaN if one is",
+        (NARY,),
+    ),
+    Break(
+        "kernels/rounding.py",
+        "rounded",
+        "while size >= (2.0 * whole + 1.0) / (2.0 * power):",
+        "while False:",
+        "n-ary: rounding goes by the shortest decimal",
+        (ROUNDING,),
+    ),
+    Break(
+        "evaluators/configurations/words.py",
+        "looked_up",
+        "null_of(wanted) + ABSENT",
+        "null_of(wanted)",
+        "n-ary: NULL at hand is not found among NULL in registers",
+        (NARY,),
+    ),
+    Break(
+        "evaluators/configurations/words.py",
+        "_bits",
+        "values.astype(np.float64) + 0.0",
+        "values.astype(np.float64)",
+        "n-ary: 0.0 and -0.0 are one word",
+        (NARY,),
+    ),
+    Break(
+        "evaluators/configurations/words.py",
+        "_converted",
+        "return words, words < 0",
+        "return words, np.zeros(len(words), np.bool_)",
+        "n-ary: a negative number equals none without a sign",
+        (NARY,),
+    ),
+    Break(
+        "evaluators/configurations/compile.py",
+        "_compare_two",
+        "outcomes, left, right = _mirrored(outcomes), right, left",
+        "left, right = right, left",
+        "n-ary: sides that change places mirror the comparison",
+        (NARY,),
+    ),
+    Break(
+        "evaluators/configurations/compile.py",
+        "_how",
+        "ordered = bool(outcomes & tags.LESS) != bool(outcomes & tags.GREATER)",
+        "ordered = False",
+        "n-ary: texts are ordered by their bytes",
+        (NARY,),
+    ),
+    Break(
+        "evaluators/configurations/forms.py",
+        "_of_arithmetic",
+        'return left if op == "%" else WHOLE',
+        "return WHOLE",
+        "n-ary: a remainder without a sign may need 64 bits",
+        (NARY,),
+    ),
+    Break(
+        "evaluators/configurations/tests.py",
+        "keep",
+        "np.arange(self._constants), ",
+        "",
+        "n-ary: texts of constants are never forgotten",
+        (NARY,),
+    ),
+    Break(
+        "evaluators/configurations/tests.py",
+        "load",
+        "        self._note_addresses()\n",
+        "",
+        "n-ary: a loaded program finds its texts",
+        (NARY,),
+    ),
+)
+
 BREAKS: tuple[Break, ...] = (
     *WINDOWS,
     *TURNS,
@@ -1568,6 +1725,7 @@ BREAKS: tuple[Break, ...] = (
     *STATE,
     *CORRELATION,
     *CHAINS,
+    *N_ARY,
     *ON_SPARK,
     Break(
         "semantics/reading.py",

@@ -90,7 +90,9 @@ conditions: st.SearchStrategy[Condition] = st.one_of(
 
 # ── expressions ─────────────────────────────────────────────────────────────────────────────────────────────
 
-windows = st.sampled_from([Window(2, WindowUnit.EVENTS), Window(3, WindowUnit.EVENTS), Window(1, WindowUnit.PLAIN)])
+windows = st.sampled_from(
+    [Window(2, WindowUnit.EVENTS), Window(3, WindowUnit.EVENTS), Window(1, WindowUnit.PLAIN)]
+)
 reads = st.builds(
     Read, conditions, st.sampled_from([True, True, False]), st.sampled_from([None, None, *REGISTERS])
 )

@@ -100,7 +100,9 @@ def defined(reading: Reading, stream: list[Event], window: Window | None = None)
     def true_of(condition: Condition, at: int, v: dict[str, int]) -> bool:
         if not variables(condition) <= v.keys():
             return False
-        return holds(condition, {None: stream[at].attributes, **{r: stream[p].attributes for r, p in v.items()}})
+        return holds(
+            condition, {None: stream[at].attributes, **{r: stream[p].attributes for r, p in v.items()}}
+        )
 
     ends = range(1, len(stream) + 1)
     found = {one for j in ends for i in range(j) for one, _ in ways(reading, i, j, ()) if j - 1 in one}
@@ -133,9 +135,7 @@ def stores(reading: Reading) -> set[str]:
 
 
 def found_by(srt: SRT, stream: list[Event], window: Window | None = None) -> set[Positions]:
-    return {
-        frozenset(position for position, _ in marked) for marked in simulate_srt(srt, stream, window)
-    }
+    return {frozenset(position for position, _ in marked) for marked in simulate_srt(srt, stream, window)}
 
 
 def agrees(reading: Reading, stream: list[Event], window: Window | None = None) -> SRT:

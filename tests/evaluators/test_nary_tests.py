@@ -187,6 +187,7 @@ TIME_COLUMNS = {
     "tz": ([0, -1, 1_709_251_199_999], pa.timestamp("ms", expressions.PARIS)),
     "d": ([time.date() for time in expressions.TIMES], pa.date32()),
 }
+NUMBER_TABLE = columns(**NUMBER_COLUMNS)
 
 
 @pytest.mark.parametrize("op", OPERATORS)
@@ -204,7 +205,17 @@ def test_arithmetic_of_several_events_is_exact_and_null_where_it_leaves_64_bits(
         result = Arithmetic(op, here(left), of(right))
         bounds = (Literal(0), Literal(-1), Literal(2**63 - 1), Literal(1.5), Literal(2**63 + 1))
         conditions = [IsNull(result), *(Comparison("<=", result, bound) for bound in bounds)]
-        check(conditions, columns(**NUMBER_COLUMNS), most=600)
+        check(conditions, NUMBER_TABLE, most=600)
+
+
+def test_a_remainder_of_numbers_without_a_sign_has_none() -> None:
+    dividends, divisors = [2**63 + 5, 2**64 - 1, 7, 2**63], [2**64 - 1, 2**63, 3, 0]
+    table = columns(
+        u=(dividends, pa.uint64()), w=(divisors, pa.uint64()), i=([5, -1, 1, 2**63 - 1], pa.int64())
+    )
+    rest = Arithmetic("%", of("u"), of("w"))
+    check([Comparison(op, here("i"), rest) for op in OPERATORS], table)
+    check([Comparison("<=", Arithmetic("%", here("u"), of("w")), here("u"))], table)
 
 
 @pytest.mark.parametrize("function", ["abs", "floor", "ceil", "sqrt", "ln", "exp", "sign"])
@@ -218,14 +229,25 @@ def test_functions_of_what_several_events_give(function: str) -> None:
             IsNull(result),
             *(Comparison("<=", result, here(name)), Comparison("=", result, of("u"))),
         ]
-        check(conditions, columns(**NUMBER_COLUMNS), most=600)
+        check(conditions, NUMBER_TABLE, most=600)
+
+
+@pytest.mark.parametrize("digits", [(), (Literal(2),), (Literal(1.5),), (Literal(None),), (Literal(15),)])
+def test_what_several_events_give_is_rounded(digits: tuple[Literal, ...]) -> None:
+    for change in (Arithmetic("-", here("v"), of("v")), Call("least", (here("i"), of("v"), of("u")))):
+        result = Call("round", (change, *digits))
+        check(
+            [IsNull(result), Comparison("=", result, change), Comparison("<", result, of("v"))],
+            NUMBER_TABLE,
+            most=600,
+        )
 
 
 def test_powers_of_one_event_to_another() -> None:
     power = Call("power", (here("v"), of("v")))
     check(
         [IsNull(power), *(Comparison("<=", power, Literal(real)) for real in REALS)],
-        columns(**NUMBER_COLUMNS),
+        NUMBER_TABLE,
         most=600,
     )
 
@@ -237,7 +259,7 @@ def test_one_of_several_events_values_is_chosen(function: str) -> None:
         conditions = [
             Comparison(op, chosen, other) for op in ("=", "<") for other in (here("i"), of("v"), Literal(1))
         ]
-        check([IsNull(chosen), *conditions], columns(**NUMBER_COLUMNS))
+        check([IsNull(chosen), *conditions], NUMBER_TABLE)
     for left, right in itertools.product(("t", "tn"), repeat=2):
         check([Comparison("<=", Call(function, (here(left), of(right))), of("tn"))], columns(**TIME_COLUMNS))
 
@@ -304,6 +326,12 @@ def test_the_number_that_stands_for_null_is_a_number_where_numbers_are_compared(
         assert ours.of(table.slice(3), np.arange(1)).shape == (1, 2)
 
 
+def test_a_double_may_have_any_bits() -> None:
+    bits = np.array([NULL_WORD, NULL_WORD - 1, kernel.NULL_REAL, kernel.NULL_REAL - 1]).view(np.float64)
+    table = columns(v=([*bits.tolist(), None], pa.float64()))
+    check([Comparison(op, here("v"), of("v")) for op in OPERATORS], table)
+
+
 def test_more_whole_columns_than_bits_of_a_word() -> None:
     names = [f"c{number}" for number in range(70)]
     table = columns(**{name: ([NULL_WORD, None, number], pa.int64()) for number, name in enumerate(names)})
@@ -333,6 +361,9 @@ def test_narrow_columns_need_no_bits_for_null() -> None:
     assert (ours.record, ours.words) == (2, 2)
 
 
+DIFFERENCE = Arithmetic("-", here("v"), of("v"))
+
+
 @pytest.mark.parametrize(
     ("condition", "reason"),
     [
@@ -341,7 +372,11 @@ def test_narrow_columns_need_no_bits_for_null() -> None:
             "looks for a pattern in texts of several events",
         ),
         (Comparison("=", Call("concat", (here("s"), of("s"))), Literal("a")), "takes concat"),
-        (Comparison("=", Call("round", (Arithmetic("-", here("v"), of("v")),)), Literal(1)), "takes round"),
+        (
+            Comparison("=", Call("round", (DIFFERENCE, Literal(-1))), Literal(1)),
+            "to 0 to 15 digits, not to -1",
+        ),
+        (Comparison("=", Call("round", (here("v"), of("i"))), Literal(1)), "takes round"),
         (Comparison("<", Arithmetic("+", here("i"), of("i")), Literal(2**64)), "is no number of 64 bits"),
         (Comparison("<", here("i"), Attribute("r", "i", Index.PREVIOUS)), "one event among many"),
         (Comparison("<", here("i"), Aggregate("max", of("i"))), "aggregates"),
@@ -385,12 +420,13 @@ def test_texts_that_nothing_refers_to_are_forgotten(saved: bool) -> None:
         Comparison("=", here("s"), of("s")),
         Comparison("<", here("s"), of("s")),
         Comparison("=", Call("coalesce", (of("s"), here("s"))), Literal("kept")),
+        Comparison("<", of("s", "q"), of("s")),
     ]
     schema = schema_for(columns(s=([], pa.string())))
     ours = Tests(conditions, schema)
     texts = [f"text {number}" for number in range(500)] + [None, "kept"]
     old = ours.of(columns(s=(texts, pa.string())), np.arange(len(texts)))
-    chosen = [3, 499, 7, 500, 501]
+    chosen = [3, 499, 7, 500]
     records = old[chosen, : ours.record]
     assert ours.columns_of_texts() == [0]
     before, memory = ours.numbered, ours.memory
@@ -403,10 +439,19 @@ def test_texts_that_nothing_refers_to_are_forgotten(saved: bool) -> None:
         ours = Tests(conditions, schema)
         ours.load(state)
         assert ours.numbered == 4
+    nothing, record = np.zeros((1, ours.words), np.int64), ours.record
+    for one, other in itertools.product(
+        range(3), repeat=2
+    ):  # of texts 3, 499 and 7, before any event is read
+        places = np.array([one, other]) * record
+        found = kernel.holds(
+            ours.program, 3, nothing, 0, np.ascontiguousarray(records).reshape(-1), places, 1
+        )
+        assert found == (texts[chosen[one]] < texts[chosen[other]])
     now = ["text 7", "text 499", "text 0", "kept", None]
     rows = ours.of(columns(s=(now, pa.string())), np.arange(5))
-    for number, condition in enumerate(conditions):
-        for row, place in itertools.product(range(5), repeat=2):
+    for number, condition in enumerate(conditions[:3]):
+        for row, place in itertools.product(range(5), range(4)):
             bound = {None: {"s": now[row]}, "r": {"s": texts[chosen[place]]}}
             stored = np.ascontiguousarray(records[place])
             found = kernel.holds(ours.program, number, rows, row, stored, np.zeros(1, np.int64), 1)
@@ -417,7 +462,7 @@ def test_other_conditions_compile_nothing() -> None:
     @numba.njit
     def decide(program: Any, events: Any, stored: Any, at: Any) -> int:
         found = 0
-        for condition in range(len(program.plain)):
+        for condition in range(len(program)):
             for row in range(len(events)):
                 found += kernel.holds(program, condition, events, row, stored, at, 1)
         return found

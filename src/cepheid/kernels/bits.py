@@ -1,10 +1,14 @@
-"""Words of 64 bits read as other numbers: doubles by their bits, and sums and products that may need more bits."""
+"""Words of 64 bits read as other numbers: doubles by their bits, sums and products that need more, and addresses.
+
+An array that goes from function to function is counted at each; an address is a number. Whoever hands one on keeps its
+array alive, and nothing checks its bounds.
+"""
 
 from __future__ import annotations
 
 from llvmlite import ir
 from numba.core import cgutils
-from numba.core.types import boolean, float64, int64
+from numba.core.types import boolean, float64, int64, none
 from numba.core.types.containers import UniTuple
 from numba.extending import intrinsic
 
@@ -29,6 +33,48 @@ def as_word(context, real):
         return builder.bitcast(arguments[0], ir.IntType(64))
 
     return int64(float64), generate
+
+
+@intrinsic
+def stay_apart(context):
+    """Keeps the function it is called in a function of its own, so that its callers stay short."""
+
+    def generate(context, builder, signature, arguments):
+        builder.function.attributes.add("noinline")
+        return context.get_dummy_value()
+
+    return none(), generate
+
+
+def _from_memory(bits, result):
+    """Reads what is at an address, a number of places on."""
+
+    @intrinsic
+    def read(context, address, place):
+        def generate(context, builder, signature, arguments):
+            pointer = builder.inttoptr(arguments[0], ir.IntType(bits).as_pointer())
+            found = builder.load(builder.gep(pointer, [arguments[1]]))
+            return found if bits == 64 else builder.zext(found, ir.IntType(64))
+
+        return result(int64, int64), generate
+
+    return read
+
+
+word_from = _from_memory(64, int64)
+byte_from = _from_memory(8, int64)
+
+
+@intrinsic
+def put_word(context, address, place, word):
+    """Writes a word at an address, a number of places on."""
+
+    def generate(context, builder, signature, arguments):
+        pointer = builder.inttoptr(arguments[0], ir.IntType(64).as_pointer())
+        builder.store(arguments[2], builder.gep(pointer, [arguments[1]]))
+        return context.get_dummy_value()
+
+    return none(int64, int64, int64), generate
 
 
 def _wide(combine):

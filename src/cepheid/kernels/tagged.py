@@ -1,8 +1,9 @@
 """Values of conditions inside kernels: a tag and a word. `semantics.values` says what each operation gives.
 
 Whole numbers are 64 bits with a sign; those from 2^63 to 2^64 - 1, which only columns hold, have a tag of their own.
-Doubles are carried by their bits, texts by their number among `ends` and `store`, times as microseconds or
-nanoseconds since 1970. NULL is a tag. Operands are of one kind: typing has seen to that.
+Doubles are carried by their bits, times as microseconds or nanoseconds since 1970, texts by their number: text n is
+the bytes from ends[n] to ends[n + 1] of `store`, both given by their addresses. NULL is a tag. Operands are of one
+kind: typing has seen to that.
 """
 
 from __future__ import annotations
@@ -11,9 +12,18 @@ import math
 
 import numpy as np
 
-from cepheid.kernels.bits import as_real, as_word, fits, wide_add, wide_multiply, wide_subtract
+from cepheid.kernels.bits import (
+    as_real,
+    as_word,
+    byte_from,
+    fits,
+    wide_add,
+    wide_multiply,
+    wide_subtract,
+    word_from,
+)
 from cepheid.kernels.compiled import compiled, inlined
-from cepheid.kernels.texts import same_bytes, word_at
+from cepheid.kernels.rounding import rounded
 
 NULL, WHOLE, BIG, REAL, TEXT, TRUTH, MICROS, NANOS, ANY = range(9)
 """Tags. As the form of a column of words BIG is any number without a sign, and ANY a tag followed by a value."""
@@ -22,7 +32,7 @@ LESS, EQUAL, GREATER, UNORDERED = 1, 2, 4, 8
 """How two values compare; several together are the outcomes for which a comparison is true."""
 
 # operations of one value, then of two
-NOT, IS_TRUE, IS_NULL, ABS, FLOOR, CEIL, SQRT, LN, EXP, SIGN, LENGTH = range(2, 13)
+NOT, IS_TRUE, IS_NULL, ABS, FLOOR, CEIL, ROUND, SQRT, LN, EXP, SIGN, LENGTH = range(2, 14)
 ADD, SUBTRACT, MULTIPLY, DIVIDE, REMAINDER, COMPARE, AND, OR = range(20, 28)
 POWER, LEAST, GREATEST, COALESCE, NULLIF, STARTS_WITH, ENDS_WITH, CONTAINS = range(28, 36)
 FIRST_BINARY = ADD
@@ -39,25 +49,28 @@ def order_of(one, other):
     return less | equal << 1 | greater << 2
 
 
+@inlined
+def _place(ends, text):
+    """Where a text begins, and its length."""
+    begin = word_from(ends, text)
+    return begin, word_from(ends, text + 1) - begin
+
+
 @compiled
 def order_of_texts(ends, store, one, other):
     """By bytes of UTF-8, which is by characters."""
     if one == other:
         return EQUAL
-    begin, other_begin = ends[one], ends[other]
-    length, other_length = ends[one + 1] - begin, ends[other + 1] - other_begin
-    shorter = min(length, other_length)
-    i = 0
-    while i + 8 <= shorter and word_at(store, begin + i, 8) == word_at(store, other_begin + i, 8):
-        i += 8
-    while i < shorter and store[begin + i] == store[other_begin + i]:
-        i += 1
-    if i < shorter:
-        return LESS if store[begin + i] < store[other_begin + i] else GREATER
+    begin, length = _place(ends, one)
+    other_begin, other_length = _place(ends, other)
+    for i in range(min(length, other_length)):
+        byte, other_byte = byte_from(store, begin + i), byte_from(store, other_begin + i)
+        if byte != other_byte:
+            return LESS if byte < other_byte else GREATER
     return LESS if length < other_length else GREATER
 
 
-@compiled
+@inlined
 def _whole_with_real(tag, word, real):
     """Exactly, though a double cannot hold every whole number."""
     if real != real:
@@ -80,13 +93,13 @@ def _mirrored(order):
     return (order & (EQUAL | UNORDERED)) | (order & LESS) << 2 | (order & GREATER) >> 2
 
 
-@compiled
+@inlined
 def _micros_with_nanos(micros, nanos):
     order = order_of(micros, nanos // 1000)
     return LESS if order == EQUAL and nanos % 1000 > 0 else order
 
 
-@compiled
+@inlined
 def order_of_values(ends, store, tag, word, other_tag, other):
     """How two values compare, neither of them NULL."""
     if tag == other_tag:
@@ -115,13 +128,13 @@ def real_of(tag, word):
     return np.float64(np.uint64(word)) if tag == BIG else np.float64(word)
 
 
-@compiled
+@inlined
 def _size(tag, word):
     """A whole number without its sign."""
     return np.uint64(0) - np.uint64(word) if tag == WHOLE and word < 0 else np.uint64(word)
 
 
-@compiled
+@inlined
 def _remainder_of_whole(tag, word, other_tag, other):
     if other == 0:
         return NULL, 0
@@ -131,7 +144,7 @@ def _remainder_of_whole(tag, word, other_tag, other):
     return (BIG if left < 0 else WHOLE), left
 
 
-@compiled
+@inlined
 def _of_reals(op, one, other):
     if op == ADD:
         return REAL, as_word(one + other)
@@ -146,7 +159,7 @@ def _of_reals(op, one, other):
     return REAL, as_word(math.nan if math.isinf(one) else np.fmod(one, other))
 
 
-@compiled
+@inlined
 def arithmetic(op, tag, word, other_tag, other):
     """+ - * / % of two numbers, neither of them NULL."""
     if op == DIVIDE or tag == REAL or other_tag == REAL:
@@ -175,7 +188,7 @@ def power(base, exponent):
     return REAL, as_word(math.pow(base, exponent))
 
 
-@compiled
+@inlined
 def _made_whole(op, tag, word):
     if tag != REAL:
         return (WHOLE, word) if tag == WHOLE else (NULL, 0)
@@ -183,7 +196,7 @@ def _made_whole(op, tag, word):
     return (WHOLE, np.int64(whole)) if -_TWO_63 <= whole < _TWO_63 else (NULL, 0)
 
 
-@compiled
+@inlined
 def _absolute(tag, word):
     if tag == REAL:
         return REAL, as_word(abs(as_real(word)))
@@ -193,13 +206,15 @@ def _absolute(tag, word):
 @compiled
 def _length(ends, store, text):
     """Characters: bytes that do not continue one."""
-    length = 0
-    for i in range(ends[text], ends[text + 1]):
-        length += 1 if store[i] & 0xC0 != 0x80 else 0
-    return length
+    begin, length = _place(ends, text)
+    characters = 0
+    for i in range(begin, begin + length):
+        if byte_from(store, i) & 0xC0 != 0x80:
+            characters += 1
+    return characters
 
 
-@compiled
+@inlined
 def _of_real(op, real):
     if op == SQRT:
         return (NULL, 0) if real < 0.0 else (REAL, as_word(math.sqrt(real)))
@@ -211,9 +226,9 @@ def _of_real(op, real):
     return REAL, as_word(sign)
 
 
-@compiled
-def apply_to_one(ends, store, op, tag, word):
-    """An operation of one value."""
+@inlined
+def apply_to_one(ends, store, op, digits, tag, word):
+    """An operation of one value; `digits` are those to round to."""
     if op == IS_NULL:
         return TRUTH, np.int64(tag == NULL)
     if op == IS_TRUE:
@@ -226,6 +241,8 @@ def apply_to_one(ends, store, op, tag, word):
         return _absolute(tag, word)
     if op == FLOOR or op == CEIL:
         return _made_whole(op, tag, word)
+    if op == ROUND:
+        return (REAL, as_word(rounded(as_real(word), digits))) if tag == REAL else (tag, word)
     if op == LENGTH:
         return WHOLE, _length(ends, store, word)
     return _of_real(op, real_of(tag, word))
@@ -234,15 +251,20 @@ def apply_to_one(ends, store, op, tag, word):
 @compiled
 def _found(ends, store, op, text, part):
     """STARTS_WITH, ENDS_WITH, CONTAINS."""
-    begin, length = ends[text], ends[text + 1] - ends[text]
-    part_begin, part_length = ends[part], ends[part + 1] - ends[part]
+    begin, length = _place(ends, text)
+    part_begin, part_length = _place(ends, part)
     first, last = 0, length - part_length
     if op == STARTS_WITH:
         last = min(last, 0)
     elif op == ENDS_WITH:
         first = max(last, 0)
     for i in range(first, last + 1):
-        if same_bytes(store, begin + i, store, part_begin, part_length):
+        same = 0
+        while same < part_length and byte_from(store, begin + i + same) == byte_from(
+            store, part_begin + same
+        ):
+            same += 1
+        if same == part_length:
             return True
     return False
 
@@ -252,7 +274,7 @@ def _is_nan(tag, word):
     return tag == REAL and as_real(word) != as_real(word)
 
 
-@compiled
+@inlined
 def _chosen(ends, store, op, tag, word, other_tag, other):
     """LEAST, GREATEST, COALESCE, NULLIF: one of the two, or NULL."""
     if tag == NULL:
@@ -268,7 +290,7 @@ def _chosen(ends, store, op, tag, word, other_tag, other):
     return (other_tag, other) if order == takes_other else (tag, word)
 
 
-@compiled
+@inlined
 def _both(op, tag, word, other_tag, other):
     """AND, OR: decided by one of the two, else NULL if one is."""
     decides = np.int64(op == OR)
@@ -277,7 +299,7 @@ def _both(op, tag, word, other_tag, other):
     return (NULL, 0) if tag == NULL or other_tag == NULL else (TRUTH, 1 - decides)
 
 
-@compiled
+@inlined
 def apply_to_two(ends, store, op, outcomes, tag, word, other_tag, other):
     """An operation of two values; `outcomes` are those for which a comparison is true."""
     if op == AND or op == OR:

@@ -7,6 +7,7 @@ what else mixes events becomes a program for a stack, an operation after its ope
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import assert_never
@@ -37,6 +38,7 @@ from cepheid.evaluators.configurations.forms import NoTestError, form_of, is_mas
 from cepheid.evaluators.configurations.words import can_be_looked_up, tagged
 from cepheid.kernels import tagged as tags
 from cepheid.kernels import tests
+from cepheid.kernels.rounding import MOST_DIGITS
 from cepheid.schema import Schema
 from cepheid.semantics.values import value_of
 from cepheid.streams.lanes import Texts
@@ -75,7 +77,13 @@ _OF_TWO = {
     "contains": tags.CONTAINS,
 }
 _OF_MANY = {"least": tags.LEAST, "greatest": tags.GREATEST, "coalesce": tags.COALESCE}
-_HOW = {tags.REAL: tests.REALS, tags.BIG: tests.UNSIGNED, tags.TEXT: tests.TEXTS}
+_HOW = {
+    tags.REAL: tests.REALS,
+    tags.WHOLE: tests.WHOLES,
+    tags.TRUTH: tests.WHOLES,
+    tags.MICROS: tests.WHOLES,
+    tags.NANOS: tests.WHOLES,
+}
 
 
 @dataclass(slots=True, eq=False)
@@ -112,10 +120,10 @@ Instruction = tuple[int, Operand | None, int, int]
 
 @dataclass(slots=True)
 class Compiled:
-    """`how` and the two operands, the left one a register's; or, where `how` is PROGRAM, `code`."""
+    """`how` and the two operands, the left one a register's; or, where `how` is INSTRUCTIONS, `code`."""
 
     registers: tuple[str, ...]
-    how: int = tests.PROGRAM
+    how: int = tests.INSTRUCTIONS
     outcomes: int = 0
     left: Operand | None = None
     right: Operand | None = None
@@ -137,7 +145,18 @@ class Compiled:
 
 
 class Compiler:
-    """`leaves` are all that the conditions compiled so far ask of events."""
+    """`leaves` are all that the conditions compiled so far ask of events.
+
+    >>> import pyarrow as pa
+    >>> from cepheid.schema import schema_of
+    >>> compiler = Compiler(schema_of(pa.schema([("ts", pa.int64()), ("v", pa.float64())]), time="ts"), Texts())
+    >>> half = Arithmetic("/", Attribute("r", "v"), Literal(2))
+    >>> compiled = compiler.compile(Comparison("<", Attribute(None, "v"), half))
+    >>> compiled.registers, compiled.how == tests.REALS, compiled.outcomes == tags.GREATER
+    (('r',), True, True)
+    >>> [(print_condition(leaf.expression), leaf.stored) for leaf in compiler.leaves]
+    [('v', False), ('v / 2', True)]
+    """
 
     def __init__(self, schema: Schema, texts: Texts) -> None:
         self._schema = schema
@@ -153,9 +172,9 @@ class Compiler:
         names = (attribute.var for attribute in attributes(condition))
         compiled = Compiled(tuple(dict.fromkeys(name for name in names if name is not None)))
         self._compare(condition, compiled)
-        if compiled.how == tests.PROGRAM:
+        if compiled.how == tests.INSTRUCTIONS:
             self._emit(condition, compiled)
-        asks_for_null = compiled.how in (tests.WHOLES, tests.UNSIGNED, tests.FORMS, tests.PROGRAM)
+        asks_for_null = compiled.how in (tests.WHOLES, tests.WORDS, tests.INSTRUCTIONS)
         for operand in compiled.operands:
             leaf = operand.leaf
             leaf.stored |= operand.side != tests.AT_HAND
@@ -216,7 +235,7 @@ class Compiler:
             compiled.how = tests.SAME_WORDS
             compiled.right = self._operand(right, compiled, wanted=form)
         else:
-            compiled.how = _HOW.get(form, tests.WHOLES) if form == other else tests.FORMS
+            compiled.how = _how(form, other, compiled.outcomes)
             compiled.right = self._operand(right, compiled)
         compiled.left = self._operand(left, compiled)
 
@@ -308,10 +327,30 @@ class Compiler:
             self._fold(_OF_TWO[function], arguments, compiled)
         elif function in _OF_MANY:
             self._fold(_OF_MANY[function], arguments, compiled)
-        elif function == "concat" and len(arguments) == 1:
-            self._emit(arguments[0], compiled)
+        elif function == "round" and all(not self._readers(digits) for digits in arguments[1:]):
+            self._round(arguments[0], value_of(arguments[1], {}) if len(arguments) > 1 else 0, compiled)
         else:
             raise NoTestError(f"`{print_condition(call)}` takes {function}(…) of values of several events")
+
+    def _round(self, number: Expression, digits: float | None, compiled: Compiled) -> None:
+        """Digits that are not whole are cut off; where they are not finite there is no number."""
+        if digits is None or not math.isfinite(digits):
+            compiled.code.append((tests.CONSTANT, None, tags.NULL, 0))
+            return
+        places = math.trunc(digits)
+        if not 0 <= places <= MOST_DIGITS:
+            raise NoTestError(
+                f"numbers of several events are rounded to 0 to {MOST_DIGITS} digits, not to {places}"
+            )
+        self._fold(tags.ROUND, (number,), compiled, places)
+
+
+def _how(form: int, other: int, outcomes: int) -> int:
+    """How words of these forms are compared."""
+    ordered = bool(outcomes & tags.LESS) != bool(outcomes & tags.GREATER)
+    if form == other == tags.TEXT and not ordered:
+        return tests.SAME_TEXTS
+    return _HOW.get(form, tests.WORDS) if form == other else tests.WORDS
 
 
 def _mirrored(outcomes: int) -> int:

@@ -89,7 +89,13 @@ def form_of(expression: Expression, schema: Schema) -> int:
 
 
 def is_masked(expression: Expression, form: int, schema: Schema) -> bool:
-    """Whether a value may be any word, so that none is left for NULL."""
+    """Whether a value may be any word, so that none is left for NULL.
+
+    >>> from cepheid.schema import schema_of
+    >>> schema = schema_of(pa.schema([("ts", pa.int64()), ("tmp", pa.int16())]), time="ts")
+    >>> [is_masked(Attribute(None, name), WHOLE, schema) for name in ("ts", "tmp")]
+    [True, False]
+    """
     if form == BIG:
         return True
     if form != WHOLE or not isinstance(expression, Attribute):
@@ -145,9 +151,8 @@ def _of_arithmetic(op: str, left: int, right: int) -> int:
         return REAL
     if ANY in (left, right):
         return ANY
-    return (
-        left if op == "%" else WHOLE
-    )  # sums that leave 64 bits are NULL, a remainder of what has no sign has none
+    # Sums that leave 64 bits are NULL; a remainder of what has no sign has none.
+    return left if op == "%" else WHOLE
 
 
 def _of_call(function: str, arguments: list[int]) -> int:

@@ -13,15 +13,14 @@ from collections.abc import Sequence
 import numpy as np
 import pyarrow as pa
 
-from cepheid.algebra.conditions import Condition, attributes
+from cepheid.algebra.conditions import Condition, Expression, attributes
 from cepheid.algebra.printing import print_condition
 from cepheid.evaluators.columns import Columns
 from cepheid.evaluators.configurations.compile import Compiled, Compiler, Instruction, Leaf
-from cepheid.evaluators.configurations.words import check_words, looked_up, words_of
+from cepheid.evaluators.configurations.words import Nulls, check_words, looked_up, words_of
 from cepheid.evaluators.interface import State
 from cepheid.kernels import tests
 from cepheid.kernels.tagged import ANY, TEXT
-from cepheid.kernels.tests import Program
 from cepheid.matches.found import Ints
 from cepheid.schema import Schema
 from cepheid.streams.lanes import Texts
@@ -31,7 +30,8 @@ _BITS = 1 << tests.MASK_BITS
 
 class Tests:
     """`registers`: per condition the registers it reads, in the order in which the program numbers them. `record`: the
-    words of a stored event; `words`: of one at hand, the record first.
+    words of a stored event; `words`: of one at hand, the record first. `program`: the conditions as the kernel takes
+    them, one array for good; it holds addresses of others, and is of no use once its `Tests` is gone.
 
     >>> from cepheid.algebra.conditions import Attribute, Comparison
     >>> from cepheid.schema import schema_of
@@ -57,14 +57,17 @@ class Tests:
         self.record = self._place([leaf for leaf in self._leaves if leaf.stored], 0)
         self.words = self._place([leaf for leaf in self._leaves if not leaf.stored], self.record)
         self._names = sorted({item.name for leaf in self._leaves for item in attributes(leaf.expression)})
-        self._plain = np.array([_plain(compiled) for compiled in self._compiled], np.int64).reshape(
-            -1, tests.P_FIELDS
-        )
         code = [_coded(instruction) for compiled in self._compiled for instruction in compiled.code]
-        self._code = np.array(code, np.int64).reshape(-1, 5)
-        self._begin = np.cumsum([0, *(len(compiled.code) for compiled in self._compiled)], dtype=np.int64)
-        depth = max((compiled.depth for compiled in self._compiled), default=0)
-        self._stack = np.zeros(depth + 1, np.int64), np.zeros(depth + 1, np.int64)
+        self._code = np.array([*code, [0] * tests.C_FIELDS], np.int64)
+        self._stack = np.zeros(
+            2 * max((compiled.depth for compiled in self._compiled), default=0) + 2, np.int64
+        )
+        rows = [_row(compiled) for compiled in self._compiled]
+        self.program = np.array(rows, np.int64).reshape(-1, tests.P_FIELDS)
+        ends = np.cumsum([len(compiled.code) for compiled in self._compiled], dtype=np.int64)
+        self.program[:, tests.P_END] = ends
+        self.program[1:, tests.P_BEGIN] = ends[:-1]
+        self._note_addresses()
 
     @staticmethod
     def _place(leaves: Sequence[Leaf], first: int) -> int:
@@ -77,49 +80,48 @@ class Tests:
             leaf.mask = (first << tests.MASK_BITS) + place
         return first + -(-len(masked) // _BITS)
 
-    @property
-    def program(self) -> Program:
-        """The conditions as the kernel takes them; to be asked for again after `of`, `keep` and `load`."""
-        return Program(self._plain, self._begin, self._code, *self._stack, *self._texts.bytes)
+    def _note_addresses(self) -> None:
+        """Texts may have moved."""
+        arrays = self._code, self._stack, *self._texts.bytes
+        self.program[:, tests.P_CODE : tests.P_STORE + 1] = [array.ctypes.data for array in arrays]
 
     def of(self, table: pa.Table, places: Ints) -> Ints:
-        """The words of the rows at these places: a row each."""
-        taken = table.select(self._names)
-        columns = Columns(taken if len(places) == len(table) else taken.take(pa.array(places)))
-        if not self._names:  # a table without columns has no rows
-            columns = Columns(table.select([]))
+        """The words of the rows at these places, ascending: a row each."""
         words = np.zeros((len(places), self.words), np.int64)
+        if self._names:
+            taken = table.select(self._names)
+            columns = Columns(taken if len(places) == len(table) else taken.take(pa.array(places)))
+            try:
+                self._fill(words, columns)
+            finally:
+                self._note_addresses()
+        return words
+
+    def _fill(self, words: Ints, columns: Columns) -> None:
+        known: dict[Expression, tuple[Ints, Nulls]] = {}
         for leaf in self._leaves:
-            values, nulls = words_of(columns, leaf.expression, leaf.form, self._texts)
+            if leaf.expression not in known:
+                known[leaf.expression] = words_of(columns, leaf.expression, leaf.form, self._texts)
+            values, nulls = known[leaf.expression]
             if leaf.form == ANY:
                 words[:, leaf.word : leaf.word + 2] = values
                 continue
             if leaf.wanted is not None:
-                shown = print_condition(leaf.expression)
-                values = looked_up(values, nulls, leaf.form, leaf.wanted, shown)
+                values = looked_up(values, nulls, leaf.form, leaf.wanted, print_condition(leaf.expression))
             elif leaf.bare and leaf.stored:
-                check_words(values, nulls, print_condition(leaf.expression))
+                check_words(values, nulls, leaf.form, print_condition(leaf.expression))
             words[:, leaf.word] = values
             if leaf.masked and nulls is not None:
                 words[:, leaf.mask >> tests.MASK_BITS] |= nulls.astype(np.int64) << (leaf.mask % _BITS)
-        return words
 
     def reads(self, condition: int) -> tuple[tuple[int, ...], ...]:
         """Per register of a condition the words of its record that the condition reads."""
         compiled = self._compiled[condition]
-        return tuple(
-            tuple(
-                sorted(
-                    {
-                        word
-                        for operand in compiled.operands
-                        if operand.side == side
-                        for word in _words(operand.leaf)
-                    }
-                )
-            )
-            for side in range(len(compiled.registers))
-        )
+        found: list[set[int]] = [set() for _ in compiled.registers]
+        for operand in compiled.operands:
+            if operand.side != tests.AT_HAND:
+                found[operand.side].update(_words(operand.leaf))
+        return tuple(tuple(sorted(words)) for words in found)
 
     def equality(self, condition: int) -> tuple[int, int, int] | None:
         """Where a condition holds exactly when two words are the same: the word of the event at hand, the number of
@@ -141,12 +143,13 @@ class Tests:
         return [leaf.word for leaf in self._leaves if leaf.stored and leaf.form == TEXT]
 
     def keep(self, numbers: Ints) -> Ints:
-        """Forgets all texts but these and those of constants. Gives by old number the new one; what was forgotten, and
-        the last place, which is that of -1, have -1."""
+        """Between two batches: forgets all texts but these and those of constants. Gives by old number the new one;
+        what was forgotten, and the last place, which is that of -1, have -1."""
         kept = np.unique(np.concatenate([np.arange(self._constants), numbers[numbers >= 0]]))
         renumbered = np.full(self._texts.count + 1, -1)
         renumbered[kept] = np.arange(len(kept))
         self._texts = self._texts.only(kept)
+        self._note_addresses()
         return renumbered
 
     @property
@@ -159,6 +162,7 @@ class Tests:
     def load(self, state: State) -> None:
         self._texts = Texts()
         self._texts.load("texts", dict(state))
+        self._note_addresses()
 
 
 def _words(leaf: Leaf) -> list[int]:
@@ -166,7 +170,7 @@ def _words(leaf: Leaf) -> list[int]:
     return [*own, leaf.mask >> tests.MASK_BITS] if leaf.masked else own
 
 
-def _plain(compiled: Compiled) -> list[int]:
+def _row(compiled: Compiled) -> list[int]:
     row = [0] * tests.P_FIELDS
     row[tests.P_HOW], row[tests.P_OUTCOMES] = compiled.how, compiled.outcomes
     if compiled.left is not None and compiled.right is not None:

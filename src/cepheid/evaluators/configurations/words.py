@@ -18,6 +18,7 @@ import pyarrow.compute as pc
 from cepheid.algebra.conditions import Attribute, Expression
 from cepheid.errors import CepheidError
 from cepheid.evaluators.columns import Columns, kinds
+from cepheid.evaluators.columns.distinct import repeats
 from cepheid.kernels.tagged import ANY, BIG, MICROS, NANOS, NULL, REAL, TEXT, TRUTH, WHOLE
 from cepheid.kernels.tests import ABSENT, NULL_REAL, NULL_TEXT, NULL_WORD
 from cepheid.matches.found import Ints
@@ -32,7 +33,11 @@ _TWO_63 = 2.0**63
 
 
 def null_of(form: int) -> int:
-    """The word of NULL."""
+    """The word of NULL.
+
+    >>> null_of(TEXT)
+    -1
+    """
     return NULL_REAL if form == REAL else NULL_TEXT if form == TEXT else NULL_WORD
 
 
@@ -46,8 +51,7 @@ def words_of(columns: Columns, expression: Expression, form: int, texts: Texts) 
     """
     rows = columns.table.num_rows
     if form == TEXT and isinstance(expression, Attribute):
-        numbers, nulls = numbered(whole(columns.table[expression.name]), expression.name, texts)
-        return _with_nulls(numbers, nulls, TEXT), nulls
+        return _of_text_column(columns, expression.name, texts)
     try:
         if form == ANY:
             raise kinds.RowByRowError
@@ -105,6 +109,17 @@ def _of_value(value: kinds.Value, form: int, texts: Texts) -> tuple[Ints, Nulls]
             raise kinds.RowByRowError
 
 
+def _of_text_column(columns: Columns, name: str, texts: Texts) -> tuple[Ints, Nulls]:
+    """Texts that come again are numbered once each."""
+    column = columns.table[name]
+    if not repeats(column):
+        numbers, nulls = numbered(whole(column), name, texts)
+        return _with_nulls(numbers, nulls, TEXT), nulls
+    codes, values = columns.distinct_of(name)
+    numbers, nulls = numbered(whole(values), name, texts)
+    return _with_nulls(numbers, nulls, TEXT)[codes], None if nulls is None else nulls[codes]
+
+
 def _of_texts(values: Any, texts: Texts) -> tuple[Ints, Nulls]:
     array = pa.array([values.as_py()], pa.large_string()) if isinstance(values, pa.Scalar) else whole(values)
     nulls = pc.is_null(array).to_numpy(zero_copy_only=False) if array.null_count else None
@@ -138,14 +153,14 @@ def looked_up(words: Ints, nulls: Nulls, form: int, wanted: int, shown: str) -> 
     """
     found, missing = _converted(words, form, wanted)
     missing = missing if nulls is None else missing | nulls
-    null = null_of(wanted)
-    if wanted not in (REAL, TEXT, TRUTH):
-        check_words(found, missing, shown)
-    return np.where(missing, np.int64(null + ABSENT), found)
+    check_words(found, missing, wanted, shown)
+    return np.where(missing, np.int64(null_of(wanted) + ABSENT), found)
 
 
-def check_words(words: Ints, nulls: Nulls, shown: str) -> None:
-    """Whole numbers that are compared by their words only may not be those that stand for NULL."""
+def check_words(words: Ints, nulls: Nulls, form: int, shown: str) -> None:
+    """Whole numbers and times that are compared by their words only may not be those that stand for NULL."""
+    if form in (REAL, TEXT, TRUTH):
+        return
     clash = (words == NULL_WORD) | (words == NULL_WORD + ABSENT)
     if bool((clash if nulls is None else clash & ~nulls).any()):
         message = f"`{shown}` has a value around {NULL_WORD}, which cannot be compared with others"
@@ -153,7 +168,11 @@ def check_words(words: Ints, nulls: Nulls, shown: str) -> None:
 
 
 def can_be_looked_up(form: int, wanted: int) -> bool:
-    """Whether values of a form can be found among records of another by one word."""
+    """Whether values of a form can be found among records of another by one word.
+
+    >>> can_be_looked_up(WHOLE, REAL), can_be_looked_up(ANY, REAL)
+    (True, False)
+    """
     numbers, times = (WHOLE, BIG, REAL), (MICROS, NANOS)
     return form not in (NULL, ANY) and (
         form == wanted or (form in numbers and wanted in numbers) or (form in times and wanted in times)
