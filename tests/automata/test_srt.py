@@ -38,7 +38,7 @@ from cepheid.automata.srt_simulate import simulate_srt
 from cepheid.automata.srt_trim import registers_read
 from cepheid.semantics.stream import Event, inside
 from cepheid.semantics.values import holds
-from readings import ANY, SKIP, absent, matching, plus, readings, streams, then_any, then_next
+from readings import ANY, SKIP, ReadingCase, absent, plus, reading_cases, seeded_reading, then_any, then_next
 
 Positions = frozenset[int]
 Held = tuple[tuple[str, int], ...]
@@ -151,11 +151,9 @@ def agrees(reading: Reading, stream: list[Event], window: Window | None = None) 
 
 
 @many
-@given(st.one_of(readings, matching()), streams(), st.sampled_from([None, 3, 5]))
-def test_random_expressions_have_the_matches_of_their_definition(
-    reading: Reading, stream: list[Event], events: int | None
-) -> None:
+@given(reading_cases())
+def test_random_expressions_have_the_matches_of_their_definition(case: ReadingCase) -> None:
     try:
-        agrees(reading, stream, None if events is None else Window(events, WindowUnit.EVENTS))
+        agrees(case.reading, case.stream, case.window)
     except NoTransducerError:
         event("no transducer")
