@@ -8,6 +8,7 @@ time. Number 0 is always the simplest answer, as in `generators`.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 
 from hypothesis import strategies as st
@@ -74,24 +75,70 @@ class ReadingCase:
     window: Window | None
 
 
+Kind = Callable[[Choices], ReadingCase]
+
+
 @st.composite
-def reading_cases(draw: Draw) -> ReadingCase:
+def reading_cases(draw: Draw, kind: Kind) -> ReadingCase:
     """A Hypothesis strategy for whole cases."""
-    return reading_case(Drawn(draw))
+    return kind(Drawn(draw))
 
 
-def seeded_reading(seed: int) -> ReadingCase:
+def seeded_reading(seed: int, kind: Kind) -> ReadingCase:
     """The case that belongs to a seed."""
-    return reading_case(Seeded(seed))
+    return kind(Seeded(seed))
 
 
 def reading_case(choices: Choices) -> ReadingCase:
     reading = expression(choices, 1 + choices.below(8), frozenset(REGISTERS))
     if chance(choices, 80):
-        stored = tuple(Read(TRUE, chance(choices, 70), register) for register in REGISTERS if chance(choices, 50))
+        stored = tuple(
+            Read(TRUE, chance(choices, 70), register) for register in REGISTERS if chance(choices, 50)
+        )
         reading = Concat((*stored, reading, Read(_condition(choices))))
     windows = (None, Window(4, WindowUnit.EVENTS), Window(3, WindowUnit.PLAIN), Window(3, WindowUnit.EVENTS))
     return ReadingCase(reading, _stream(choices), pick(choices, windows))
+
+
+def crossed(choices: Choices) -> ReadingCase:
+    """Rounds of an intersection whose sides look at what the other stores: both see what was there before the round."""
+
+    def side(mine: str) -> Reading:
+        seen = Read(_compared(choices), True, mine) if chance(choices, 50) else Read(TRUE, True, mine)
+        read = Read(_compared(choices)) if chance(choices, 70) else Read(TRUE)
+        parts = [seen, read] if chance(choices, 50) else [read, seen]
+        return (
+            Concat((*parts, Iterate(Read(TRUE, True, mine)))) if chance(choices, 20) else Concat(tuple(parts))
+        )
+
+    rounds = plus(Both(side("r1"), side("r2")))
+    stored = (Read(TRUE, register="r1"), Read(TRUE, register="r2"))
+    reading = Concat((*stored, SKIP, rounds, Read(_compared(choices))))
+    return ReadingCase(reading, _stream(choices), None)
+
+
+def remembering(choices: Choices) -> ReadingCase:
+    """A complement that has to remember events, inside a window by count."""
+    register = pick(choices, REGISTERS[:2])
+    parts = (Read(_condition(choices), True, register), Read(_compared(choices)))
+    body = pick(choices, (absent, Complement))(pick(choices, (then_any, _strict))(*parts))
+    if chance(choices, 30):
+        body = Both(
+            body, Complement(then_any(Read(_plain(choices), True, register), Read(_compared(choices))))
+        )
+    window = Window(3 + choices.below(4), WindowUnit.EVENTS)
+    reading: Reading = Concat((Read(TRUE, register="r1"), body, Read(_plain(choices))))
+    if chance(choices, 30):
+        return ReadingCase(
+            then_any(Inside(reading, window), Read(_condition(choices))), _stream(choices), None
+        )
+    if chance(choices, 30):
+        reading = Concat((Read(TRUE), absent(Inside(reading, window)), Read(_condition(choices))))
+    return ReadingCase(reading, _stream(choices), window)
+
+
+def _strict(*parts: Reading) -> Reading:
+    return Concat(parts)
 
 
 def expression(choices: Choices, size: int, may_store: frozenset[str]) -> Reading:
@@ -158,7 +205,9 @@ def _condition(choices: Choices) -> Condition:
         case 7:
             return Conjunction((_plain(choices), _compared(choices)))
         case _:
-            return pick(choices, (Disjunction((_plain(choices), _compared(choices))), Negation(_compared(choices))))
+            return pick(
+                choices, (Disjunction((_plain(choices), _compared(choices))), Negation(_compared(choices)))
+            )
 
 
 def _plain(choices: Choices) -> Condition:
@@ -167,7 +216,10 @@ def _plain(choices: Choices) -> Condition:
 
 
 def _compared(choices: Choices) -> Condition:
-    mine, yours = Attribute(None, pick(choices, "ab")), Attribute(pick(choices, REGISTERS[:2]), pick(choices, "ab"))
+    mine, yours = (
+        Attribute(None, pick(choices, "ab")),
+        Attribute(pick(choices, REGISTERS[:2]), pick(choices, "ab")),
+    )
     return Comparison(pick(choices, ("<=", "=", "<>")), mine, yours)
 
 

@@ -40,7 +40,7 @@ from cepheid.automata.srt_rest import (
 from cepheid.errors import CepheidError
 
 MOST_CASES = 256  # of one complement reading one event
-MOST_WORK = 40_000  # threads looked at: a second or two
+MOST_WORK = 10_000  # threads looked at; a second at most, as a rule
 
 
 class NoTransducerError(CepheidError):
