@@ -104,7 +104,7 @@ def crossed(choices: Choices) -> ReadingCase:
     """Rounds of an intersection whose sides look at what the other stores: both see what was there before the round."""
 
     def side(mine: str) -> Reading:
-        seen = Read(_compared(choices), True, mine) if chance(choices, 50) else Read(TRUE, True, mine)
+        seen = Read(_compared(choices), True, mine) if chance(choices, 30) else Read(TRUE, True, mine)
         read = Read(_compared(choices)) if chance(choices, 70) else Read(TRUE)
         parts = [seen, read] if chance(choices, 50) else [read, seen]
         return (
@@ -113,8 +113,9 @@ def crossed(choices: Choices) -> ReadingCase:
 
     rounds = plus(Both(side("r1"), side("r2")))
     stored = (Read(TRUE, register="r1"), Read(TRUE, register="r2"))
-    reading = Concat((*stored, SKIP, rounds, Read(_compared(choices))))
-    return ReadingCase(reading, _stream(choices), None)
+    last = Read(Disjunction((_plain(choices), _compared(choices))))
+    reading = Concat((*stored, SKIP, rounds, last))
+    return ReadingCase(reading, _stream(choices, 5), None)
 
 
 def remembering(choices: Choices) -> ReadingCase:
@@ -223,9 +224,9 @@ def _compared(choices: Choices) -> Condition:
     return Comparison(pick(choices, ("<=", "=", "<>")), mine, yours)
 
 
-def _stream(choices: Choices) -> list[Event]:
+def _stream(choices: Choices, least: int = 3) -> list[Event]:
     time, found = 0, []
-    for _ in range(3 + choices.below(5)):
+    for _ in range(least + choices.below(5)):
         time += pick(choices, (1, 0, 2))
         values = {name: pick(choices, (0, 1, 0, 1, 0, 1, 2, None)) for name in "ab"}
         found.append(Event(None, time, values))
