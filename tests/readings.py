@@ -161,7 +161,7 @@ def expression(choices: Choices, size: int, may_store: frozenset[str]) -> Readin
         case 8:
             return pick(choices, (plus, Iterate))(part(size - 1))
         case 9 | 10:
-            mine = frozenset(register for register in may_store if chance(choices, 50))
+            mine = frozenset(register for register in sorted(may_store) if chance(choices, 50))
             # Both sides read the same and mark the same more often when one of them is lenient.
             left, right = part(first, mine), part(size - first, may_store - mine)
             return Both(left, Either((right, _anything(choices, may_store - mine))))
