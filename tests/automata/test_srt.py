@@ -419,6 +419,16 @@ def test_intersection_asks_for_both_and_reads_what_was_there_before() -> None:
     ]
 
 
+def test_a_side_that_need_not_store_leaves_what_was_there() -> None:
+    sometimes = Both(Either((Read(A, register="r1"), Read(B))), Read(TRUE))
+    reading = Concat((Read(TRUE, register="r1"), sometimes, Read(when("a", ">", "r1.a"))))
+    stream = [
+        Event(None, at, {"a": a, "b": b})
+        for at, (a, b) in enumerate([(1, 1), (2, 0), (3, 1), (0, 2), (1, 3)])
+    ]
+    assert found_by(agrees(reading, stream), stream) == {frozenset([0, 1, 2]), frozenset([2, 3, 4])}
+
+
 def test_a_second_register_has_a_name_that_nobody_uses() -> None:
     left = Concat((Read(TRUE, register="r1"), Read(TRUE, register="r1_2")))
     right = Concat((Read(TRUE), Read(when("a", "<", "r1.a"))))
@@ -495,6 +505,15 @@ def test_windows_inside_a_complement() -> None:
         agrees(around(Window(amount, WindowUnit.EVENTS)), stream)
     with pytest.raises(NoTransducerError, match="window of its own"):
         construct_srt(around(Window(3, WindowUnit.PLAIN)))
+
+
+def test_a_counted_window_that_is_over_lets_nothing_be_marked() -> None:
+    """The body reads a run of at least two, all marked, within two events: so exactly two."""
+    pairs = Inside(Concat((Read(A), plus(Read(A)))), Window(2, WindowUnit.EVENTS))
+    reading = Concat((Read(B), Complement(pairs), Read(B)))
+    stream = [Event(None, at, {"a": 0, "b": int(0 < at < 4)}) for at in range(5)]
+    assert found_by(agrees(reading, stream), stream) == {frozenset([0, 4])}
+    assert found_by(agrees(reading, stream[1:4] + stream[:1]), stream[1:4] + stream[:1]) == set()
 
 
 def test_long_sequences_are_as_long_as_they_are() -> None:
