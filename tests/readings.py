@@ -1,11 +1,15 @@
-"""Random SREMO, streams to read and windows, for Hypothesis; and SREMO's sugar written out.
+"""Random SREMO, streams to read and windows, for Hypothesis and for plain seeds; and SREMO's sugar written out.
 
-Invariant: no register is stored on both sides of an intersection. Everything else may happen: registers that are looked at
-while they are empty, stored and never looked at, stored by events that are not marked, complements of complements, windows in
-windows. Streams have values so few that conditions hold often, NULLs, and events at one time.
+Invariant: no register is stored on both sides of an intersection. Everything else may happen: registers that are
+looked at while they are empty, stored and never looked at, stored by events that are not marked, complements of
+complements, windows in windows. Streams have so few values that conditions hold often, NULLs, and events at one
+time. Number 0 is always the simplest answer, as in `generators`.
 """
 
 from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
 
 from hypothesis import strategies as st
 
@@ -29,10 +33,10 @@ from cepheid.algebra.strings import (
     Iterate,
     Read,
     Reading,
-    parts_of,
 )
 from cepheid.algebra.windows import Window, WindowUnit
 from cepheid.semantics.stream import Event
+from generators import Choices, Draw, Drawn, Seeded, chance, pick
 
 REGISTERS = ("r1", "r2", "r3")
 ANY = Read(TRUE, marked=False)
@@ -61,105 +65,169 @@ def then_next(*parts: Reading) -> Reading:
     return Concat(tuple(item for part in parts for item in (absent(part), part))[1:])
 
 
-# ── conditions ──────────────────────────────────────────────────────────────────────────────────────────────
+# ── cases ───────────────────────────────────────────────────────────────────────────────────────────────────
 
-plain = st.sampled_from(
-    [
-        *(Comparison("=", Attribute(None, "a"), Literal(value)) for value in (0, 1)),
-        Comparison("<", Attribute(None, "b"), Literal(1)),
-        Negation(Comparison("=", Attribute(None, "b"), Literal(0))),
-    ]
+
+@dataclass(frozen=True, slots=True)
+class ReadingCase:
+    reading: Reading
+    stream: list[Event]
+    window: Window | None
+
+
+Kind = Callable[[Choices], ReadingCase]
+
+
+@st.composite
+def reading_cases(draw: Draw, kind: Kind) -> ReadingCase:
+    """A Hypothesis strategy for whole cases."""
+    return kind(Drawn(draw))
+
+
+def seeded_reading(seed: int, kind: Kind) -> ReadingCase:
+    """The case that belongs to a seed."""
+    return kind(Seeded(seed))
+
+
+def reading_case(choices: Choices) -> ReadingCase:
+    reading = expression(choices, 1 + choices.below(8), frozenset(REGISTERS))
+    if chance(choices, 80):
+        stored = tuple(
+            Read(TRUE, chance(choices, 70), register) for register in REGISTERS if chance(choices, 50)
+        )
+        reading = Concat((*stored, reading, Read(_condition(choices))))
+    windows = (None, Window(4, WindowUnit.EVENTS), Window(3, WindowUnit.PLAIN), Window(3, WindowUnit.EVENTS))
+    return ReadingCase(reading, _stream(choices), pick(choices, windows))
+
+
+def crossed(choices: Choices) -> ReadingCase:
+    """Rounds of an intersection whose sides look at what the other stores: both see what was there before the round."""
+
+    def side(mine: str) -> Reading:
+        seen = Read(_compared(choices), True, mine) if chance(choices, 30) else Read(TRUE, True, mine)
+        read = Read(_compared(choices)) if chance(choices, 70) else Read(TRUE)
+        parts = [seen, read] if chance(choices, 50) else [read, seen]
+        return (
+            Concat((*parts, Iterate(Read(TRUE, True, mine)))) if chance(choices, 20) else Concat(tuple(parts))
+        )
+
+    rounds = plus(Both(side("r1"), side("r2")))
+    stored = (Read(TRUE, register="r1"), Read(TRUE, register="r2"))
+    last = Read(Disjunction((_plain(choices), _compared(choices))))
+    reading = Concat((*stored, SKIP, rounds, last))
+    return ReadingCase(reading, _stream(choices, 5), None)
+
+
+def remembering(choices: Choices) -> ReadingCase:
+    """A complement that has to remember events, inside a window by count."""
+    register = pick(choices, REGISTERS[:2])
+    parts = (Read(_condition(choices), True, register), Read(_compared(choices)))
+    body = pick(choices, (absent, Complement))(pick(choices, (then_any, _strict))(*parts))
+    if chance(choices, 30):
+        body = Both(
+            body, Complement(then_any(Read(_plain(choices), True, register), Read(_compared(choices))))
+        )
+    window = Window(3 + choices.below(4), WindowUnit.EVENTS)
+    reading: Reading = Concat((Read(TRUE, register="r1"), body, Read(_plain(choices))))
+    if chance(choices, 30):
+        return ReadingCase(
+            then_any(Inside(reading, window), Read(_condition(choices))), _stream(choices), None
+        )
+    if chance(choices, 30):
+        reading = Concat((Read(TRUE), absent(Inside(reading, window)), Read(_condition(choices))))
+    return ReadingCase(reading, _stream(choices), window)
+
+
+def _strict(*parts: Reading) -> Reading:
+    return Concat(parts)
+
+
+def expression(choices: Choices, size: int, may_store: frozenset[str]) -> Reading:
+    """An expression of about so many terminals that stores in these registers only."""
+    if size <= 1:
+        return _leaf(choices, may_store)
+
+    def part(of: int, registers: frozenset[str] = may_store) -> Reading:
+        return expression(choices, of, registers)
+
+    first = 1 + choices.below(size - 1)
+    match choices.below(14):
+        case 0 | 1 | 2:
+            return Concat((part(first), part(size - first)))
+        case 3 | 4 | 5:
+            return then_any(part(first), part(size - first))
+        case 6 | 7:
+            return Either((part(first), part(size - first)))
+        case 8:
+            return pick(choices, (plus, Iterate))(part(size - 1))
+        case 9 | 10:
+            mine = frozenset(register for register in sorted(may_store) if chance(choices, 50))
+            # Both sides read the same and mark the same more often when one of them is lenient.
+            left, right = part(first, mine), part(size - first, may_store - mine)
+            return Both(left, Either((right, _anything(choices, may_store - mine))))
+        case 11:
+            return Complement(part(size - 1, frozenset(REGISTERS)))
+        case 12:
+            return absent(part(size - 1, frozenset(REGISTERS)))
+        case _:
+            return Inside(part(size - 1), pick(choices, INNER_WINDOWS))
+
+
+INNER_WINDOWS = (
+    Window(3, WindowUnit.EVENTS),
+    Window(2, WindowUnit.EVENTS),
+    Window(1, WindowUnit.PLAIN),
+    Window(2, WindowUnit.PLAIN),
 )
-compared = st.builds(
-    lambda op, register, left, right: Comparison(op, Attribute(None, left), Attribute(register, right)),
-    st.sampled_from(["=", "<", "<>"]),
-    st.sampled_from(REGISTERS),
-    st.sampled_from("ab"),
-    st.sampled_from("ab"),
-)
-tests: st.SearchStrategy[Condition] = st.one_of(
-    plain,
-    compared,
-    compared,
-    st.builds(lambda one, two: Disjunction((one, two)), plain, compared),
-    st.builds(Negation, compared),
-)
-conditions: st.SearchStrategy[Condition] = st.one_of(
-    st.just(TRUE), plain, tests, st.builds(lambda one, two: Conjunction((one, two)), tests, tests)
-)
-
-# ── expressions ─────────────────────────────────────────────────────────────────────────────────────────────
-
-windows = st.sampled_from(
-    [Window(2, WindowUnit.EVENTS), Window(3, WindowUnit.EVENTS), Window(1, WindowUnit.PLAIN)]
-)
-reads = st.builds(
-    Read, conditions, st.sampled_from([True, True, False]), st.sampled_from([None, None, *REGISTERS])
-)
-leaves = st.one_of(reads, reads, reads, st.sampled_from([ANY, SKIP, EPSILON]))
 
 
-def _both(left: Reading, right: Reading) -> Reading:
-    return Both(left, without_stores(right, stores(left)))
+def _anything(choices: Choices, may_store: frozenset[str]) -> Reading:
+    """Any string with any marks, that stores some."""
+    return Iterate(Either((_read(choices, may_store, marked=True), Read(TRUE), ANY)))
 
 
-def stores(reading: Reading) -> set[str]:
-    """Every register that is stored anywhere in it."""
-    own = {reading.register} if isinstance(reading, Read) and reading.register is not None else set()
-    return own.union(*map(stores, parts_of(reading)))
+def _leaf(choices: Choices, may_store: frozenset[str]) -> Reading:
+    return pick(choices, (ANY, SKIP, EPSILON)) if chance(choices, 20) else _read(choices, may_store)
 
 
-def without_stores(reading: Reading, registers: set[str]) -> Reading:
-    """The same that does not store in these registers."""
-
-    def change(part: Reading) -> Reading:
-        return without_stores(part, registers)
-
-    match reading:
-        case Read(condition, marked, register):
-            return Read(condition, marked, None if register in registers else register)
-        case Concat(parts):
-            return Concat(tuple(map(change, parts)))
-        case Either(parts):
-            return Either(tuple(map(change, parts)))
-        case Iterate(body):
-            return Iterate(change(body))
-        case Both(left, right):
-            return Both(change(left), change(right))
-        case Complement(body):
-            return Complement(change(body))
-        case Inside(body, window):
-            return Inside(change(body), window)
+def _read(choices: Choices, may_store: frozenset[str], marked: bool | None = None) -> Read:
+    register = pick(choices, sorted(may_store)) if may_store and chance(choices, 50) else None
+    return Read(_condition(choices), chance(choices, 60) if marked is None else marked, register)
 
 
-def _larger(inner: st.SearchStrategy[Reading]) -> st.SearchStrategy[Reading]:
-    several = st.lists(inner, min_size=2, max_size=3).map(tuple)
-    return st.one_of(
-        several.map(Concat),
-        several.map(Concat),
-        several.map(lambda parts: then_any(*parts)),
-        several.map(Either),
-        inner.map(Iterate),
-        inner.map(plus),
-        st.builds(_both, inner, inner),
-        inner.map(Complement),
-        inner.map(absent),
-        st.builds(Inside, inner, windows),
+def _condition(choices: Choices) -> Condition:
+    match choices.below(9):
+        case 0 | 1 | 2:
+            return TRUE
+        case 3 | 4:
+            return _plain(choices)
+        case 5 | 6:
+            return _compared(choices)
+        case 7:
+            return Conjunction((_plain(choices), _compared(choices)))
+        case _:
+            return pick(
+                choices, (Disjunction((_plain(choices), _compared(choices))), Negation(_compared(choices)))
+            )
+
+
+def _plain(choices: Choices) -> Condition:
+    name, value = pick(choices, "ab"), Literal(choices.below(2))
+    return Comparison(pick(choices, ("=", "<=", "<>")), Attribute(None, name), value)
+
+
+def _compared(choices: Choices) -> Condition:
+    mine, yours = (
+        Attribute(None, pick(choices, "ab")),
+        Attribute(pick(choices, REGISTERS[:2]), pick(choices, "ab")),
     )
+    return Comparison(pick(choices, ("<=", "=", "<>")), mine, yours)
 
 
-readings: st.SearchStrategy[Reading] = st.recursive(leaves, _larger, max_leaves=7)
-
-
-@st.composite
-def matching(draw: st.DrawFn) -> Reading:
-    """An expression with marks around another: more of them match than of those that are drawn at once."""
-    return Concat((draw(reads), draw(readings), Read(draw(conditions))))
-
-
-@st.composite
-def streams(draw: st.DrawFn, most: int = 6) -> list[Event]:
-    gaps = draw(st.lists(st.sampled_from([1, 0, 2]), min_size=1, max_size=most))
-    value = st.sampled_from([0, 1, 2, 1, None])
-    times = [sum(gaps[: at + 1]) for at in range(len(gaps))]
-    return [Event(None, time, {"a": draw(value), "b": draw(value)}) for time in times]
+def _stream(choices: Choices, least: int = 3) -> list[Event]:
+    time, found = 0, []
+    for _ in range(least + choices.below(5)):
+        time += pick(choices, (1, 0, 2))
+        values = {name: pick(choices, (0, 1, 0, 1, 0, 1, 2, None)) for name in "ab"}
+        found.append(Event(None, time, values))
+    return found

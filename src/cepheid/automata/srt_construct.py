@@ -13,7 +13,6 @@ intersection or a complement can make it, another. Invariant: a guard looks at n
 from __future__ import annotations
 
 from collections.abc import Sequence
-from itertools import count
 
 from cepheid.algebra.nodes import EVENTS
 from cepheid.algebra.strings import Inside, Read, Reading, parts_of, walk_reading
@@ -28,6 +27,7 @@ from cepheid.automata.srt_trim import trim_srt
 MOST_STATES = 512
 MOST_TRANSITIONS = 16_384
 MOST_DEPTH = 80
+MOST_COPIES = 12  # of one register, each with another event
 
 
 def construct_srt(reading: Reading, shown: Sequence[str] = (EVENTS,), window: Window | None = None) -> SRT:
@@ -104,8 +104,10 @@ def _stored(deriver: Deriver, thread: Thread, taken: set[str]) -> tuple[Thread, 
         return thread, NOTHING
     used = {slot for _, slot in held}
     first = wanted[0]
-    names = (first if number == 1 else f"{first}_{number}" for number in count(1))
-    name = next(name for name in names if name not in used and (name == first or name not in taken))
+    names = (first, *(f"{first}_{number}" for number in range(2, MOST_COPIES + 1)))
+    name = next((name for name in names if name not in used and (name == first or name not in taken)), None)
+    if name is None:
+        raise NoTransducerError(f"a complement has to remember more than {MOST_COPIES} events at once")
     return named(thread, name, deriver.ordered), frozenset([name])
 
 

@@ -40,6 +40,7 @@ from cepheid.automata.srt_rest import (
 from cepheid.errors import CepheidError
 
 MOST_CASES = 256  # of one complement reading one event
+MOST_WORK = 10_000  # threads looked at; a second at most, as a rule
 
 
 class NoTransducerError(CepheidError):
@@ -65,6 +66,7 @@ class Deriver:
         self._moves: dict[Thread, list[Move]] = {}
         self._everything: dict[Thread, bool] = {}
         self._met: dict[Thread, int] = {}
+        self._work = 0
 
     def moves(self, thread: Thread) -> list[Move]:
         """Every way to read one event.
@@ -100,6 +102,9 @@ class Deriver:
 
     def settled(self, thread: Thread, after: Registers = frozenset()) -> Thread:
         """The same thread in its simplest form: concatenations taken apart, and no slots that nothing looks at."""
+        self._work += 1
+        if self._work > MOST_WORK:
+            raise NoTransducerError("its transducer is too large: it takes too long to make")
         rest: list[Item] = []
         for item in reversed(_flat(thread.rest)):
             match item:

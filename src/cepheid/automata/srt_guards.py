@@ -126,11 +126,13 @@ def exclude(one: Predicate, two: Predicate) -> bool:
 
 
 def _equal(condition: Condition | None) -> Iterator[tuple[Attribute, str | int]]:
+    """What a test says that an attribute equals. Not for whole numbers so large that two may be the same real."""
     match condition:
-        case Comparison("=", Attribute() as attribute, Literal(str() | int() as value)):
-            yield attribute, value
-        case Comparison("=", Literal(str() | int() as value), Attribute() as attribute):
-            yield attribute, value
+        case Comparison("=", Attribute() as attribute, Literal(str() | int() as value)) | Comparison(
+            "=", Literal(str() | int() as value), Attribute() as attribute
+        ):
+            if isinstance(value, str) or abs(value) <= 2**53:
+                yield attribute, value
 
 
 def _text(group: frozenset[Predicate]) -> list[str]:

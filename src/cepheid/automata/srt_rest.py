@@ -14,7 +14,7 @@ The event that is being read is in the slot NEW until `named` gives it a name.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import assert_never
 
 from cepheid.algebra.strings import Both, Complement, Concat, Either, Inside, Iterate, Read, Reading
@@ -28,10 +28,18 @@ Slots = tuple[tuple[str, str], ...]  # (register, slot), by register
 
 @dataclass(frozen=True, slots=True)
 class Thread:
-    """What is left to read, in order, and what the registers hold that it may look at."""
+    """What is left to read, in order, and what the registers hold that it may look at. Threads are looked up so often
+    that each keeps its hash."""
 
     rest: Rest
     slots: Slots = ()
+    _hash: int = field(init=False, repr=False, compare=False)
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "_hash", hash((self.rest, self.slots)))
+
+    def __hash__(self) -> int:
+        return self._hash
 
 
 @dataclass(frozen=True, slots=True)

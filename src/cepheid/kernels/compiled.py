@@ -9,5 +9,6 @@ from __future__ import annotations
 
 import numba
 
-compiled = numba.njit(cache=True, _nrt=False)
+# Flags that are not said are inherited from the first caller that is compiled.
+compiled = numba.njit(cache=True, _nrt=False, forceinline=False)
 inlined = numba.njit(cache=True, _nrt=False, forceinline=True)

@@ -10,10 +10,8 @@ column has a bit in a *mask* word, the bit says whether it is NULL.
 
 from __future__ import annotations
 
-import numba
-
 from cepheid.kernels.bits import as_real, put_word, stay_apart, word_from
-from cepheid.kernels.compiled import inlined
+from cepheid.kernels.compiled import compiled, inlined
 from cepheid.kernels.tagged import (
     ANY,
     BIG,
@@ -138,9 +136,7 @@ def _compare(row, event, stored, at, stride):
     return order & word_from(row, P_OUTCOMES) != 0
 
 
-@numba.njit(
-    cache=True, forceinline=False
-)  # what is not said is inherited from the first caller that is compiled
+@compiled
 def _decide(row, event, stored, at, stride):
     """What is not decided at once. All but the stride are addresses."""
     stay_apart()
