@@ -94,6 +94,8 @@ class RegisterDeterminiser:
     registers each reads in `reads`; `windows` those of nested windows. `labels[0]` is the empty set.
     """
 
+    classes: list[frozenset[int]] | None = None
+
     def __init__(self, srt: SRT, windowed: bool, limit: int = MOST_STATES) -> None:
         self.windowed = windowed
         predicates: Numbering[Predicate] = Numbering()

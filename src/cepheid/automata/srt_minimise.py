@@ -39,6 +39,8 @@ class RegisterAutomaton(Protocol):
     labels: tuple[frozenset[str], ...]
     reads: tuple[tuple[str, ...], ...]
     is_idle_on_others: bool
+    classes: Classes | None
+    """All classes of events that there can be, where that is known."""
 
     def __len__(self) -> int: ...
 
@@ -63,6 +65,7 @@ class MinimalRegisters:
         self.predicates, self.tests, self.windows = automaton.predicates, automaton.tests, automaton.windows
         self.labels, self.reads = automaton.labels, automaton.reads
         self._columns, self._choices = columns, choices
+        self.classes: Classes | None = list(choices[0])
         self.is_idle_on_others = all(
             _is_idle(state, row[frozenset()]) for state, row in enumerate(self._choices)
         )

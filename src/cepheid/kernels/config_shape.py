@@ -5,6 +5,11 @@ remember the same events: the configurations that can be told apart by nothing b
 events' words and, per state, how many partial matches there are, or a list of them. Slots that remember equally
 many events are a *region*; those of a lane and region lie in one block, densely, in no order.
 
+When matches are counted inside a window, slots that remember events hold partial matches of *all* starts, where
+nothing later asks how they began: per state a vector of numbers, one for each start there was when the slot was made.
+What one event does to a state it does to the whole vector. Its words are *loose*: they may exceed their 32 bits for a
+while, so that vectors are added word by word; `W_BITS` bounds how far.
+
 The *ring* of a lane holds the events that matches began with, by ordinal: where they began, and the slot that
 remembers nothing else.
 
@@ -27,6 +32,9 @@ B_AT, B_CAP, B_COUNT, B_WORDS = range(4)
 R_START, R_SLOT, R_WORDS = range(3)
 # words of a slot; then the columns it remembers, then a number or list per state
 S_ORDINAL, S_START, S_COLUMNS = range(3)
+# words of a slot with vectors, in place of numbers: where they are, for how many starts, the bits that no word exceeds,
+# and a bit for each state that has any
+W_AT, W_STARTS, W_BITS, W_STATES, W_WORDS = range(5)
 # words of a node
 N_EVENT, N_BEFORE, N_OTHER, N_WORDS = range(4)
 LABEL_BITS = 16
@@ -35,19 +43,19 @@ JOIN = -1
 # where a move leads
 STAY, BASE, OTHER = range(3)
 NOWHERE = -1
+NEVER = np.iinfo(np.int64).min  # before every start
 
 # why the loop returned
 DONE, MORE_HEAP, MORE_NODES, MORE_OUTPUT, MORE_STACK, WIDEN, TOO_MANY = range(7)
 
 
 class Moves(NamedTuple):
-    """The automaton over the classes met so far. By class, first:"""
+    """The automaton over the classes met so far."""
 
     choice: np.ndarray  # [state, class]: a number, or -1 where the state takes no notice
     reacting: np.ndarray  # [region, class, i]: the states that do, then -1
-    direct: (
-        np.ndarray
-    )  # [region, class]: nothing leaves its slot or its state but by marks, in an order that is safe
+    in_order: np.ndarray  # [region, class]: `reacting` is such that each state can move in place
+    creates: np.ndarray  # [class, 2]: most slots made that remember events, at all and by each such
     accepting: np.ndarray  # [region, class, i]: the states that may complete a match, then -1
     asked_first: np.ndarray  # [choice + 1]
     asked_test: np.ndarray  # per test asked
@@ -61,9 +69,7 @@ class Moves(NamedTuple):
     accepts: np.ndarray  # per mark
     goal_state: np.ndarray  # per goal
     goal_place: np.ndarray
-    goal_carry: (
-        np.ndarray
-    )  # [goal, i]: the words at which the columns to take along begin, -1 for the event, then -2
+    goal_carry: np.ndarray  # [goal, i]: where columns to take along begin, -1 for the event, then -2
 
 
 class Layout(NamedTuple):
@@ -78,6 +84,7 @@ class Layout(NamedTuple):
     column: int  # words of a column: those of a record, then row and position
     home: int  # words that the event a match began with takes: those of a column, or 0
     words: int  # of a number, or 1 for a list
+    vectors: bool  # slots that remember events hold vectors
     most_marks: int  # of one outcome
 
 
@@ -114,6 +121,8 @@ class Work(NamedTuple):
     rows: np.ndarray  # a row per state that moves
     before: np.ndarray  # [region]: slots before the event
     kept: np.ndarray  # [region]: … and of those, slots that are left
+    gone: np.ndarray  # [region]: … and those found to have left the window
+    sums: np.ndarray  # a number
     event_count: np.ndarray  # a number
     one: np.ndarray  # the number 1
     at: np.ndarray  # where the registers of a test are
@@ -128,6 +137,8 @@ def work_for(layout: Layout, moves: Moves) -> Work:
         np.zeros(most, np.int64),
         np.zeros(regions, np.int64),
         np.zeros(regions, np.int64),
+        np.zeros(regions, np.int64),
+        np.zeros(layout.words, np.int64),
         np.zeros(layout.words + 1, np.int64),
         one,
         np.zeros(moves.asked_columns.shape[1], np.int64),

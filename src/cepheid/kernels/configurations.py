@@ -38,6 +38,7 @@ from cepheid.kernels.config_shape import (
     N_EVENT,
     N_OTHER,
     N_WORDS,
+    NEVER,
     NOWHERE,
     R_SLOT,
     R_START,
@@ -47,13 +48,20 @@ from cepheid.kernels.config_shape import (
     S_START,
     STAY,
     TOO_MANY,
+    W_AT,
+    W_BITS,
+    W_STARTS,
+    W_STATES,
     WIDEN,
 )
+from cepheid.kernels.config_vectors import add_all, add_vector, first_alive, make_room, vector_at
 from cepheid.kernels.hashing import mix
-from cepheid.kernels.numbers import add, add_to, is_zero
+from cepheid.kernels.numbers import BITS, add, add_to, is_zero
 from cepheid.kernels.tests import holds
 
-TOP, NODES, STAMP = range(3)  # words of `meta`: heap used, nodes used, number of the event worked on
+TOP, NODES, STAMP, NEED = range(
+    4
+)  # words of `meta`: heap used, nodes used, number of the event, words it needs
 
 
 @inlined
@@ -176,7 +184,7 @@ def other_slot(
     while made[3 * place] == meta[STAMP]:
         if made[3 * place + 1] == region:
             slot = lanes[lane, block + B_AT] + made[3 * place + 2] * size
-            same = heap[slot + S_ORDINAL] == ordinal
+            same = ordinal < 0 or heap[slot + S_ORDINAL] == ordinal
             for j in range(moves.goal_carry.shape[1]):
                 if same and moves.goal_carry[goal, j] >= 0:
                     at = slot + S_COLUMNS + layout.home + j * column
@@ -201,6 +209,26 @@ def other_slot(
             remember(batch, options, i, heap, at, column)
     for w in range(layout.numbers[region], size):
         heap[slot + w] = 0
+    return slot
+
+
+@compiled
+def vector_slot(heap, meta, lane, lanes, layout, moves, batch, options, i, goal, region, like, made):
+    """As `other_slot`, for all starts there are."""
+    slots = lanes[lane, L_SLOTS]
+    slot = other_slot(
+        heap, meta, lane, lanes, layout, moves, batch, options, i, goal, region, -1, NEVER, like, made
+    )
+    if lanes[lane, L_SLOTS] != slots:
+        vectors = slot + layout.numbers[region]
+        starts = lanes[lane, L_HI] - lanes[lane, L_LO]
+        needed = layout.states[region] * starts * layout.words
+        heap[slot + S_ORDINAL] = lanes[lane, L_LO]
+        heap[vectors + W_AT] = meta[TOP]
+        heap[vectors + W_STARTS] = starts
+        for w in range(needed):
+            heap[meta[TOP] + w] = 0
+        meta[TOP] += needed
     return slot
 
 
@@ -247,16 +275,73 @@ def purge(heap, lane, lanes, layout, region, edge):
     lanes[lane, L_SLOTS] -= count - kept
 
 
+@compiled
+def move_vector(moves, layout, options, batch, i, heap, lanes, meta, made_here, region, k, state, goal):
+    """What a state of slot k of a region holds goes to other slots, too: whether a number has become large."""
+    lane, words = batch.lane[i], layout.words
+    block, size = L_BLOCKS + region * B_WORDS, layout.size[region]
+    slot = lanes[lane, block + B_AT] + k * size
+    vectors = slot + layout.numbers[region]
+    reached, place = moves.goal_state[goal], moves.goal_place[goal]
+    first = first_alive(heap, lanes, lane, slot)
+    count = heap[vectors + W_STARTS] - first
+    source = vector_at(heap, layout, slot, state, first)
+    large = False
+    if place == BASE:
+        ordinal = heap[slot + S_ORDINAL] + first
+        for start in range(count):
+            if not is_zero(heap, source + start * words, words):
+                goes = base_slot(heap, meta, lane, lanes, layout, ordinal + start, -1)
+                to = goes + layout.value[reached]
+                large |= add(heap, to, heap, source + start * words, words)
+    else:
+        other = layout.region[reached]
+        goes = vector_slot(
+            heap, meta, lane, lanes, layout, moves, batch, options, i, goal, other, slot, made_here
+        )
+        slot = lanes[lane, block + B_AT] + k * size  # its own block may have been moved
+        vectors, theirs = slot + layout.numbers[region], goes + layout.numbers[other]
+        large |= make_room(heap, vectors, layout.states[region], words, 1)
+        large |= make_room(heap, theirs, layout.states[other], words, 1)
+        start = heap[slot + S_ORDINAL] + first - heap[goes + S_ORDINAL]
+        add_vector(heap, vector_at(heap, layout, goes, reached, start), source, count * words)
+        heap[theirs + W_BITS] = 1 + max(heap[vectors + W_BITS], heap[theirs + W_BITS])
+        heap[theirs + W_STATES] |= 1 << layout.number[reached]
+        heap[goes + S_START] = max(heap[goes + S_START], heap[slot + S_START])
+    return large
+
+
 @inlined
-def move_directly(moves, layout, program, options, batch, i, heap, lanes, nodes, meta, region, at):
-    """Marks within slots, where the order of the states makes it safe to do so in place: whether a number has become
+def put_in_vector(heap, layout, slot, value, goes, reached):
+    """What a slot that remembers nothing holds goes to a state of one with vectors: whether a number has become
     large."""
+    words = layout.words
+    vectors = goes + layout.numbers[layout.region[reached]]
+    to = vector_at(heap, layout, goes, reached, heap[slot + S_ORDINAL] - heap[goes + S_ORDINAL])
+    large = add(heap, to, heap, value, words)
+    bits = heap[vectors + W_BITS] if words == 1 else max(heap[vectors + W_BITS], BITS + 1)
+    while heap[to + words - 1] >> bits != 0:
+        bits += 1
+    heap[vectors + W_BITS] = bits
+    heap[vectors + W_STATES] |= 1 << layout.number[reached]
+    heap[goes + S_START] = max(heap[goes + S_START], heap[slot + S_START])
+    return large
+
+
+@inlined
+def move_in_order(
+    moves, layout, program, options, batch, i, heap, lanes, nodes, meta, made_here, count, region, at
+):
+    """Marks where the order of the states makes it safe to do so in place, in the first `count` slots of a region:
+    whether a number has become large, and how many slots have left the window."""
     lane, klass, edge = batch.lane[i], batch.klass[i], batch.edge[i]
     block, size = L_BLOCKS + region * B_WORDS, layout.size[region]
-    slot, count = lanes[lane, block + B_AT], lanes[lane, block + B_COUNT]
+    slot = lanes[lane, block + B_AT]
     gone = 0
     large = False
-    for _ in range(count):
+    as_vectors = layout.vectors and region > 0
+    known_goal, known_slot = NOWHERE, 0  # where this event's slot with vectors for a goal is
+    for k in range(count):
         if options.windowed and heap[slot + S_START] < edge:
             gone += 1
         else:
@@ -265,7 +350,10 @@ def move_directly(moves, layout, program, options, batch, i, heap, lanes, nodes,
                 if state < 0:
                     break
                 value = slot + layout.value[state]
-                if is_zero(heap, value, layout.words):
+                if as_vectors:
+                    if heap[slot + layout.numbers[region] + W_STATES] >> layout.number[state] & 1 == 0:
+                        continue
+                elif is_zero(heap, value, layout.words):
                     continue
                 choice = moves.choice[state, klass]
                 row = moves.row_first[choice] + bits_of(
@@ -275,6 +363,56 @@ def move_directly(moves, layout, program, options, batch, i, heap, lanes, nodes,
                     goal = moves.goal[mark]
                     if goal == NOWHERE:
                         continue
+                    reached = moves.goal_state[goal]
+                    if as_vectors and moves.goal_place[goal] == STAY:
+                        vectors = slot + layout.numbers[region]
+                        large |= make_room(heap, vectors, layout.states[region], layout.words, 1)
+                        first = first_alive(heap, lanes, lane, slot)
+                        source = vector_at(heap, layout, slot, state, first)
+                        target = vector_at(heap, layout, slot, reached, first)
+                        for w in range((heap[vectors + W_STARTS] - first) * layout.words):
+                            heap[target + w] += heap[source + w]
+                        heap[vectors + W_BITS] += 1
+                        heap[vectors + W_STATES] |= 1 << layout.number[reached]
+                        continue
+                    if as_vectors:
+                        large |= move_vector(
+                            moves,
+                            layout,
+                            options,
+                            batch,
+                            i,
+                            heap,
+                            lanes,
+                            meta,
+                            made_here,
+                            region,
+                            k,
+                            state,
+                            goal,
+                        )
+                        slot = lanes[lane, block + B_AT] + k * size
+                        continue
+                    if moves.goal_place[goal] != STAY:
+                        if goal != known_goal:
+                            known_goal = goal
+                            known_slot = vector_slot(
+                                heap,
+                                meta,
+                                lane,
+                                lanes,
+                                layout,
+                                moves,
+                                batch,
+                                options,
+                                i,
+                                goal,
+                                layout.region[reached],
+                                -1,
+                                made_here,
+                            )
+                        large |= put_in_vector(heap, layout, slot, value, known_slot, reached)
+                        continue
                     to = slot + layout.value[moves.goal_state[goal]]
                     if options.counting:
                         large |= add(heap, to, heap, value, layout.words)
@@ -282,9 +420,27 @@ def move_directly(moves, layout, program, options, batch, i, heap, lanes, nodes,
                         event = batch.row[i] << LABEL_BITS | moves.label[mark]
                         heap[to] = node(nodes, meta, event, heap[value], heap[to])
         slot += size
-    if gone > 8 + count // 2:
-        purge(heap, lane, lanes, layout, region, edge)
-    return large
+    return large, gone
+
+
+@inlined
+def sum_vector(heap, lanes, lane, layout, slot, state, edge, out_sums):
+    """The number of a state's partial matches that began inside the window."""
+    region = layout.region[state]
+    vectors = slot + layout.numbers[region]
+    ring, cap = lanes[lane, L_RING], lanes[lane, L_RING_CAP]
+    first = first_alive(heap, lanes, lane, slot)
+    starts = heap[vectors + W_STARTS]
+    while (
+        first < starts
+        and heap[ring + (heap[slot + S_ORDINAL] + first & (cap - 1)) * R_WORDS + R_START] < edge
+    ):
+        first += 1
+    bits = 0
+    while starts >> bits != 0:
+        bits += 1
+    make_room(heap, vectors, layout.states[region], layout.words, bits - 8)
+    add_all(out_sums, heap, vector_at(heap, layout, slot, state, first), starts - first, layout.words)
 
 
 @inlined
@@ -300,6 +456,7 @@ def ending(
     nodes,
     at,
     one,
+    sums,
     event_count,
     path,
     waiting,
@@ -324,7 +481,10 @@ def ending(
                     if state < 0:
                         break
                     value = slot + layout.value[state]
-                    if is_zero(heap, value, layout.words):
+                    if layout.vectors and region > 0:
+                        if heap[slot + layout.numbers[region] + W_STATES] >> layout.number[state] & 1 == 0:
+                            continue
+                    elif is_zero(heap, value, layout.words):
                         continue
                     choice = moves.choice[state, klass]
                     row = moves.row_first[choice] + bits_of(
@@ -332,6 +492,12 @@ def ending(
                     )
                     for mark in range(moves.mark_first[row], moves.mark_first[row + 1]):
                         if not moves.accepts[mark]:
+                            continue
+                        if layout.vectors and region > 0:
+                            sum_vector(heap, lanes, lane, layout, slot, state, edge, sums)
+                            if not is_zero(sums, 0, layout.words):
+                                matched = True
+                                add(event_count, 0, sums, 0, layout.words)
                             continue
                         matched = True
                         if options.counting:
@@ -407,17 +573,22 @@ def configurations(
     """Works on the events from `begin` on: why it returned, the event it stopped before, matches made."""
     regions = len(layout.size)
     words = layout.words
-    scratch, rows, before, kept, event_count, one, at = work
-    largest = 0
+    scratch, rows, before, kept, gone, sums, event_count, one, at = work
+    largest, most_states = 0, 0
     for region in range(regions):
+        most_states = max(most_states, layout.states[region])
         largest = max(largest, layout.size[region])
     largest = max(largest, R_WORDS)
     for i in range(begin, len(batch.lane)):
         lane, klass, edge = batch.lane[i], batch.klass[i], batch.edge[i]
         possible = (lanes[lane, L_SLOTS] + 1) * (layout.most_marks + 1)
-        if meta[TOP] + 8 * (possible + 2) * (largest + R_WORDS) > len(heap) or 6 * possible + 6 > len(
-            made_here
-        ):
+        needed = 8 * (possible + 2) * (largest + R_WORDS)
+        if layout.vectors:
+            slots = lanes[lane, L_SLOTS] - lanes[lane, L_BLOCKS + B_COUNT]
+            made_most = moves.creates[klass, 0] + moves.creates[klass, 1] * slots
+            needed += made_most * most_states * (lanes[lane, L_HI] - lanes[lane, L_LO] + 1) * words
+        if meta[TOP] + needed > len(heap) or 6 * possible + 6 > len(made_here):
+            meta[NEED] = needed
             return MORE_HEAP, i, made
         if not options.counting and (meta[NODES] + 2 * possible + 2) * N_WORDS > len(nodes):
             return MORE_NODES, i, made
@@ -435,6 +606,7 @@ def configurations(
             nodes,
             at,
             one,
+            sums,
             event_count,
             path,
             waiting,
@@ -472,14 +644,30 @@ def configurations(
             ring_entry(heap, meta, lane, lanes, 0)
         changed = False
         for region in range(regions):
-            if moves.direct[region, klass]:
-                large |= move_directly(
-                    moves, layout, program, options, batch, i, heap, lanes, nodes, meta, region, at
-                )
             before[region] = lanes[lane, L_BLOCKS + region * B_WORDS + B_COUNT]
             kept[region] = before[region]
+            gone[region] = 0
         for region in range(regions):
-            if moves.reacting[region, klass, 0] < 0 or moves.direct[region, klass]:
+            if moves.in_order[region, klass]:
+                longer, gone[region] = move_in_order(
+                    moves,
+                    layout,
+                    program,
+                    options,
+                    batch,
+                    i,
+                    heap,
+                    lanes,
+                    nodes,
+                    meta,
+                    made_here,
+                    before[region],
+                    region,
+                    at,
+                )
+                large |= longer
+                continue
+            if moves.reacting[region, klass, 0] < 0:
                 continue
             block, size = L_BLOCKS + region * B_WORDS, layout.size[region]
             states, numbers = layout.states[region], layout.numbers[region]
@@ -545,6 +733,24 @@ def configurations(
                                 else:
                                     scratch[to] = node(nodes, meta, JOIN, heap[value], scratch[to])
                                 continue
+                            if layout.vectors:
+                                goes = vector_slot(
+                                    heap,
+                                    meta,
+                                    lane,
+                                    lanes,
+                                    layout,
+                                    moves,
+                                    batch,
+                                    options,
+                                    i,
+                                    goal,
+                                    layout.region[reached],
+                                    -1,
+                                    made_here,
+                                )
+                                large |= put_in_vector(heap, layout, slot, value, goes, reached)
+                                continue
                             ordinal, start = heap[slot + S_ORDINAL], heap[slot + S_START]
                             if place == BASE:
                                 goes = base_slot(heap, meta, lane, lanes, layout, ordinal, slot)
@@ -579,7 +785,7 @@ def configurations(
                                 heap[to] = heap[value]
                             else:
                                 heap[to] = node(nodes, meta, JOIN, heap[value], heap[to])
-                    dead = True
+                    dead = not layout.vectors  # what has vectors may come back to any start
                     for w in range(states * words):
                         heap[slot + numbers + w] = scratch[w]
                         if scratch[w] != 0:
@@ -643,6 +849,9 @@ def configurations(
                     heap[to] = node(nodes, meta, event, 0, heap[to])
         if changed:
             settle_blocks(heap, lane, lanes, layout, kept, before)
+        for region in range(regions):
+            if gone[region] > 8 + before[region] // 2:
+                purge(heap, lane, lanes, layout, region, edge)
         if large:
             return WIDEN, i + 1, made
     return DONE, len(batch.lane), made

@@ -12,6 +12,7 @@ from cepheid.automata.srt import SRT
 from cepheid.automata.srt_construct import construct_srt
 from cepheid.automata.srt_determinise import RegisterDeterminiser
 from cepheid.automata.srt_ends import with_one_end
+from cepheid.automata.srt_minimise import MOST_STEPS, possible_sets
 from cepheid.automata.srt_of_pattern import srt_of_pattern
 from cepheid.automata.srt_trim import trim_srt
 from cepheid.errors import CepheidError
@@ -40,12 +41,14 @@ def _transducer(query: Query, names: tuple[str, ...]) -> SRT:
 
 
 def _explore(automaton: RegisterDeterminiser) -> None:
-    """Meets the states that events which satisfy one predicate, or all, lead to: so many that a query which needs
-    more than fit is refused here and not by its data."""
-    every = frozenset(range(len(automaton.predicates)))
-    classes = [frozenset[int](), every, *(frozenset([number]) for number in every)]
+    """Meets the states that there can be, so that a query which needs more than fit is refused here and not by its
+    data. Where the classes of events are too many for that, those that satisfy one predicate have to do."""
+    classes = possible_sets(automaton.predicates, MOST_STEPS)
+    if classes is None:
+        singles = (frozenset([number]) for number in range(len(automaton.predicates)))
+        classes = [frozenset(), *singles]
     state = 0
-    while state < len(automaton):
+    while state < len(automaton) and state * len(classes) <= MOST_STEPS:
         for satisfied in classes:
             automaton.choices(state, satisfied)
         state += 1

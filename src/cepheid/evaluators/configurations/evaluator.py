@@ -15,12 +15,12 @@ from cepheid.algebra.nodes import Query, WindowUnit
 from cepheid.automata.cea import Predicate
 from cepheid.automata.srt_minimise import RegisterAutomaton
 from cepheid.evaluators.compact.classes import Classes
-from cepheid.evaluators.configurations.store import NEVER, Store
+from cepheid.evaluators.configurations.store import Store
 from cepheid.evaluators.configurations.tables import Columns, Tables
 from cepheid.evaluators.configurations.tests import Tests
 from cepheid.evaluators.interface import GUARD, Events, State, part_of
 from cepheid.evaluators.window import SlidingWindow
-from cepheid.kernels.config_shape import ConfigBatch, ConfigOptions
+from cepheid.kernels.config_shape import NEVER, ConfigBatch, ConfigOptions
 from cepheid.matches.found import Found, Ints, nothing_found
 from cepheid.schema import Schema
 
@@ -57,7 +57,7 @@ class ConfigurationsEvaluator:
         remembers = bool(automaton.tests or automaton.windows)
         column = self._tests.record + 1 + any(by_position) if remembers else 0
         windowed = query.window is not None
-        self._tables = Tables(automaton, order, Columns(column, windowed))
+        self._tables = Tables(automaton, order, Columns(column, windowed), counting and windowed)
         self._store = Store(self._tables, self._tests, counting)
         self._window = SlidingWindow(query.window)
         self.positional = self._window.by_position or any(by_position)

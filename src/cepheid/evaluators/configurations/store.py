@@ -30,6 +30,7 @@ from cepheid.kernels.config_shape import (
     MORE_OUTPUT,
     MORE_STACK,
     N_WORDS,
+    NEVER,
     S_COLUMNS,
     TOO_MANY,
     WIDEN,
@@ -38,11 +39,10 @@ from cepheid.kernels.config_shape import (
     Layout,
     work_for,
 )
-from cepheid.kernels.configurations import NODES, STAMP, TOP, configurations
+from cepheid.kernels.configurations import NEED, NODES, STAMP, TOP, configurations
 from cepheid.kernels.numbers import from_int, to_int
 from cepheid.matches.found import LABEL, Found, Ints, nothing_found
 
-NEVER = np.iinfo(np.int64).min
 _MOST_KEPT = 1 << 22  # events of matches that room is kept for
 _FEWEST_WORDS = 1 << 12
 _SPARE_TEXTS = 1 << 14  # texts kept beyond twice those in use
@@ -58,7 +58,7 @@ class Store:
         self._heap = np.zeros(_FEWEST_WORDS, np.int64)
         self._lanes = np.zeros((1, L_BLOCKS), np.int64)
         self._nodes = np.zeros(N_WORDS if counting else _FEWEST_WORDS, np.int64)
-        self._meta = np.array([0, 1, 0])
+        self._meta = np.array([0, 1, 0, 0])
         self._made = np.zeros(3 * 64, np.int64)
         self._total = np.zeros(16, np.int64)
         self._path = np.zeros(256, np.int64)
@@ -153,8 +153,7 @@ class Store:
         """Room for one more event in a lane of so many slots, and for as much again as lives."""
         assert self._layout is not None
         possible = self._possible(slots)
-        needed = 8 * (possible + 2) * (int(self._layout.size.max()) + 8)
-        self._copy(edge, np.arange(len(self._lanes)), needed)
+        self._copy(edge, np.arange(len(self._lanes)), 2 * int(self._meta[NEED]))
         cells = len(self._made) // 3
         while 6 * possible + 6 > 3 * cells:
             cells *= 2

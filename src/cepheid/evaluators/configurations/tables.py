@@ -15,10 +15,11 @@ import numpy.typing as npt
 
 from cepheid.automata.srt_determinise import NEW, ROOT, Choices, Goal, Outcome, Place
 from cepheid.automata.srt_minimise import RegisterAutomaton
-from cepheid.kernels.config_shape import BASE, NOWHERE, OTHER, S_COLUMNS, STAY, Layout, Moves
+from cepheid.kernels.config_shape import BASE, NOWHERE, OTHER, S_COLUMNS, STAY, W_WORDS, Layout, Moves
 from cepheid.matches.found import Ints
 
 _PLACES = {Place.STAY: STAY, Place.BASE: BASE, Place.OTHER: OTHER}
+_MOST_STATES = 60  # of a region with vectors
 _NONE = -2  # in place of a column to take along: there are no more
 
 
@@ -46,12 +47,18 @@ class Tables:
     """`moves` and `layout` as of the last `fit`; `notices[class]` says whether any state takes notice of it."""
 
     def __init__(
-        self, automaton: RegisterAutomaton, order: Sequence[tuple[int, ...]], columns: Columns
+        self,
+        automaton: RegisterAutomaton,
+        order: Sequence[tuple[int, ...]],
+        columns: Columns,
+        sums_starts: bool,
     ) -> None:
-        """`order[test]`: the places of its registers, in the order its program numbers them."""
+        """`order[test]`: the places of its registers, in the order its program numbers them. With `sums_starts`
+        numbers of different starts are kept as vectors, if nothing asks how a partial match began."""
         self._automaton = automaton
         self._order = order
         self.columns = columns
+        self.vectors = sums_starts and self._is_free_of_starts()
         self._choices: dict[tuple[int, int], Choices] = {}
         self._classes = 0
         self.moves: Moves
@@ -85,11 +92,11 @@ class Tables:
             if columns != ROOT:
                 number[state] = states[columns]
                 states[columns] += 1
-        value = np.array(
-            [0 if columns == ROOT else self.columns.end(int(columns)) for columns in region], np.int64
-        )
-        value += number * words
         numbers = np.array([self.columns.end(columns) for columns in range(regions)], np.int64)
+        value = np.where(region == ROOT, 0, numbers[region] + number * words)
+        size = numbers + states * words
+        if self.vectors:
+            size[1:] = numbers[1:] + W_WORDS
         most = max(len(outcome.marks) for choices in self._choices.values() for outcome in choices.outcomes)
         return Layout(
             region,
@@ -97,10 +104,11 @@ class Tables:
             states,
             value,
             numbers,
-            numbers + states * words,
+            size,
             self.columns.column,
             self.columns.home,
             words,
+            self.vectors,
             most,
         )
 
@@ -120,38 +128,54 @@ class Tables:
                 reacting.setdefault(where, []).append(state)
             if any(mark.accepts for outcome in choices.outcomes for mark in outcome.marks):
                 accepting.setdefault(where, []).append(state)
-        direct = np.zeros((regions, classes), np.bool_)
+        in_order = np.zeros((regions, classes), np.bool_)
         for (columns, klass), found in reacting.items():
-            ordered = self._in_order(found, klass) if columns >= 0 else None
+            if columns == ROOT:
+                continue
+            choices_of = {state: self._choices[state, klass] for state in found}
+            ordered = _ordered(choices_of, self.vectors)
             if ordered is not None:
                 reacting[columns, klass] = ordered
-                direct[columns, klass] = True
+                in_order[columns, klass] = True
         return flat.moves(
             choice,
             _by_region(reacting, regions, classes),
-            direct,
+            in_order,
+            self._creates(region, classes),
             _by_region(accepting, regions, classes),
         )
 
-    def _in_order(self, states: list[int], klass: int) -> list[int] | None:
-        """The states of a region in an order in which each moves before others move to it, if all they do on a class
-        is to mark and stay in their slots."""
-        before: dict[int, set[int]] = {}
-        for state in states:
-            before[state] = set()
-            for outcome in self._choices[state, klass].outcomes:
-                goals = [mark.goal for mark in outcome.marks if mark.goal is not None]
-                stays = outcome.skip == Goal(state, Place.STAY) and all(
-                    goal.place is Place.STAY for goal in goals
-                )
-                if not stays or [goal.state for goal in goals].count(state) > 1:
-                    return None
-                before[state] |= {goal.state for goal in goals if goal.state != state}
-        try:
-            order = list(TopologicalSorter(before).static_order())
-        except CycleError:
-            return None
-        return [state for state in order if state in before]
+    def _creates(self, region: Ints, classes: int) -> Ints:
+        """By class, the most slots that remember events which an event makes: at all from those that remember none,
+        and from each other."""
+        creates = np.zeros((classes, 2), np.int64)
+        for (state, klass), choices in self._choices.items():
+            most = max(
+                sum(goal.place is Place.OTHER for goal in _goals(outcome)) for outcome in choices.outcomes
+            )
+            creates[klass, int(region[state] > 0)] += most
+        return creates
+
+    def _is_free_of_starts(self) -> bool:
+        """Whether partial matches that remember events do the same whatever they began with, on every class there can
+        be, and can do so in place."""
+        if self._automaton.classes is None:
+            return False
+        by_region: dict[int, list[int]] = {}
+        for state in range(len(self._automaton)):
+            by_region.setdefault(self._automaton.columns(state), []).append(state)
+        for columns, states in by_region.items():
+            if columns <= 0:
+                continue
+            if len(states) > _MOST_STATES:
+                return False
+            for satisfied in self._automaton.classes:
+                choices = {state: self._automaton.choices(state, satisfied) for state in states}
+                if any(0 in asked.columns for one in choices.values() for asked in one.asked):
+                    return False
+                if _ordered(choices, True) is None:
+                    return False
+        return True
 
     def columns_of(self, test: int, columns: tuple[int, ...]) -> list[int]:
         """The words at which the columns a test reads begin, in the order of its program."""
@@ -194,7 +218,9 @@ class _Flat:
     def _number(self, goal: Goal | None) -> int:
         return NOWHERE if goal is None else self._goals.setdefault(goal, len(self._goals))
 
-    def moves(self, choice: Ints, reacting: Ints, direct: npt.NDArray[np.bool_], accepting: Ints) -> Moves:
+    def moves(
+        self, choice: Ints, reacting: Ints, in_order: npt.NDArray[np.bool_], creates: Ints, accepting: Ints
+    ) -> Moves:
         carries = [
             [-1 if column == NEW else self._tables.columns.at(column) for column in goal.carry]
             for goal in self._goals
@@ -202,7 +228,8 @@ class _Flat:
         return Moves(
             choice,
             reacting,
-            direct,
+            in_order,
+            creates,
             accepting,
             np.array(self._asked_first, np.int64),
             np.array(self._asked_test, np.int64),
@@ -218,6 +245,32 @@ class _Flat:
             np.array([_PLACES[goal.place] for goal in self._goals], np.int64),
             _padded(carries, _NONE),
         )
+
+
+def _goals(outcome: Outcome) -> list[Goal]:
+    reached = (outcome.skip, *(mark.goal for mark in outcome.marks))
+    return [goal for goal in reached if goal is not None]
+
+
+def _ordered(choices: dict[int, Choices], may_leave: bool) -> list[int] | None:
+    """The states of a region in an order in which each moves before others move to it, if all that they do on a
+    class is to mark and stay, or with `may_leave` to mark."""
+    before: dict[int, set[int]] = {}
+    for state, choice in choices.items():
+        before[state] = set()
+        for outcome in choice.outcomes:
+            goals = [mark.goal for mark in outcome.marks if mark.goal is not None]
+            staying = [goal.state for goal in goals if goal.place is Place.STAY]
+            if outcome.skip != Goal(state, Place.STAY) or staying.count(state) > 1:
+                return None
+            if len(staying) < len(goals) and not may_leave:
+                return None
+            before[state] |= set(staying) - {state}
+    try:
+        order = list(TopologicalSorter(before).static_order())
+    except CycleError:
+        return None
+    return [state for state in order if state in before]
 
 
 def _is_idle(state: int, outcome: Outcome) -> bool:
