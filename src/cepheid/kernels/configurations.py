@@ -850,7 +850,7 @@ def configurations(
         if changed:
             settle_blocks(heap, lane, lanes, layout, kept, before)
         for region in range(regions):
-            if gone[region] > 8 + before[region] // 2:
+            if gone[region] > 2 + before[region] // 4:
                 purge(heap, lane, lanes, layout, region, edge)
         if large:
             return WIDEN, i + 1, made
