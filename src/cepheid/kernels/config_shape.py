@@ -13,6 +13,9 @@ while, so that vectors are added word by word; `W_BITS` bounds how far.
 The *ring* of a lane holds the events that matches began with, by ordinal: where they began, and the slot that
 remembers nothing else.
 
+Where an event can move only slots in which one word equals one of its own, the slots of a region are found by an
+*index*: a hash of that word leads to the newest, and `S_NEXT` of each to the one before.
+
 A *list* of partial matches is a node: one marked event before which comes any of the list `N_BEFORE`, or else any
 partial match of the list `N_OTHER`. A node whose word is JOIN has no event: it is the two lists. Nodes never change
 and point to older ones.
@@ -26,12 +29,15 @@ import numpy as np
 
 # words of a lane; then those of a block for each region
 L_ROOT, L_RING, L_RING_CAP, L_LO, L_HI, L_SLOTS, L_EDGE, L_BLOCKS = range(8)
-# words of a block: where it begins, for how many slots there is room, how many there are
-B_AT, B_CAP, B_COUNT, B_WORDS = range(4)
+# words of a block: where it begins, for how many slots there is room, how many there are, how often one was met that
+# had left the window
+B_AT, B_CAP, B_COUNT, B_GONE, B_WORDS = range(5)
 # words of a ring's entry
 R_START, R_SLOT, R_WORDS = range(3)
 # words of a slot; then the columns it remembers, then a number or list per state
-S_ORDINAL, S_START, S_COLUMNS = range(3)
+S_ORDINAL, S_START, S_NEXT, S_COLUMNS = range(4)
+# words of a cell of the index: a lane and region (0: none), a word of a slot, the newest slot with it
+I_BLOCK, I_WORD, I_SLOT, I_WORDS = range(4)
 # words of a slot with vectors, in place of numbers: where they are, for how many starts, the bits that no word exceeds,
 # and a bit for each state that has any
 W_AT, W_STARTS, W_BITS, W_STATES, W_WORDS = range(5)
@@ -56,6 +62,7 @@ class Moves(NamedTuple):
     reacting: np.ndarray  # [region, class, i]: the states that do, then -1
     in_order: np.ndarray  # [region, class]: `reacting` is such that each state can move in place
     creates: np.ndarray  # [class, 2]: most slots made that remember events, at all and by each such
+    equals: np.ndarray  # [region, class]: the word of the event that a slot's indexed word must equal, or -1
     accepting: np.ndarray  # [region, class, i]: the states that may complete a match, then -1
     asked_first: np.ndarray  # [choice + 1]
     asked_test: np.ndarray  # per test asked
@@ -84,6 +91,7 @@ class Layout(NamedTuple):
     column: int  # words of a column: those of a record, then row and position
     home: int  # words that the event a match began with takes: those of a column, or 0
     words: int  # of a number, or 1 for a list
+    indexed: np.ndarray  # [region]: the word of its slots that the index goes by, or -1
     vectors: bool  # slots that remember events hold vectors
     most_marks: int  # of one outcome
 
@@ -121,7 +129,6 @@ class Work(NamedTuple):
     rows: np.ndarray  # a row per state that moves
     before: np.ndarray  # [region]: slots before the event
     kept: np.ndarray  # [region]: … and of those, slots that are left
-    gone: np.ndarray  # [region]: … and those found to have left the window
     sums: np.ndarray  # a number
     event_count: np.ndarray  # a number
     one: np.ndarray  # the number 1
@@ -135,7 +142,6 @@ def work_for(layout: Layout, moves: Moves) -> Work:
     return Work(
         np.zeros(most * layout.words, np.int64),
         np.zeros(most, np.int64),
-        np.zeros(regions, np.int64),
         np.zeros(regions, np.int64),
         np.zeros(regions, np.int64),
         np.zeros(layout.words, np.int64),

@@ -13,6 +13,7 @@ import numpy as np
 
 from cepheid.kernels.compiled import compiled, inlined
 from cepheid.kernels.config_emit import emit_list
+from cepheid.kernels.config_index import enter, enter_all, leave_all, newest
 from cepheid.kernels.config_shape import (
     B_AT,
     B_CAP,
@@ -20,6 +21,7 @@ from cepheid.kernels.config_shape import (
     B_WORDS,
     BASE,
     DONE,
+    I_WORDS,
     JOIN,
     L_BLOCKS,
     L_EDGE,
@@ -44,6 +46,7 @@ from cepheid.kernels.config_shape import (
     R_START,
     R_WORDS,
     S_COLUMNS,
+    S_NEXT,
     S_ORDINAL,
     S_START,
     STAY,
@@ -59,9 +62,8 @@ from cepheid.kernels.hashing import mix
 from cepheid.kernels.numbers import BITS, add, add_to, is_zero
 from cepheid.kernels.tests import holds
 
-TOP, NODES, STAMP, NEED = range(
-    4
-)  # words of `meta`: heap used, nodes used, number of the event, words it needs
+# words of `meta`: heap used, nodes used, number of the event, words it needs, cells of the index used
+TOP, NODES, STAMP, NEED, CELLS = range(5)
 
 
 @inlined
@@ -148,9 +150,9 @@ def remember(batch, options, i, heap, at, column):
 
 
 @compiled
-def base_slot(heap, meta, lane, lanes, layout, ordinal, like):
+def base_slot(heap, meta, lane, lanes, layout, index, batch, options, i, ordinal, like):
     """The address of the slot that remembers only how matches began, made where there is none. `like` is a slot of the
-    same start, to take the first column from, or -1."""
+    same start, to take the first column from; -1 where it begins with the event at hand."""
     entry = lanes[lane, L_RING] + (ordinal & (lanes[lane, L_RING_CAP] - 1)) * R_WORDS
     size = layout.size[0]
     if heap[entry + R_SLOT] == NOWHERE:
@@ -158,17 +160,23 @@ def base_slot(heap, meta, lane, lanes, layout, ordinal, like):
         slot = block_for_one_more(heap, meta, lane, lanes, L_BLOCKS, size)
         heap[slot + S_ORDINAL] = ordinal
         heap[slot + S_START] = heap[entry + R_START]
-        for w in range(layout.home):
-            heap[slot + S_COLUMNS + w] = heap[like + S_COLUMNS + w] if like >= 0 else 0
+        if like >= 0:
+            for w in range(layout.home):
+                heap[slot + S_COLUMNS + w] = heap[like + S_COLUMNS + w]
+        elif layout.home > 0:
+            remember(batch, options, i, heap, slot + S_COLUMNS, layout.column)
         for w in range(layout.numbers[0], size):
             heap[slot + w] = 0
+        if layout.indexed[0] >= 0:
+            block = lane * len(layout.size) + 1
+            meta[CELLS] += enter(index, heap, block, layout.indexed[0], slot, heap[entry + R_SLOT])
         return slot
     return lanes[lane, L_BLOCKS + B_AT] + heap[entry + R_SLOT] * size
 
 
 @compiled
 def other_slot(
-    heap, meta, lane, lanes, layout, moves, batch, options, i, goal, region, ordinal, start, like, made
+    heap, meta, lane, lanes, layout, index, moves, batch, options, i, goal, region, ordinal, start, like, made
 ):
     """The address of the slot, made by this event, that remembers what a goal takes along from the slot `like` (-1:
     from none). Partial matches that agree share one."""
@@ -209,15 +217,18 @@ def other_slot(
             remember(batch, options, i, heap, at, column)
     for w in range(layout.numbers[region], size):
         heap[slot + w] = 0
+    if layout.indexed[region] >= 0:
+        number = lane * len(layout.size) + region + 1
+        meta[CELLS] += enter(index, heap, number, layout.indexed[region], slot, made[3 * place + 2])
     return slot
 
 
 @compiled
-def vector_slot(heap, meta, lane, lanes, layout, moves, batch, options, i, goal, region, like, made):
+def vector_slot(heap, meta, lane, lanes, layout, index, moves, batch, options, i, goal, region, like, made):
     """As `other_slot`, for all starts there are."""
     slots = lanes[lane, L_SLOTS]
     slot = other_slot(
-        heap, meta, lane, lanes, layout, moves, batch, options, i, goal, region, -1, NEVER, like, made
+        heap, meta, lane, lanes, layout, index, moves, batch, options, i, goal, region, -1, NEVER, like, made
     )
     if lanes[lane, L_SLOTS] != slots:
         vectors = slot + layout.numbers[region]
@@ -254,9 +265,11 @@ def settle_blocks(heap, lane, lanes, layout, kept, before):
 
 
 @compiled
-def purge(heap, lane, lanes, layout, region, edge):
+def purge(heap, lane, lanes, layout, index, region, edge):
     """Drops the slots of a region that began before the edge."""
     block, size = L_BLOCKS + region * B_WORDS, layout.size[region]
+    if layout.indexed[region] >= 0:
+        leave_all(index, heap, lane, lanes, layout, region)
     at, count = lanes[lane, block + B_AT], lanes[lane, block + B_COUNT]
     kept = 0
     for k in range(count):
@@ -272,11 +285,16 @@ def purge(heap, lane, lanes, layout, region, edge):
                 heap[lanes[lane, L_RING] + entry + R_SLOT] = kept
         kept += 1
     lanes[lane, block + B_COUNT] = kept
+    lanes[lane, block + B_GONE] = 0
     lanes[lane, L_SLOTS] -= count - kept
+    if layout.indexed[region] >= 0:
+        enter_all(index, heap, lane, lanes, layout, region)
 
 
 @compiled
-def move_vector(moves, layout, options, batch, i, heap, lanes, meta, made_here, region, k, state, goal):
+def move_vector(
+    moves, layout, options, batch, i, heap, lanes, meta, index, made_here, region, k, state, goal
+):
     """What a state of slot k of a region holds goes to other slots, too: whether a number has become large."""
     lane, words = batch.lane[i], layout.words
     block, size = L_BLOCKS + region * B_WORDS, layout.size[region]
@@ -291,13 +309,15 @@ def move_vector(moves, layout, options, batch, i, heap, lanes, meta, made_here, 
         ordinal = heap[slot + S_ORDINAL] + first
         for start in range(count):
             if not is_zero(heap, source + start * words, words):
-                goes = base_slot(heap, meta, lane, lanes, layout, ordinal + start, -1)
+                goes = base_slot(
+                    heap, meta, lane, lanes, layout, index, batch, options, i, ordinal + start, slot
+                )
                 to = goes + layout.value[reached]
                 large |= add(heap, to, heap, source + start * words, words)
     else:
         other = layout.region[reached]
         goes = vector_slot(
-            heap, meta, lane, lanes, layout, moves, batch, options, i, goal, other, slot, made_here
+            heap, meta, lane, lanes, layout, index, moves, batch, options, i, goal, other, slot, made_here
         )
         slot = lanes[lane, block + B_AT] + k * size  # its own block may have been moved
         vectors, theirs = slot + layout.numbers[region], goes + layout.numbers[other]
@@ -309,6 +329,33 @@ def move_vector(moves, layout, options, batch, i, heap, lanes, meta, made_here, 
         heap[theirs + W_STATES] |= 1 << layout.number[reached]
         heap[goes + S_START] = max(heap[goes + S_START], heap[slot + S_START])
     return large
+
+
+@compiled
+def leave(moves, layout, options, batch, i, heap, lanes, meta, index, made_here, slot, goal):
+    """The address of the slot that a goal leads to from another."""
+    lane, ordinal, start = batch.lane[i], heap[slot + S_ORDINAL], heap[slot + S_START]
+    if moves.goal_place[goal] == BASE:
+        return base_slot(heap, meta, lane, lanes, layout, index, batch, options, i, ordinal, slot)
+    region = layout.region[moves.goal_state[goal]]
+    return other_slot(
+        heap,
+        meta,
+        lane,
+        lanes,
+        layout,
+        index,
+        moves,
+        batch,
+        options,
+        i,
+        goal,
+        region,
+        ordinal,
+        start,
+        slot,
+        made_here,
+    )
 
 
 @inlined
@@ -330,20 +377,27 @@ def put_in_vector(heap, layout, slot, value, goes, reached):
 
 @inlined
 def move_in_order(
-    moves, layout, program, options, batch, i, heap, lanes, nodes, meta, made_here, count, region, at
+    moves, layout, program, options, batch, i, heap, lanes, nodes, meta, index, made_here, count, region, at
 ):
     """Marks where the order of the states makes it safe to do so in place, in the first `count` slots of a region:
-    whether a number has become large, and how many slots have left the window."""
+    whether a number has become large."""
     lane, klass, edge = batch.lane[i], batch.klass[i], batch.edge[i]
     block, size = L_BLOCKS + region * B_WORDS, layout.size[region]
-    slot = lanes[lane, block + B_AT]
-    gone = 0
     large = False
     as_vectors = layout.vectors and region > 0
     known_goal, known_slot = NOWHERE, 0  # where this event's slot with vectors for a goal is
-    for k in range(count):
-        if options.windowed and heap[slot + S_START] < edge:
-            gone += 1
+    equals = moves.equals[region, klass]
+    k = 0
+    if equals >= 0:
+        k = newest(index, lane * len(layout.size) + region + 1, batch.words[i, equals])
+    while k >= 0 and (equals >= 0 or k < count):
+        slot = lanes[lane, block + B_AT] + k * size
+        if k >= count:
+            pass  # made by this event
+        elif options.windowed and heap[slot + S_START] < edge:
+            lanes[lane, block + B_GONE] += 1
+            if equals >= 0 and region == 0:
+                break  # those before it began even earlier
         else:
             for j in range(moves.reacting.shape[2]):
                 state = moves.reacting[region, klass, j]
@@ -385,6 +439,7 @@ def move_in_order(
                             heap,
                             lanes,
                             meta,
+                            index,
                             made_here,
                             region,
                             k,
@@ -393,7 +448,7 @@ def move_in_order(
                         )
                         slot = lanes[lane, block + B_AT] + k * size
                         continue
-                    if moves.goal_place[goal] != STAY:
+                    if moves.goal_place[goal] != STAY and layout.vectors:
                         if goal != known_goal:
                             known_goal = goal
                             known_slot = vector_slot(
@@ -402,6 +457,7 @@ def move_in_order(
                                 lane,
                                 lanes,
                                 layout,
+                                index,
                                 moves,
                                 batch,
                                 options,
@@ -413,14 +469,21 @@ def move_in_order(
                             )
                         large |= put_in_vector(heap, layout, slot, value, known_slot, reached)
                         continue
-                    to = slot + layout.value[moves.goal_state[goal]]
+                    if moves.goal_place[goal] == STAY:
+                        to = slot + layout.value[reached]
+                    else:
+                        to = layout.value[reached] + leave(
+                            moves, layout, options, batch, i, heap, lanes, meta, index, made_here, slot, goal
+                        )
+                        slot = lanes[lane, block + B_AT] + k * size  # its own block may have been moved
+                        value = slot + layout.value[state]
                     if options.counting:
                         large |= add(heap, to, heap, value, layout.words)
                     else:
                         event = batch.row[i] << LABEL_BITS | moves.label[mark]
                         heap[to] = node(nodes, meta, event, heap[value], heap[to])
-        slot += size
-    return large, gone
+        k = heap[slot + S_NEXT] if equals >= 0 else k + 1
+    return large
 
 
 @inlined
@@ -454,6 +517,7 @@ def ending(
     heap,
     lanes,
     nodes,
+    index,
     at,
     one,
     sums,
@@ -473,8 +537,12 @@ def ending(
         if moves.accepting[region, klass, 0] < 0:
             continue
         block = L_BLOCKS + region * B_WORDS
-        slot = lanes[lane, block + B_AT]
-        for _ in range(lanes[lane, block + B_COUNT]):
+        equals = moves.equals[region, klass]
+        k, count = 0, lanes[lane, block + B_COUNT]
+        if equals >= 0:
+            k = newest(index, lane * len(layout.size) + region + 1, batch.words[i, equals])
+        while k >= 0 and k < count:
+            slot = lanes[lane, block + B_AT] + k * layout.size[region]
             if not options.windowed or heap[slot + S_START] >= edge:
                 for j in range(moves.accepting.shape[2]):
                     state = moves.accepting[region, klass, j]
@@ -519,7 +587,9 @@ def ending(
                             )
                             if made < 0:
                                 return matched, made
-            slot += layout.size[region]
+            elif equals >= 0 and region == 0:
+                break  # those before it began even earlier
+            k = heap[slot + S_NEXT] if equals >= 0 else k + 1
     choice = moves.choice[lanes[lane, L_ROOT], klass]
     if choice >= 0:
         row = moves.row_first[choice]
@@ -560,6 +630,7 @@ def configurations(
     meta,
     lanes,
     nodes,
+    index,
     made_here,
     work,
     total,
@@ -573,7 +644,7 @@ def configurations(
     """Works on the events from `begin` on: why it returned, the event it stopped before, matches made."""
     regions = len(layout.size)
     words = layout.words
-    scratch, rows, before, kept, gone, sums, event_count, one, at = work
+    scratch, rows, before, kept, sums, event_count, one, at = work
     largest, most_states = 0, 0
     for region in range(regions):
         most_states = max(most_states, layout.states[region])
@@ -587,7 +658,8 @@ def configurations(
             slots = lanes[lane, L_SLOTS] - lanes[lane, L_BLOCKS + B_COUNT]
             made_most = moves.creates[klass, 0] + moves.creates[klass, 1] * slots
             needed += made_most * most_states * (lanes[lane, L_HI] - lanes[lane, L_LO] + 1) * words
-        if meta[TOP] + needed > len(heap) or 6 * possible + 6 > len(made_here):
+        cells = I_WORDS * 2 * (meta[CELLS] + possible + 1)
+        if meta[TOP] + needed > len(heap) or 6 * possible + 6 > len(made_here) or cells > len(index):
             meta[NEED] = needed
             return MORE_HEAP, i, made
         if not options.counting and (meta[NODES] + 2 * possible + 2) * N_WORDS > len(nodes):
@@ -604,6 +676,7 @@ def configurations(
             heap,
             lanes,
             nodes,
+            index,
             at,
             one,
             sums,
@@ -629,6 +702,8 @@ def configurations(
             lanes[lane, L_LO] = lanes[lane, L_HI]
             lanes[lane, L_SLOTS] = 0
             for region in range(regions):
+                if layout.indexed[region] >= 0:
+                    leave_all(index, heap, lane, lanes, layout, region)
                 lanes[lane, L_BLOCKS + region * B_WORDS + B_COUNT] = 0
             continue
         meta[STAMP] += 1
@@ -646,10 +721,9 @@ def configurations(
         for region in range(regions):
             before[region] = lanes[lane, L_BLOCKS + region * B_WORDS + B_COUNT]
             kept[region] = before[region]
-            gone[region] = 0
         for region in range(regions):
             if moves.in_order[region, klass]:
-                longer, gone[region] = move_in_order(
+                longer = move_in_order(
                     moves,
                     layout,
                     program,
@@ -660,6 +734,7 @@ def configurations(
                     lanes,
                     nodes,
                     meta,
+                    index,
                     made_here,
                     before[region],
                     region,
@@ -700,7 +775,11 @@ def configurations(
                             break
                         if rows[j] >= 0:
                             skip = moves.skip[rows[j]]
-                            if skip == NOWHERE or moves.goal_state[skip] != state:
+                            if (
+                                skip == NOWHERE
+                                or moves.goal_state[skip] != state
+                                or moves.goal_place[skip] != STAY
+                            ):
                                 for w in range(words):
                                     scratch[layout.number[state] * words + w] = 0
                     for j in range(moves.reacting.shape[2]):
@@ -740,6 +819,7 @@ def configurations(
                                     lane,
                                     lanes,
                                     layout,
+                                    index,
                                     moves,
                                     batch,
                                     options,
@@ -753,7 +833,9 @@ def configurations(
                                 continue
                             ordinal, start = heap[slot + S_ORDINAL], heap[slot + S_START]
                             if place == BASE:
-                                goes = base_slot(heap, meta, lane, lanes, layout, ordinal, slot)
+                                goes = base_slot(
+                                    heap, meta, lane, lanes, layout, index, batch, options, i, ordinal, slot
+                                )
                             else:
                                 goes = other_slot(
                                     heap,
@@ -761,6 +843,7 @@ def configurations(
                                     lane,
                                     lanes,
                                     layout,
+                                    index,
                                     moves,
                                     batch,
                                     options,
@@ -818,11 +901,7 @@ def configurations(
                 if moves.goal_place[goal] == BASE:
                     if began == NOWHERE:
                         began = ring_entry(heap, meta, lane, lanes, batch.start[i]) if options.windowed else 0
-                        goes = base_slot(heap, meta, lane, lanes, layout, began, -1)
-                        if layout.home > 0:
-                            remember(batch, options, i, heap, goes + S_COLUMNS, layout.column)
-                    else:
-                        goes = base_slot(heap, meta, lane, lanes, layout, began, -1)
+                    goes = base_slot(heap, meta, lane, lanes, layout, index, batch, options, i, began, -1)
                 else:
                     goes = other_slot(
                         heap,
@@ -830,6 +909,7 @@ def configurations(
                         lane,
                         lanes,
                         layout,
+                        index,
                         moves,
                         batch,
                         options,
@@ -850,8 +930,9 @@ def configurations(
         if changed:
             settle_blocks(heap, lane, lanes, layout, kept, before)
         for region in range(regions):
-            if gone[region] > 2 + before[region] // 4:
-                purge(heap, lane, lanes, layout, region, edge)
+            block = L_BLOCKS + region * B_WORDS
+            if lanes[lane, block + B_GONE] > 4 + lanes[lane, block + B_COUNT] // 2:
+                purge(heap, lane, lanes, layout, index, region, edge)
         if large:
             return WIDEN, i + 1, made
     return DONE, len(batch.lane), made

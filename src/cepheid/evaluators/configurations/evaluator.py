@@ -57,7 +57,9 @@ class ConfigurationsEvaluator:
         remembers = bool(automaton.tests or automaton.windows)
         column = self._tests.record + 1 + any(by_position) if remembers else 0
         windowed = query.window is not None
-        self._tables = Tables(automaton, order, Columns(column, windowed), counting and windowed)
+        self._tables = Tables(
+            automaton, order, Columns(column, windowed), counting and windowed, self._tests.equality
+        )
         self._store = Store(self._tables, self._tests, counting)
         self._window = SlidingWindow(query.window)
         self.positional = self._window.by_position or any(by_position)

@@ -20,9 +20,11 @@ from cepheid.kernels.config_collect import (
     set_stored_words,
     stored_words,
 )
+from cepheid.kernels.config_index import enter_everything
 from cepheid.kernels.config_shape import (
     B_WORDS,
     DONE,
+    I_WORDS,
     L_BLOCKS,
     L_SLOTS,
     MORE_HEAP,
@@ -39,7 +41,7 @@ from cepheid.kernels.config_shape import (
     Layout,
     work_for,
 )
-from cepheid.kernels.configurations import NEED, NODES, STAMP, TOP, configurations
+from cepheid.kernels.configurations import CELLS, NEED, NODES, STAMP, TOP, configurations
 from cepheid.kernels.numbers import from_int, to_int
 from cepheid.matches.found import LABEL, Found, Ints, nothing_found
 
@@ -58,7 +60,8 @@ class Store:
         self._heap = np.zeros(_FEWEST_WORDS, np.int64)
         self._lanes = np.zeros((1, L_BLOCKS), np.int64)
         self._nodes = np.zeros(N_WORDS if counting else _FEWEST_WORDS, np.int64)
-        self._meta = np.array([0, 1, 0, 0])
+        self._meta = np.array([0, 1, 0, 0, 0])
+        self._index = np.zeros(I_WORDS * 64, np.int64)
         self._made = np.zeros(3 * 64, np.int64)
         self._total = np.zeros(16, np.int64)
         self._path = np.zeros(256, np.int64)
@@ -108,6 +111,7 @@ class Store:
                 self._meta,
                 self._lanes,
                 self._nodes,
+                self._index,
                 self._made,
                 work_for(self._layout, self._tables.moves),
                 self._total,
@@ -154,6 +158,7 @@ class Store:
         assert self._layout is not None
         possible = self._possible(slots)
         self._copy(edge, np.arange(len(self._lanes)), 2 * int(self._meta[NEED]))
+        self._enter_all(possible)
         cells = len(self._made) // 3
         while 6 * possible + 6 > 3 * cells:
             cells *= 2
@@ -180,8 +185,21 @@ class Store:
         table = np.zeros((len(lanes), self._lane_words(layout)), np.int64)
         self._meta[TOP] = copy(self._heap, self._lanes, lanes, old, layout, edge, heap, table)
         self._heap, self._lanes, self._layout = heap, table, layout
+        self._enter_all(0)
         if not self._counting:
             self._collect_nodes()
+
+    def _enter_all(self, more: int) -> None:
+        """Makes the index anew, with room for so many slots more."""
+        assert self._layout is not None
+        if not (self._layout.indexed >= 0).any():
+            more = 0
+        live = int(self._lanes[:, L_SLOTS].sum()) if more or (self._layout.indexed >= 0).any() else 0
+        cells = 64
+        while cells < 4 * (live + more + 1):
+            cells *= 2
+        self._index = np.zeros(I_WORDS * cells, np.int64)
+        self._meta[CELLS] = enter_everything(self._index, self._heap, self._lanes, self._layout)
 
     def _collect_nodes(self) -> None:
         assert self._layout is not None
@@ -254,3 +272,5 @@ class Store:
         self._words, self._texts_in_use = (int(item) for item in state["words"])
         laid_out = self._lanes.shape[1] > L_BLOCKS
         self._layout = self._tables.layout(self._words) if laid_out else None
+        if self._layout is not None:
+            self._enter_all(0)

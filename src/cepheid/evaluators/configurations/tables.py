@@ -6,7 +6,8 @@ that can be reached over these classes are all met here, between two batches, so
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections import Counter
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from graphlib import CycleError, TopologicalSorter
 
@@ -52,13 +53,17 @@ class Tables:
         order: Sequence[tuple[int, ...]],
         columns: Columns,
         sums_starts: bool,
+        equality: Callable[[int], tuple[int, int, int] | None],
     ) -> None:
         """`order[test]`: the places of its registers, in the order its program numbers them. With `sums_starts`
-        numbers of different starts are kept as vectors, if nothing asks how a partial match began."""
+        numbers of different starts are kept as vectors, if nothing asks how a partial match began. `equality[test]`: as
+        `Tests.equality`."""
         self._automaton = automaton
         self._order = order
         self.columns = columns
+        self._equality = equality
         self.vectors = sums_starts and self._is_free_of_starts()
+        self._indexed: dict[int, int] = self._words_to_index()
         self._choices: dict[tuple[int, int], Choices] = {}
         self._classes = 0
         self.moves: Moves
@@ -108,6 +113,7 @@ class Tables:
             self.columns.column,
             self.columns.home,
             words,
+            np.array([self._indexed.get(columns, -1) for columns in range(regions)], np.int64),
             self.vectors,
             most,
         )
@@ -133,7 +139,7 @@ class Tables:
             if columns == ROOT:
                 continue
             choices_of = {state: self._choices[state, klass] for state in found}
-            ordered = _ordered(choices_of, self.vectors)
+            ordered = _ordered(choices_of)
             if ordered is not None:
                 reacting[columns, klass] = ordered
                 in_order[columns, klass] = True
@@ -142,6 +148,7 @@ class Tables:
             _by_region(reacting, regions, classes),
             in_order,
             self._creates(region, classes),
+            self._equals(region, regions, classes),
             _by_region(accepting, regions, classes),
         )
 
@@ -155,6 +162,61 @@ class Tables:
             )
             creates[klass, int(region[state] > 0)] += most
         return creates
+
+    def _equals(self, region: Ints, regions: int, classes: int) -> Ints:
+        """By region and class, the word of the event that the indexed word of a slot must equal for it to move."""
+        equals = np.full((regions, classes), -1, np.int64)
+        for columns, at in self._indexed.items():
+            states = [state for state in range(len(region)) if region[state] == columns]
+            for klass in range(classes if columns < regions else 0):
+                words = self._needed([self._choices[state, klass] for state in states], states)
+                equals[columns, klass] = words.get(at, -1)
+        return equals
+
+    def _needed(self, choices: Sequence[Choices], states: Sequence[int]) -> dict[int, int]:
+        """The equalities without which nothing moves: by word of the slot, the word of the event."""
+        found: list[dict[int, int]] = []
+        for state, choice in zip(states, choices, strict=True):
+            if all(_is_idle(state, outcome) and not outcome.marks for outcome in choice.outcomes):
+                continue
+            words = {}
+            for bit, asked in enumerate(choice.asked):
+                same = self._equality(asked.test) if asked.test < len(self._order) else None
+                unmoved = (
+                    _is_idle(state, outcome) and not outcome.marks
+                    for bits, outcome in enumerate(choice.outcomes)
+                    if not bits >> bit & 1
+                )
+                if same is not None and all(unmoved):
+                    event, register, word = same
+                    column = asked.columns[self._order[asked.test][register]]
+                    words[self.columns.at(column) + word] = event
+            found.append(words)
+        first, *others = found or [{}]
+        return {at: word for at, word in first.items() if all(other.get(at) == word for other in others)}
+
+    def _words_to_index(self) -> dict[int, int]:
+        """By region the word of its slots to index by: the one that most classes of events need. Only where slots stay
+        in their places until they leave the window."""
+        if self._automaton.classes is None:
+            return {}
+        indexed = {}
+        states_of: dict[int, list[int]] = {}
+        for state in range(len(self._automaton)):
+            states_of.setdefault(self._automaton.columns(state), []).append(state)
+        for columns, states in states_of.items():
+            if columns == ROOT:
+                continue
+            wanted: Counter[int] = Counter()
+            for satisfied in self._automaton.classes:
+                choices = {state: self._automaton.choices(state, satisfied) for state in states}
+                if _ordered(choices) is None:
+                    wanted.clear()
+                    break
+                wanted.update(self._needed(list(choices.values()), states).keys())
+            if wanted:
+                indexed[columns] = wanted.most_common(1)[0][0]
+        return indexed
 
     def _is_free_of_starts(self) -> bool:
         """Whether partial matches that remember events do the same whatever they began with, on every class there can
@@ -173,7 +235,7 @@ class Tables:
                 choices = {state: self._automaton.choices(state, satisfied) for state in states}
                 if any(0 in asked.columns for one in choices.values() for asked in one.asked):
                     return False
-                if _ordered(choices, True) is None:
+                if _ordered(choices) is None:
                     return False
         return True
 
@@ -219,7 +281,13 @@ class _Flat:
         return NOWHERE if goal is None else self._goals.setdefault(goal, len(self._goals))
 
     def moves(
-        self, choice: Ints, reacting: Ints, in_order: npt.NDArray[np.bool_], creates: Ints, accepting: Ints
+        self,
+        choice: Ints,
+        reacting: Ints,
+        in_order: npt.NDArray[np.bool_],
+        creates: Ints,
+        equals: Ints,
+        accepting: Ints,
     ) -> Moves:
         carries = [
             [-1 if column == NEW else self._tables.columns.at(column) for column in goal.carry]
@@ -230,6 +298,7 @@ class _Flat:
             reacting,
             in_order,
             creates,
+            equals,
             accepting,
             np.array(self._asked_first, np.int64),
             np.array(self._asked_test, np.int64),
@@ -252,9 +321,9 @@ def _goals(outcome: Outcome) -> list[Goal]:
     return [goal for goal in reached if goal is not None]
 
 
-def _ordered(choices: dict[int, Choices], may_leave: bool) -> list[int] | None:
-    """The states of a region in an order in which each moves before others move to it, if all that they do on a
-    class is to mark and stay, or with `may_leave` to mark."""
+def _ordered(choices: dict[int, Choices]) -> list[int] | None:
+    """The states of a region in an order in which each moves before others move to it, if skipping leaves all where
+    they are."""
     before: dict[int, set[int]] = {}
     for state, choice in choices.items():
         before[state] = set()
@@ -262,8 +331,6 @@ def _ordered(choices: dict[int, Choices], may_leave: bool) -> list[int] | None:
             goals = [mark.goal for mark in outcome.marks if mark.goal is not None]
             staying = [goal.state for goal in goals if goal.place is Place.STAY]
             if outcome.skip != Goal(state, Place.STAY) or staying.count(state) > 1:
-                return None
-            if len(staying) < len(goals) and not may_leave:
                 return None
             before[state] |= set(staying) - {state}
     try:

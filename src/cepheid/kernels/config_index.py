@@ -1,0 +1,85 @@
+"""The index of slots by one of their words: newest first (see `config_shape`)."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from cepheid.kernels.compiled import compiled, inlined
+from cepheid.kernels.config_shape import (
+    B_AT,
+    B_COUNT,
+    B_WORDS,
+    I_BLOCK,
+    I_SLOT,
+    I_WORD,
+    I_WORDS,
+    L_BLOCKS,
+    NOWHERE,
+    S_NEXT,
+)
+from cepheid.kernels.hashing import mix
+
+
+@inlined
+def cell_of(index, block, word):
+    """Where the cell of a block and word is, or the free one where it would be."""
+    mask = len(index) // I_WORDS - 1
+    place = np.int64(mix(np.uint64(word) + mix(np.uint64(block))) & np.uint64(mask))
+    while index[place * I_WORDS + I_BLOCK] != 0 and (
+        index[place * I_WORDS + I_BLOCK] != block or index[place * I_WORDS + I_WORD] != word
+    ):
+        place = (place + 1) & mask
+    return place * I_WORDS
+
+
+@inlined
+def newest(index, block, word):
+    """The newest slot with a word, or NOWHERE."""
+    cell = cell_of(index, block, word)
+    return index[cell + I_SLOT] if index[cell + I_BLOCK] != 0 else NOWHERE
+
+
+@compiled
+def enter(index, heap, block, word_at, slot, number):
+    """Enters a slot under its word: how many cells were taken for it."""
+    cell = cell_of(index, block, heap[slot + word_at])
+    taken = 0
+    if index[cell + I_BLOCK] == 0:
+        index[cell + I_BLOCK] = block
+        index[cell + I_WORD] = heap[slot + word_at]
+        index[cell + I_SLOT] = NOWHERE
+        taken = 1
+    heap[slot + S_NEXT] = index[cell + I_SLOT]
+    index[cell + I_SLOT] = number
+    return taken
+
+
+@compiled
+def leave_all(index, heap, lane, lanes, layout, region):
+    """No slot of a region is found any more."""
+    at, word_at = lanes[lane, L_BLOCKS + region * B_WORDS + B_AT], layout.indexed[region]
+    block = lane * len(layout.size) + region + 1
+    for k in range(lanes[lane, L_BLOCKS + region * B_WORDS + B_COUNT]):
+        index[cell_of(index, block, heap[at + k * layout.size[region] + word_at]) + I_SLOT] = NOWHERE
+
+
+@compiled
+def enter_all(index, heap, lane, lanes, layout, region):
+    """Enters all slots of a region: how many cells were taken."""
+    at, word_at = lanes[lane, L_BLOCKS + region * B_WORDS + B_AT], layout.indexed[region]
+    block = lane * len(layout.size) + region + 1
+    taken = 0
+    for k in range(lanes[lane, L_BLOCKS + region * B_WORDS + B_COUNT]):
+        taken += enter(index, heap, block, word_at, at + k * layout.size[region], k)
+    return taken
+
+
+@compiled
+def enter_everything(index, heap, lanes, layout):
+    """Fills an empty index: how many cells were taken."""
+    taken = 0
+    for lane in range(len(lanes)):
+        for region in range(len(layout.size)):
+            if layout.indexed[region] >= 0:
+                taken += enter_all(index, heap, lane, lanes, layout, region)
+    return taken
