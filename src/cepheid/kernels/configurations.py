@@ -18,6 +18,7 @@ from cepheid.kernels.config_shape import (
     B_AT,
     B_CAP,
     B_COUNT,
+    B_GONE,
     B_WORDS,
     BASE,
     DONE,
@@ -645,8 +646,9 @@ def configurations(
     regions = len(layout.size)
     words = layout.words
     scratch, rows, before, kept, sums, event_count, one, at = work
-    largest, most_states = 0, 0
+    largest, most_states, is_indexed = 0, 0, False
     for region in range(regions):
+        is_indexed |= layout.indexed[region] >= 0
         most_states = max(most_states, layout.states[region])
         largest = max(largest, layout.size[region])
     largest = max(largest, R_WORDS)
@@ -658,7 +660,7 @@ def configurations(
             slots = lanes[lane, L_SLOTS] - lanes[lane, L_BLOCKS + B_COUNT]
             made_most = moves.creates[klass, 0] + moves.creates[klass, 1] * slots
             needed += made_most * most_states * (lanes[lane, L_HI] - lanes[lane, L_LO] + 1) * words
-        cells = I_WORDS * 2 * (meta[CELLS] + possible + 1)
+        cells = I_WORDS * 2 * (meta[CELLS] + possible + 1) if is_indexed else 0
         if meta[TOP] + needed > len(heap) or 6 * possible + 6 > len(made_here) or cells > len(index):
             meta[NEED] = needed
             return MORE_HEAP, i, made

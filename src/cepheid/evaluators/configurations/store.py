@@ -192,9 +192,9 @@ class Store:
     def _enter_all(self, more: int) -> None:
         """Makes the index anew, with room for so many slots more."""
         assert self._layout is not None
-        if not (self._layout.indexed >= 0).any():
-            more = 0
-        live = int(self._lanes[:, L_SLOTS].sum()) if more or (self._layout.indexed >= 0).any() else 0
+        if not np.any(self._layout.indexed >= 0):
+            return
+        live = int(self._lanes[:, L_SLOTS].sum())
         cells = 64
         while cells < 4 * (live + more + 1):
             cells *= 2
