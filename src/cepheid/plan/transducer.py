@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from cepheid.algebra.nodes import Query, Recognise, Strategy
 from cepheid.algebra.variables import shown
+from cepheid.automata.possible import possible_classes
 from cepheid.automata.srt import SRT
 from cepheid.automata.srt_construct import construct_srt
 from cepheid.automata.srt_determinise import RegisterDeterminiser
@@ -40,10 +41,9 @@ def _transducer(query: Query, names: tuple[str, ...]) -> SRT:
 
 
 def _explore(automaton: RegisterDeterminiser) -> None:
-    """Meets the states that events which satisfy one predicate, or all, lead to: so many that a query which needs
-    more than fit is refused here and not by its data."""
-    every = frozenset(range(len(automaton.predicates)))
-    classes = [frozenset[int](), every, *(frozenset([number]) for number in every)]
+    """Meets the states that events which satisfy as much as they may lead to: so many that a query which needs more
+    than fit is refused here and not by its data."""
+    classes = possible_classes(automaton.predicates)
     state = 0
     while state < len(automaton):
         for satisfied in classes:
