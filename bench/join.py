@@ -35,4 +35,5 @@ def joined(ticks: pa.Table, within: int) -> int:
 def _rows(ticks: pa.Table, type: str, name: str) -> npt.NDArray[np.int64]:
     """The types of those with the name are looked at only."""
     chosen = pc.indices_nonzero(pc.equal(ticks["name"], name))
-    return chosen.filter(pc.equal(ticks["type"].take(chosen), type)).to_numpy().astype(np.int64)
+    rows: npt.NDArray[np.int64] = chosen.filter(pc.equal(ticks["type"].take(chosen), type)).to_numpy()
+    return rows.astype(np.int64)

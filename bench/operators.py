@@ -5,13 +5,14 @@ They also compare prices of one company with each other, where the outcome is no
 
 from __future__ import annotations
 
+import operator
 from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
 import pyarrow as pa
 
-from bench.register_counts import Ints, named, pairs
+from bench.register_counts import Bools, Ints, named, pairs
 from bench.ticks import TIME
 
 
@@ -23,12 +24,13 @@ class Variant:
     count: Callable[[pa.Table, int], int]
 
 
-def _compared(holds: Callable[[Ints, Ints], Ints]) -> Callable[[pa.Table, int], int]:
+def _compared(holds: Callable[[Ints, Ints], Bools]) -> Callable[[pa.Table, int], int]:
     """MSFT, ORCL and MSFT again at a price that holds beside the first."""
 
     def count(ticks: pa.Table, within: int) -> int:
         times, prices = _columns(ticks)
-        msft, middles = named(ticks, "MSFT"), np.cumsum(named(ticks, "ORCL"))
+        msft = named(ticks, "MSFT")
+        middles: Ints = np.cumsum(named(ticks, "ORCL"))
         firsts, lasts = pairs(msft, msft, times, within)
         between = middles[lasts] - middles[firsts]
         return int(np.sum(between, where=holds(prices[lasts], prices[firsts])))
@@ -86,10 +88,10 @@ SELL = "type = 'SELL' AND name"
 BUY = "type = 'BUY' AND name"
 VARIANTS = {
     "dearer": Variant(
-        "#([name = 'MSFT'] > r, [name = 'ORCL'], [name = 'MSFT' AND price > r.price])", _compared(np.greater)
+        "#([name = 'MSFT'] > r, [name = 'ORCL'], [name = 'MSFT' AND price > r.price])", _compared(operator.gt)
     ),
     "same": Variant(
-        "#([name = 'MSFT'] > r, [name = 'ORCL'], [name = 'MSFT' AND price = r.price])", _compared(np.equal)
+        "#([name = 'MSFT'] > r, [name = 'ORCL'], [name = 'MSFT' AND price = r.price])", _compared(operator.eq)
     ),
     "strict .": Variant(
         "[name = 'IPIX'] > r . [name = 'IPIX' AND price > r.price] > s . [name = 'IPIX' AND price > s.price]",

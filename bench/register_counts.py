@@ -71,7 +71,7 @@ def middles(pattern: Pattern, ticks: pa.Table, within: int) -> dict[int, int]:
     firsts, lasts = pairs(first, last, ticks[TIME].to_numpy(), within)
     prices = ticks["price"].to_numpy()
     right = COMPARED[pattern.steps[2].than or "="](prices[lasts], prices[firsts])
-    counts = np.cumsum(middle)
+    counts: Ints = np.cumsum(middle)
     numbers, how_often = np.unique(counts[lasts[right]] - counts[firsts[right]], return_counts=True)
     return dict(zip(numbers.tolist(), how_often.tolist(), strict=True))
 

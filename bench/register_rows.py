@@ -33,12 +33,9 @@ KNOWN = {
 
 def sizes(setting: Setting) -> tuple[int, int, int]:
     """Events of the day, how often it is repeated, how often a row is measured."""
-    copies = FEW_COPIES if setting.quick else COPIES
-    return (
-        len(day()) // setting.divide,
-        1 if setting.divide > 1 else copies,
-        2 if setting.quick else setting.repeats,
-    )
+    if setting.divide > 1:
+        return len(day()) // setting.divide, 1, 2
+    return len(day()), FEW_COPIES if setting.quick else COPIES, 2 if setting.quick else 3
 
 
 def pattern_row(family: str, length: int, within: int, events: int, copies: int, repeats: int) -> Row:

@@ -74,7 +74,7 @@ def _threes(length: int, again: str) -> Pattern:
         three = Step(first, "SELL", stores=True), Step(middle, "BUY"), Step(last, "BUY", than=than)
         steps += three
         texts += [step.text(f"r{part}") + (again if step is three[1] else "") for step in three]
-    follows = {i: (i + 1,) for i in range(length)}
+    follows: dict[int, tuple[int, ...]] = {i: (i + 1,) for i in range(length)}
     if again:
         follows |= {i: (i, i + 1) for i in range(2, length, 3)}
     return Pattern(f"#({', '.join(texts)})", tuple(steps), follows)

@@ -25,14 +25,14 @@ def run(setting: Setting) -> Report:
     lengths = setting.points([3, 6, 9, 12], [3, 12])
     rows = setting.each(pattern_row, [("sequence", n, WITHIN, *sizes(setting)) for n in lengths])
     (by_hand,) = setting.each(join_row, [(WITHIN, *sizes(setting))])
-    others = ", ".join(f"{rows[0].events_per_s / rate:,.0f} × {who}" for who, rate in ELSEWHERE.items())
+    others = ", ".join(f"{rows[0].events_per_s / rate:,.0f}× {who}" for who, rate in ELSEWHERE.items())
     return Report(
         name,
         title,
         header,
         [line(row, setting) for row in (*rows, by_hand)],
         [*rows, by_hand],
-        f"Look at events/s: the sequence of three runs at {others}; those were measured elsewhere, on this kind of machine.",
+        f"Look at events/s: the sequence of three is {others}; those were measured elsewhere, on this kind of machine.",
         [
             slowest(f"registers, sequences of {lengths[0]} to {lengths[-1]}, {WITHIN} ms", rows),
             beside(f"registers, sequence of 3, {WITHIN} ms, beside a join by hand", rows[0], by_hand, 1.0),

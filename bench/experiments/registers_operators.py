@@ -1,4 +1,4 @@
-"""Various operators with registers: q1 to q5 of `srt` (section 5.7, figure 5) and others of SREMO; counts and matches."""
+"""Operators with registers: q1 to q5 of `srt` (section 5.7, figure 5) and others of SREMO; counts and matches."""
 
 from __future__ import annotations
 

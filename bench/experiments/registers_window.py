@@ -32,8 +32,8 @@ def run(setting: Setting) -> Report:
         header,
         [line(row, setting) for row in every],
         every,
-        f"Look at ns/event: target at most {GOAL:g}× from {SHORT:,} to {LONG:,} ms. In the longest window there are 150 "
-        "events on average, and thousands in a burst.",
+        f"Look at ns/event: target at most {GOAL:g}× from {SHORT:,} to {LONG:,} ms. In the longest window there are "
+        "150 events on average.",
         [
             slowest(
                 f"registers, sequence of 3, up to {SHORT:,} ms", [by_window[w] for w in windows if w <= SHORT]

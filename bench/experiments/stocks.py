@@ -1,7 +1,8 @@
 """Sequences over a day of real stock ticks, counted and enumerated; the numbers of matches are known from brute force.
 
 They are those of the data's README without the comparison of two prices, so that the compact evaluator takes them; with
-it they are in `registers_window`. On that day it is always true (`check_prices`), so the counts there are the right ones here.
+it they are in `registers_window` and `registers_kleene`. On that day it is always true (`check_prices`), so the counts
+there are the right ones here.
 """
 
 from __future__ import annotations
