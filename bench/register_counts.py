@@ -9,6 +9,7 @@ from collections.abc import Callable
 import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
+import pyarrow.compute as pc
 
 from bench.registers import Pattern, Step
 from bench.ticks import TIME
@@ -97,8 +98,12 @@ def iterations(between: dict[int, int]) -> int:
 
 
 def named(ticks: pa.Table, name: str, type: str | None = None) -> Bools:
-    chosen: Bools = np.asarray(ticks["name"]) == name
-    return chosen if type is None else chosen & (np.asarray(ticks["type"]) == type)
+    """Which events are of the company, and of the type if one is given."""
+    chosen = pc.equal(ticks["name"], name)
+    if type is not None:
+        chosen = pc.and_(chosen, pc.equal(ticks["type"], type))
+    mask: Bools = chosen.to_numpy()
+    return mask
 
 
 def _taken(step: Step, ticks: pa.Table) -> Bools:
