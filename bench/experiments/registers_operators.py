@@ -20,7 +20,7 @@ def run(setting: Setting) -> Report:
     header = ("", *MEASURED, HEADER)
     if not STOCKS.exists():
         return Report(name, title, header, [], [], MISSING)
-    names = setting.points([*OPERATORS, *VARIANTS], ["q1", "q3", "q5", "dearer", "not !"])
+    names = setting.points([*OPERATORS, *VARIANTS], ["q1", "q3", "q5", "dearer"])
     pairs = setting.each(operator_rows, [(each, WITHIN, *sizes(setting)) for each in names])
     counts, positions = ([pair[i] for pair in pairs] for i in (0, 1))
     papers = [row for row in counts if row.name in OPERATORS]

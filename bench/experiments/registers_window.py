@@ -17,7 +17,7 @@ def run(setting: Setting) -> Report:
     if not STOCKS.exists():
         return Report(name, title, header, [], [], MISSING)
     windows = setting.points([500, SHORT, 2_000, 5_000, 10_000, LONG], [SHORT, LONG])
-    lengths = setting.points([6, 9, 12], [12])
+    lengths = setting.points([6, 9, 12], [])
     rows = setting.each(pattern_row, [("sequence", 3, w, *sizes(setting)) for w in windows])
     longer = {
         n: setting.each(pattern_row, [("sequence", n, w, *sizes(setting)) for w in (SHORT, LONG)])
