@@ -27,7 +27,7 @@ mutants: $(READY) ## break the engine in some hundred places; every break must b
 fuzz: $(READY) ## random queries against the oracle for SECONDS=60
 	$(BIN)/python tests/fuzz.py $(SECONDS)
 
-bench: $(READY) ## every experiment: tables, out/bench.json, out/bench/*.svg; a few minutes
+bench: $(READY) ## every experiment: tables, out/bench.json, out/bench/*.svg; some ten minutes
 	$(BIN)/python -m bench
 
 bench-quick: $(READY) ## the same on shorter streams and fewer points; under a minute

@@ -10,7 +10,7 @@ from bench.tables import millions
 
 WIDTH, HEIGHT = 900, 440
 LEFT, RIGHT, TOP, BOTTOM = 90, 870, 60, 330  # of the plot
-INK, FAINT, LINE = "#333333", "#dddddd", "#1f5fa8"
+INK, FAINT, LINE, BESIDE = "#333333", "#dddddd", "#1f5fa8", "#b5651d"
 
 
 def svg_of(curve: Curve) -> str:
@@ -20,6 +20,7 @@ def svg_of(curve: Curve) -> str:
     """
     top = _round_up(max(y for _, y in curve.points))
     places = [(_across(curve, x), _up(y, top)) for x, y in curve.points]
+    lines = [] if curve.labels else [_path(places)]
     parts = [
         f'<svg xmlns="http://www.w3.org/2000/svg" width="{WIDTH}" height="{HEIGHT}" '
         f'viewBox="0 0 {WIDTH} {HEIGHT}" font-family="sans-serif" font-size="12" fill="{INK}">',
@@ -27,7 +28,8 @@ def svg_of(curve: Curve) -> str:
         _text(LEFT, 30, curve.title, size=16),
         _text(LEFT, 50, "events/s"),
         *_grid(top),
-        _path(places),
+        *_memory(curve),
+        *lines,
         *(f'<circle cx="{x:.1f}" cy="{y:.1f}" r="4" fill="{LINE}"/>' for x, y in places),
         *_numbers(curve),
         "</svg>",
@@ -57,36 +59,58 @@ def _grid(top: float) -> list[str]:
     return lines
 
 
+def _memory(curve: Curve) -> list[str]:
+    """The state at each point, on a scale of its own from zero to just above the most, and its top at the right."""
+    if not curve.memory:
+        return []
+    top = _round_up(max(curve.memory))
+    places = [
+        (_across(curve, x), _up(kb, top)) for (x, _), kb in zip(curve.points, curve.memory, strict=True)
+    ]
+    line = [] if curve.labels else [_path(places, BESIDE, 'stroke-dasharray="4 4"')]
+    scale = _text(RIGHT, TOP - 10, f"state, top {top:,g} KB", anchor="end", fill=BESIDE)
+    return [scale, *line, *(f'<circle cx="{x:.1f}" cy="{y:.1f}" r="3" fill="{BESIDE}"/>' for x, y in places)]
+
+
 def _numbers(curve: Curve) -> list[str]:
     """Under each point what it is at and its value."""
     label_x = LEFT - 8
     lines = [
         f'<line x1="10" y1="{BOTTOM + 42}" x2="{WIDTH - 10}" y2="{BOTTOM + 42}" stroke="{FAINT}"/>',
-        _text((LEFT + RIGHT) / 2, BOTTOM + 90, curve.across, anchor="middle"),
+        _text((LEFT + RIGHT) / 2, BOTTOM + 100, curve.across, anchor="middle"),
         _text(label_x, BOTTOM + 60, "events/s", anchor="end"),
     ]
-    for x, y in curve.points:
+    if curve.memory:
+        lines.append(_text(label_x, BOTTOM + 76, "state, KB", anchor="end", fill=BESIDE))
+    for i, (x, y) in enumerate(curve.points):
         place = _across(curve, x)
         lines.append(
             f'<line x1="{place:.1f}" y1="{BOTTOM}" x2="{place:.1f}" y2="{BOTTOM + 6}" stroke="{INK}"/>'
         )
-        lines.append(_text(place, BOTTOM + 30, short(x), anchor="middle"))
+        name = curve.labels[i] if curve.labels else short(x)
+        lines.append(_text(place, BOTTOM + 30, name, anchor="middle"))
         lines.append(_text(place, BOTTOM + 60, millions(y), anchor="middle"))
+        if curve.memory:
+            lines.append(_text(place, BOTTOM + 76, f"{curve.memory[i]:,.0f}", anchor="middle", fill=BESIDE))
     return lines
 
 
-def _path(places: list[tuple[float, float]]) -> str:
+def _path(places: list[tuple[float, float]], colour: str = LINE, more: str = "") -> str:
     points = " ".join(f"{x:.1f},{y:.1f}" for x, y in places)
-    return f'<polyline points="{points}" fill="none" stroke="{LINE}" stroke-width="2"/>'
+    return f'<polyline points="{points}" fill="none" stroke="{colour}" stroke-width="2" {more}/>'
 
 
-def _text(x: float, y: float, text: str, anchor: str = "start", size: int = 12) -> str:
-    return f'<text x="{x:.1f}" y="{y:.1f}" text-anchor="{anchor}" font-size="{size}">{escape(text)}</text>'
+def _text(x: float, y: float, text: str, anchor: str = "start", size: int = 12, fill: str = INK) -> str:
+    return (
+        f'<text x="{x:.1f}" y="{y:.1f}" text-anchor="{anchor}" font-size="{size}" fill="{fill}">'
+        f"{escape(text)}</text>"
+    )
 
 
 def _across(curve: Curve, x: float) -> float:
-    least, most = (math.log10(bound(x for x, _ in curve.points)) for bound in (min, max))
-    share = (math.log10(x) - least) / (most - least) if most > least else 0.5
+    scale = float if curve.labels else math.log10
+    least, most = (scale(bound(x for x, _ in curve.points)) for bound in (min, max))
+    share = (scale(x) - least) / (most - least) if most > least else 0.5
     return LEFT + 30 + share * (RIGHT - LEFT - 60)
 
 

@@ -61,12 +61,15 @@ class Target:
 
 @dataclass(frozen=True)
 class Curve:
-    """`points`: what is on the horizontal axis, logarithmic, and events/s."""
+    """`points`: what is on the horizontal axis, logarithmic, and events/s. `memory`: KB of state at each point, drawn
+    beside. `labels`: names in place of numbers on the axis; what they name has no order, so there is no line."""
 
     name: str
     title: str
     across: str
     points: tuple[tuple[float, float], ...]
+    memory: tuple[float, ...] = ()
+    labels: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)

@@ -23,6 +23,10 @@ from bench.experiments import (
     chains,
     consumption,
     length,
+    registers_kleene,
+    registers_length,
+    registers_operators,
+    registers_window,
     relevance,
     stocks,
     strategies,
@@ -47,6 +51,10 @@ EXPERIMENTS: dict[str, Callable[[Setting], Report]] = {
     "strategies": strategies.run,
     "stocks": stocks.run,
     "chains": chains.run,
+    "registers-length": registers_length.run,
+    "registers-window": registers_window.run,
+    "registers-kleene": registers_kleene.run,
+    "registers-operators": registers_operators.run,
 }
 
 

@@ -22,9 +22,9 @@ def measured(row: Row, calibration: Calibration) -> tuple[str, ...]:
         f"{row.events / 1e6:g} M" if row.events >= 1e6 else f"{row.events:,}",
         shortened(row.matches),
         ("~" if row.noisy else "") + millions(row.events_per_s),
-        f"{row.ns_per_event:,.1f}",
-        f"{calibration.loops(seconds, row.events):,.1f}",
-        f"{calibration.copies(seconds, row.input_bytes):,.1f}",
+        rounded(row.ns_per_event),
+        rounded(calibration.loops(seconds, row.events)),
+        rounded(calibration.copies(seconds, row.input_bytes)),
         f"{row.timing.warm_up_s:.2f}",
         f"{row.timing.peak_mb:,.0f}",
     )
@@ -68,6 +68,14 @@ def millions(number: float) -> str:
     ('14.2 M', '0.350 M')
     """
     return f"{number / 1e6:,.1f} M" if number >= 1e6 else f"{number / 1e6:.3f} M"
+
+
+def rounded(number: float) -> str:
+    """
+    >>> rounded(32.04), rounded(34_620.6)
+    ('32.0', '34,621')
+    """
+    return f"{number:,.1f}" if number < 1000 else f"{number:,.0f}"
 
 
 def shortened(number: int) -> str:

@@ -1,12 +1,11 @@
 """Sequences over a day of real stock ticks, counted and enumerated; the numbers of matches are known from brute force.
 
-They are those of the data's README without the comparison of two prices, which the compact evaluator does not take yet.
-On that day it is always true (`check_prices`), so the counts there are the right ones here.
+They are those of the data's README without the comparison of two prices, so that the compact evaluator takes them; with
+it they are in `registers_window` and `registers_kleene`. On that day it is always true (`check_prices`), so the counts
+there are the right ones here.
 """
 
 from __future__ import annotations
-
-from pathlib import Path
 
 import pyarrow as pa
 import pyarrow.compute as pc
@@ -15,11 +14,9 @@ import pyarrow.parquet as pq
 from bench.checks import Check
 from bench.results import Report, Row, Setting
 from bench.tables import MEASURED, measured, millions
+from bench.ticks import MISSING, STOCKS
 from bench.work import counted, enumerated
 
-ROOT = Path(__file__).resolve().parents[2]
-STOCKS = ROOT.parent / "shared" / "data" / "stocks.parquet"
-MISSING = "Skipped: there is no ../shared/data/stocks.parquet."
 MOST_MATCHES = 5_000_000  # enumeration is skipped where there are more
 
 

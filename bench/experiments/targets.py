@@ -6,13 +6,14 @@ from collections.abc import Callable
 
 from bench.checks import Check, prefix_check, strategy_checks
 from bench.counting import by_key, sequence_of_three
-from bench.experiments.stocks import MISSING, STOCKS, counted_stocks
+from bench.experiments.stocks import counted_stocks
 from bench.formulas import Q
 from bench.results import Report, Row, Setting, Target
 from bench.start import first_query, first_query_read_only
 from bench.streams import drawn, keyed, sparse
 from bench.tables import MEASURED, measured
 from bench.texts import texts
+from bench.ticks import MISSING, STOCKS
 from bench.work import FORMS, counted, enumerated
 
 WITHIN = 1_000
