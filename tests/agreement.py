@@ -42,8 +42,13 @@ def plan_of(case: Case, evaluator: str) -> Plan | None:
 
 def is_chain(case: Case) -> bool:
     """Whether the chain evaluator takes the query."""
+    return is_taken(case, "chain")
+
+
+def is_taken(case: Case, evaluator: str) -> bool:
+    """Whether an evaluator takes the query."""
     try:
-        return plan_of(case, "chain") is not None
+        return plan_of(case, evaluator) is not None
     except CepheidError as error:
         if error.code != "unsupported-evaluator":
             raise

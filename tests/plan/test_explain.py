@@ -58,6 +58,8 @@ def test_with_data_it_shows_the_same_and_the_plan(query: str) -> None:
             "SELECT * FROM s WHERE ((A IN X)+ ; B AS y) FILTER X.v < y.v",
             "a filter compares an event with `y`, which may be bound later or not at all",
         ),
+        # The register may hold any of the Bs between, and which does not show in the marks.
+        ("#([v = 1], -[v = 2] > r, [v > r.v])", "a partial match remembers more than 6 events"),
     ],
 )
 def test_a_query_that_only_the_definition_runs_is_told_why(query: str, why: str) -> None:
