@@ -10,7 +10,7 @@ from hypothesis import HealthCheck, given, note, settings
 from hypothesis import strategies as st
 
 import cepheid
-from agreement import differences, expected, is_taken, numbered, plan_of, run, same
+from agreement import differences, expected, is_declined, is_taken, numbered, plan_of, run, same
 from cepheid.algebra.conditions import attributes
 from cepheid.algebra.nodes import Strategy, WindowUnit
 from comparing import COMPARED, compared_cases, seeded_compared
@@ -23,7 +23,7 @@ many = settings(max_examples=80, suppress_health_check=[HealthCheck.too_slow], p
 
 
 def agrees(case: Case, cuts: list[int]) -> None:
-    if is_taken(case, "configurations"):
+    if not is_declined(case, "configurations"):
         cuts = [min(cut, len(case.table)) for cut in cuts]
         difference = differences(case, cuts, "configurations", saved=True)
         note(repr(case))
