@@ -159,7 +159,7 @@ def agrees(reading: Reading, stream: list[Event], window: Window | None = None) 
 # ── at random ───────────────────────────────────────────────────────────────────────────────────────────────
 
 
-SEEDS = 500
+SEEDS = 250
 KINDS = {"anything": reading_case, "crossed": crossed, "remembering": remembering}
 
 
