@@ -13,7 +13,6 @@ FORGETS = f"{CONFIGURATIONS}::test_what_is_forgotten_is_never_missed"
 LONG_CONFIGURATIONS = "tests/evaluators/test_configurations_long.py"
 CONFIGURATIONS_WORK = "tests/test_configurations_work.py"
 HIDES = f"{CONFIGURATIONS}::test_an_iteration_hides_the_variables_around_it"
-READS = f"{CONFIGURATIONS}::test_registers_are_read_while_others_are_stored"
 EXPLAIN = "tests/plan/test_explain.py"
 
 DETERMINISE = "automata/srt_determinise.py"

@@ -200,3 +200,14 @@ def test_an_iteration_hides_the_variables_around_it(values: list[int], found: li
     """The inner x is a B; the outer one, an A, is the one that z is compared with."""
     query = "SELECT * FROM s WHERE (A AS x ; (B AS x ; C AS y FILTER x.v < y.v)+ ; A AS z) FILTER x.v < z.v"
     assert positions(stream("ABCA", v=values), query, evaluator="configurations") == found
+
+
+@pytest.mark.parametrize("clause", ["WITHIN 5 EVENTS", "WITHIN 9"])
+def test_skipping_that_stores_anew_leaves_the_old_event_behind(clause: str) -> None:
+    """The state stays the same, but what it remembers does not: no two neighbours in between have the same a."""
+    query = f"[TRUE] . !(any* . [TRUE] > s . [a = s.a] . any*) . [TRUE] {clause}"
+    table = pa.table({"ts": range(5), "a": [0, 0, 1, 1, 0]})
+    found = positions(table, query, evaluator="configurations")
+    assert found == [[0, 1], [0, 2], [0, 3], [1, 2], [1, 3], [2, 3], [2, 4], [3, 4]]
+    assert cepheid.count(table, query, evaluator="configurations") == len(found)
+    assert positions(table, query, evaluator="semantics") == found
