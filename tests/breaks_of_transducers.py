@@ -13,6 +13,7 @@ FORGETS = f"{CONFIGURATIONS}::test_what_is_forgotten_is_never_missed"
 LONG_CONFIGURATIONS = "tests/evaluators/test_configurations_long.py"
 CONFIGURATIONS_WORK = "tests/test_configurations_work.py"
 HIDES = f"{CONFIGURATIONS}::test_an_iteration_hides_the_variables_around_it"
+SPEC = "tests/test_spec.py"
 EXPLAIN = "tests/plan/test_explain.py"
 
 DETERMINISE = "automata/srt_determinise.py"
@@ -88,10 +89,7 @@ TRANSDUCERS: tuple[Break, ...] = (
         "{**where, **dict.fromkeys(transition.writes, NEW)}",
         "{**dict.fromkeys(transition.writes, NEW), **where}",
         "registers determinised: a register that is stored again holds the new event",
-        (
-            REGISTERS,
-            SHORT,
-        ),
+        (SPEC,),
     ),
     Break(
         DETERMINISE,
