@@ -42,12 +42,23 @@ def plan_of(case: Case, evaluator: str) -> Plan | None:
 
 def is_chain(case: Case) -> bool:
     """Whether the chain evaluator takes the query."""
+    return is_taken(case, "chain")
+
+
+def is_taken(case: Case, evaluator: str) -> bool:
+    """Whether an evaluator takes the query."""
+    return not is_declined(case, evaluator) and plan_of(case, evaluator) is not None
+
+
+def is_declined(case: Case, evaluator: str) -> bool:
+    """Whether an evaluator says that it cannot run the query."""
     try:
-        return plan_of(case, "chain") is not None
+        plan_of(case, evaluator)
     except CepheidError as error:
         if error.code != "unsupported-evaluator":
             raise
-        return False
+        return True
+    return False
 
 
 def expected(case: Case) -> list[Match]:

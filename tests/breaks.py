@@ -6,7 +6,8 @@ A break replaces a short text inside one function of one file (an empty function
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from breaking import Break
+from breaks_of_transducers import TRANSDUCERS
 
 AGREEMENT = "tests/evaluators/test_agreement.py"
 DEFINITION = f"{AGREEMENT}::test_compact_finds_what_the_definition_says"
@@ -53,19 +54,6 @@ LANE = "kernels/lane.py"
 DETERMINISE = "automata/determinise.py"
 EVALUATOR = "evaluators/compact/evaluator.py"
 STREAM_LANES = "streams/lanes.py"
-
-
-@dataclass(frozen=True, slots=True)
-class Break:
-    """In `function` of `src/cepheid/{file}`, `old` becomes `new`, and `what` is no longer true."""
-
-    file: str
-    function: str
-    old: str
-    new: str
-    what: str
-    noticed_by: tuple[str, ...]
-    spark: bool = False
 
 
 WINDOWS = (
@@ -1726,6 +1714,7 @@ BREAKS: tuple[Break, ...] = (
     *CORRELATION,
     *CHAINS,
     *N_ARY,
+    *TRANSDUCERS,
     *ON_SPARK,
     Break(
         "semantics/reading.py",

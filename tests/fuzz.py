@@ -1,6 +1,7 @@
 """Random cases against the oracle until the time is over: `python tests/fuzz.py SECONDS [FIRST_SEED]`.
 
-Prints the seed of every case that differs; `FIRST_SEED` repeats one.
+A seed decides which kind of query is drawn: CEL with unary conditions for `compact`; CEL that compares events, SREMO,
+and unary CEL once more for `configurations`. Prints the seed of every case that differs; `FIRST_SEED` repeats one.
 """
 
 from __future__ import annotations
@@ -8,9 +9,24 @@ from __future__ import annotations
 import random
 import sys
 import time
+from collections.abc import Callable
+from itertools import count
 
-from agreement import differences
-from generators import UNARY, seeded_cases
+from agreement import differences, is_declined
+from comparing import seeded_compared
+from generators import UNARY, Case, seeded, seeded_sremo
+
+
+def unary(seed: int) -> Case:
+    return seeded(seed, UNARY)
+
+
+KINDS: tuple[tuple[Callable[[int], Case], str], ...] = (
+    (unary, "compact"),
+    (seeded_compared, "configurations"),
+    (seeded_sremo, "configurations"),
+    (unary, "configurations"),
+)
 
 
 def main() -> int:
@@ -18,14 +34,18 @@ def main() -> int:
     first = int(sys.argv[2]) if len(sys.argv) > 2 else time.time_ns() % 1_000_000_000
     end = time.monotonic() + seconds
     done, bad = 0, 0
-    for seed, case in seeded_cases(first, UNARY):
+    for seed in count(first):
         choice = random.Random(seed)
+        make, evaluator = KINDS[choice.randrange(len(KINDS))]
+        case = make(seed)
+        if is_declined(case, evaluator):
+            continue
         cuts = [choice.randint(0, len(case.table)) for _ in range(choice.randint(0, 3))]
-        difference = differences(case, cuts, saved=seed % 10 == 0)
+        difference = differences(case, cuts, evaluator, saved=choice.randrange(10) == 0)
         done += 1
         if difference is not None:
             bad += 1
-            print(f"seed {seed}, cuts {cuts}: {difference}\n{case!r}")  # noqa: T201
+            print(f"seed {seed}, {evaluator}, cuts {cuts}: {difference}\n{case!r}")  # noqa: T201
         if time.monotonic() > end or bad >= 5:
             break
     print(f"{done} cases from seed {first}, {bad} differences")  # noqa: T201

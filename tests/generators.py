@@ -226,7 +226,7 @@ def seeded_cases(first: int = 0, limits: Limits = ANYTHING) -> Iterator[tuple[in
 
 
 def case(choices: Choices, limits: Limits) -> Case:
-    query = _query(choices, limits, pattern(choices, limits))
+    query = query_for(choices, limits, pattern(choices, limits))
     timestamps = query.window is not None and query.window.unit is WindowUnit.MICROSECONDS
     return Case(query, stream(choices, limits, timestamps))
 
@@ -265,7 +265,7 @@ def stream(choices: Choices, limits: Limits, timestamps: bool = False) -> pa.Tab
 
 def _row(choices: Choices, time: int) -> dict[str, object]:
     return {
-        "type": _type(choices),
+        "type": event_type(choices),
         "ts": time,
         "id": pick(choices, (0, 0, 0, 0, 0, 0, 1, 1, None)),
         "n": pick(choices, (0, 1, 2, 3, -1, None)),
@@ -274,7 +274,7 @@ def _row(choices: Choices, time: int) -> dict[str, object]:
     }
 
 
-def _type(choices: Choices) -> str:
+def event_type(choices: Choices) -> str:
     """The first types are the more frequent ones, in streams and in patterns, so that patterns do match."""
     return TYPES[min(choices.below(5), choices.below(5), choices.below(5))]
 
@@ -372,7 +372,7 @@ def _shape(choices: Choices, limits: Limits, atoms: int, taken: frozenset[str]) 
 
 
 def _atom(choices: Choices, limits: Limits, taken: frozenset[str]) -> Atom:
-    type = _type(choices)
+    type = event_type(choices)
     if not limits.names or chance(choices, 15):
         return Atom(type)
     untaken = [name for name in NAMES if name not in taken]
@@ -480,7 +480,7 @@ def is_safe(pattern: Pattern) -> bool:
 # Queries
 
 
-def _query(choices: Choices, limits: Limits, pattern: Pattern) -> Query:
+def query_for(choices: Choices, limits: Limits, pattern: Pattern) -> Query:
     names = sorted(defined(pattern) | sets(pattern))
     select: tuple[str, ...] | None = None
     if names and chance(choices, 50):
@@ -678,7 +678,7 @@ def _rounds(choices: Choices, body: Reading, percent: int = 30) -> Rounds:
 def _read(
     choices: Choices, stored: frozenset[str], names: tuple[str, ...], marked: bool | None = None
 ) -> Read:
-    condition: Condition = Comparison("=", Attribute(None, "type"), Literal(_type(choices)))
+    condition: Condition = Comparison("=", Attribute(None, "type"), Literal(event_type(choices)))
     if chance(choices, 35):
         condition = TRUE if chance(choices, 50) else unary_condition(choices, None)
     if stored and chance(choices, 50):

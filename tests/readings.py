@@ -11,6 +11,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 
+import pyarrow as pa
 from hypothesis import strategies as st
 
 from cepheid.algebra.conditions import (
@@ -23,6 +24,7 @@ from cepheid.algebra.conditions import (
     Literal,
     Negation,
 )
+from cepheid.algebra.nodes import Query, Recognise
 from cepheid.algebra.strings import (
     EPSILON,
     Both,
@@ -36,7 +38,7 @@ from cepheid.algebra.strings import (
 )
 from cepheid.algebra.windows import Window, WindowUnit
 from cepheid.semantics.stream import Event
-from generators import Choices, Draw, Drawn, Seeded, chance, pick
+from generators import Case, Choices, Draw, Drawn, Seeded, chance, pick
 
 REGISTERS = ("r1", "r2", "r3")
 ANY = Read(TRUE, marked=False)
@@ -76,6 +78,13 @@ class ReadingCase:
 
 
 Kind = Callable[[Choices], ReadingCase]
+
+
+def case_of(case: ReadingCase) -> Case:
+    """The same as a query over a table."""
+    columns = {name: pa.array([event.attributes[name] for event in case.stream], pa.int64()) for name in "ab"}
+    times = pa.array([event.time for event in case.stream], pa.int64())
+    return Case(Query(Recognise(case.reading), window=case.window), pa.table({"ts": times, **columns}))
 
 
 @st.composite

@@ -37,6 +37,7 @@ QUERIES = {
     "last, no window": "SELECT LAST * FROM s WHERE A AS x ; B AS y ; C AS z",
     "consumed": "SELECT * FROM s WHERE A AS x ; B AS y ; C AS z CONSUME",
     "keys": "SELECT * FROM s WHERE A AS x ; B AS y ; C AS z PARTITION BY key WITHIN 3000",
+    "registers": "#([type = 'A'] > r, [type = 'B']+, [type = 'C' AND key > r.key]) WITHIN 9",
 }
 
 
@@ -44,8 +45,9 @@ QUERIES = {
 @pytest.mark.parametrize(
     ("name", "evaluator"),
     [
-        *((name, "compact") for name in QUERIES),
+        *((name, "compact") for name in ("time", "count", "next", "last, no window", "consumed", "keys")),
         *((name, "chain") for name in ("time", "count", "consumed", "keys")),
+        *((name, "configurations") for name in ("time", "count", "consumed", "keys", "registers")),
     ],
 )
 def test_memory_does_not_grow_with_the_stream(name: str, evaluator: str, counting: bool) -> None:
@@ -57,7 +59,7 @@ def test_memory_does_not_grow_with_the_stream(name: str, evaluator: str, countin
     assert max(held[PIECES // 2 :]) <= 1.3 * max(held[: PIECES // 2])
 
 
-@pytest.mark.parametrize("evaluator", ["compact", "chain"])
+@pytest.mark.parametrize("evaluator", ["compact", "chain", "configurations"])
 @pytest.mark.parametrize("key_type", ["text", "number"])
 def test_forgetting_silent_keys_changes_no_match(key_type: str, evaluator: str) -> None:
     """A key that comes back after its lane was forgotten is matched as if it had been there all the time."""

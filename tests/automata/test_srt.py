@@ -54,7 +54,7 @@ from readings import (
 
 Positions = frozenset[int]
 Held = tuple[tuple[str, int], ...]
-many = settings(max_examples=400, suppress_health_check=[HealthCheck.too_slow], print_blob=True)
+many = settings(max_examples=200, suppress_health_check=[HealthCheck.too_slow], print_blob=True)
 
 
 # ── the definition, written out ─────────────────────────────────────────────────────────────────────────────
@@ -159,7 +159,7 @@ def agrees(reading: Reading, stream: list[Event], window: Window | None = None) 
 # ── at random ───────────────────────────────────────────────────────────────────────────────────────────────
 
 
-SEEDS = 500
+SEEDS = 250
 KINDS = {"anything": reading_case, "crossed": crossed, "remembering": remembering}
 
 
@@ -216,7 +216,7 @@ def test_guards_look_at_registers_that_are_full(case: ReadingCase) -> None:
         assert registers_read(one.guard) <= full[one.source], print_srt(srt)
 
 
-@settings(many, max_examples=60)
+@settings(many, max_examples=40)
 @given(reading_cases(reading_case), reading_cases(reading_case))
 def test_closed_under_union_concatenation_iteration_and_complement(
     one: ReadingCase, two: ReadingCase

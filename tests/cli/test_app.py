@@ -162,6 +162,19 @@ def test_explain_draws_the_automaton() -> None:
 
 
 def test_explain_without_an_automaton_says_why() -> None:
-    done = cepheid("explain", "--dot", "-e", "SELECT * FROM s WHERE (A AS x ; B AS y) FILTER x.v < y.v")
+    done = cepheid("explain", "--dot", "-e", "SELECT NXT * FROM s WHERE (A AS x ; B AS y) FILTER x.v < y.v")
     assert done.exit_code == 1
-    assert "FILTER x.v < y.v" in done.stderr
+    assert "NXT compares matches" in done.stderr
+
+
+def test_a_file_of_sremo_is_explained_and_drawn_with_its_registers(tmp_path: Path, farm: Path) -> None:
+    file = tmp_path / "rising.sremo"
+    file.write_text("#([type = 'T'] > r, [type = 'T' AND tmp > r.tmp]) WITHIN 5")
+    for arguments in ([file], [file, "--input", farm, "--time", "ts"]):
+        done = cepheid("explain", *arguments)
+        assert done.exit_code == 0, done.stderr
+        assert "── register transducer ──\nstart q0, final q2, register r\n" in done.stdout
+    drawn = cepheid("explain", "--dot", file)
+    assert drawn.exit_code == 0, drawn.stderr
+    assert drawn.stdout.startswith("digraph automaton {")
+    assert '"register r" [label="r", shape=box, style=dashed];' in drawn.stdout

@@ -37,7 +37,7 @@ def test_rows_and_lanes_that_are_forgotten_are_never_missed(
     agrees()
 
 
-@pytest.mark.parametrize("evaluator", ["compact", "chain"])
+@pytest.mark.parametrize("evaluator", ["compact", "chain", "configurations"])
 @pytest.mark.parametrize("late", [5, 6])
 def test_a_key_is_kept_for_as_long_as_the_window(
     late: int, evaluator: str, monkeypatch: pytest.MonkeyPatch
@@ -49,12 +49,15 @@ def test_a_key_is_kept_for_as_long_as_the_window(
     assert [len(engine.push(table.slice(at, 1))) for at in range(3)] == [0, 0, 1 if late == 5 else 0]
 
 
+@pytest.mark.parametrize("evaluator", ["compact", "configurations"])
 @pytest.mark.parametrize("late", [5, 6])
-def test_a_count_keeps_a_key_for_as_long_as_the_window(late: int, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_count_keeps_a_key_for_as_long_as_the_window(
+    late: int, evaluator: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr("cepheid.engine._SPARE_LANES", ALWAYS)
     table = pa.table({"ts": [1, 1 + late, 1 + late], "type": ["A", "A", "B"], "k": [1, 2, 1]})
     query = cepheid.query("SELECT * FROM s WHERE A AS x ; B AS y PARTITION BY k WITHIN 5")
-    engine = Engine(query.engine(table.schema).plan, counting=True)
+    engine = Engine(query.engine(table.schema, evaluator=evaluator).plan, counting=True)
     for at in range(3):
         engine.push(table.slice(at, 1))
     assert engine.counted == (1 if late == 5 else 0)

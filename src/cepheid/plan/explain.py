@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from math import inf
+from typing import assert_never
 
 from cepheid.algebra.leads import lead
 from cepheid.algebra.nodes import Query
@@ -10,46 +11,73 @@ from cepheid.algebra.printing import print_name, print_pattern, print_query, pri
 from cepheid.automata.cea import CEA
 from cepheid.automata.chain import ChainCEA
 from cepheid.automata.printing import automaton_dot, chain_dot, print_automaton, print_chain
+from cepheid.automata.srt import SRT
+from cepheid.automata.srt_printing import print_srt, srt_dot
 from cepheid.errors import CepheidError
 from cepheid.languages.parsed import ParsedTree
 from cepheid.plan.chain import chain_of
 from cepheid.plan.choose import automaton_of
 from cepheid.plan.plan import Plan
+from cepheid.plan.transducer import transducer_of
 from cepheid.rewrite.rules import Rewriting, rewrite
 
 
 def explain_query(tree: ParsedTree, query: Query) -> str:
     """The stages that need no data: tree, algebra, rewriting, automaton."""
     rewriting = rewrite(query)
-    sections = _front(tree, query, rewriting)
-    automaton = automaton_of(query, rewriting.query) or chain_of(query, rewriting.query)
-    if isinstance(automaton, CEA):
-        sections.append(("automaton", print_automaton(automaton)))
-    elif isinstance(automaton, ChainCEA):
-        sections.append(("chain automaton", print_chain(automaton)))
-    return _joined(sections)
+    return _joined([*_front(tree, query, rewriting), _printed(_automaton(query, rewriting.query))])
 
 
 def draw_query(query: Query) -> str:
     """The automaton of a query as Graphviz text."""
-    rewriting = rewrite(query)
-    automaton = automaton_of(query, rewriting.query) or chain_of(query, rewriting.query)
-    if isinstance(automaton, str):
-        raise CepheidError("not-yet", f"there is no automaton yet: {automaton}")
-    return automaton_dot(automaton) if isinstance(automaton, CEA) else chain_dot(automaton)
+    automaton = _automaton(query, rewrite(query).query)
+    match automaton:
+        case CEA():
+            return automaton_dot(automaton)
+        case ChainCEA():
+            return chain_dot(automaton)
+        case SRT():
+            return srt_dot(automaton)
+        case str():
+            raise CepheidError("not-yet", f"there is no automaton yet: {automaton}")
+        case _:
+            assert_never(automaton)
 
 
 def explain_plan(tree: ParsedTree, plan: Plan, spark: str | None = None) -> str:
     """All stages; `spark` says how Spark carries the rows, where it does."""
     sections = _front(tree, plan.query, rewrite(plan.query))
-    if plan.automaton is not None:
-        sections.append(("automaton", print_automaton(plan.automaton)))
-    elif plan.chain is not None:
-        sections.append(("chain automaton", print_chain(plan.chain)))
+    # A plan has a transducer only where it runs it; one with a chain may also count by the automaton.
+    automaton = plan.transducer or plan.automaton or plan.chain
+    if automaton is not None:
+        sections.append(_printed(automaton))
     sections.append(("plan", _plan(plan)))
     if spark is not None:
         sections.append(("spark", spark))
     return _joined(sections)
+
+
+def _automaton(query: Query, rewritten: Query) -> CEA | ChainCEA | SRT | str:
+    """What `choose` would run, or why only the definition runs the query."""
+    unary = automaton_of(query, rewritten)
+    if unary is not None:
+        return unary
+    chain = chain_of(query, rewritten)
+    return chain if isinstance(chain, ChainCEA) else transducer_of(query, rewritten)
+
+
+def _printed(automaton: CEA | ChainCEA | SRT | str) -> tuple[str, str]:
+    match automaton:
+        case CEA():
+            return "automaton", print_automaton(automaton)
+        case ChainCEA():
+            return "chain automaton", print_chain(automaton)
+        case SRT():
+            return "register transducer", print_srt(automaton)
+        case str():
+            return "automaton", f"none yet: {automaton}"
+        case _:
+            assert_never(automaton)
 
 
 def _front(tree: ParsedTree, query: Query, rewriting: Rewriting) -> list[tuple[str, str]]:

@@ -1,0 +1,338 @@
+"""Breaks of register transducers and of the configurations evaluator; see `breaks.py`."""
+
+from __future__ import annotations
+
+from breaking import Break
+
+SRT = "tests/automata/test_srt.py"
+CONFIGURATIONS = "tests/evaluators/test_configurations.py"
+REGISTERS = f"{CONFIGURATIONS}::test_registers_hold_what_the_definition_says"
+SHORT = f"{CONFIGURATIONS}::test_short_expressions_agree_on_longer_streams"
+COMPARES = f"{CONFIGURATIONS}::test_filters_compare_what_the_definition_compares"
+FORGETS = f"{CONFIGURATIONS}::test_what_is_forgotten_is_never_missed"
+LONG_CONFIGURATIONS = "tests/evaluators/test_configurations_long.py"
+CONFIGURATIONS_WORK = "tests/test_configurations_work.py"
+HIDES = f"{CONFIGURATIONS}::test_an_iteration_hides_the_variables_around_it"
+SPEC = "tests/test_spec.py"
+EXPLAIN = "tests/plan/test_explain.py"
+
+DETERMINISE = "automata/srt_determinise.py"
+TRIM = "automata/srt_trim.py"
+ATTACH = "rewrite/attach.py"
+EMIT = "kernels/config_emit.py"
+COLLECT = "kernels/config_collect.py"
+EVALUATOR = "evaluators/configurations/evaluator.py"
+
+TRANSDUCERS: tuple[Break, ...] = (
+    Break(
+        "automata/srt_construct.py",
+        "_stored",
+        "if name not in used and (name == first",
+        "if (name == first",
+        "transducers: an event that is still looked at is not overwritten",
+        (SRT,),
+    ),
+    Break(
+        TRIM,
+        "_needed_writes",
+        "one.writes & looked_at[one.target]",
+        "one.writes & looked_at[one.source]",
+        "transducers: what is read later is stored",
+        (SRT,),
+    ),
+    Break(
+        TRIM,
+        "_alike",
+        "classes = [int(state in srt.finals)",
+        "classes = [0",
+        "transducers: a state that accepts is no other",
+        (SRT,),
+    ),
+    Break(
+        TRIM,
+        "_from_start",
+        "if all(idle(one) for one in transitions if one.target == 0):",
+        "if True:",
+        "transducers: where the start is come back to, it may read on",
+        (SRT,),
+    ),
+    Break(
+        "automata/srt_ends.py",
+        "with_one_end",
+        "if item.target in goes_on]",
+        "if item.target not in srt.finals]",
+        "transducers: what accepts may go on",
+        (
+            REGISTERS,
+            COMPARES,
+        ),
+    ),
+    Break(
+        DETERMINISE,
+        "_outcome",
+        "{(0, ())} if columns == ROOT else set()",
+        "set()",
+        "registers determinised: a match may begin at any event",
+        (REGISTERS,),
+    ),
+    Break(
+        DETERMINISE,
+        "_outcome",
+        "marking.setdefault(label, set()).update(reached)",
+        "marking[label] = set(reached)",
+        "registers determinised: runs that mark the same are together",
+        (REGISTERS,),
+    ),
+    Break(
+        DETERMINISE,
+        "_reached",
+        "{**where, **dict.fromkeys(transition.writes, NEW)}",
+        "{**dict.fromkeys(transition.writes, NEW), **where}",
+        "registers determinised: a register that is stored again holds the new event",
+        (SPEC,),
+    ),
+    Break(
+        DETERMINISE,
+        "without_idle",
+        "if without == with_it:",
+        "if without[:1] == with_it[:1]:",
+        "registers determinised: tests that change something are asked",
+        (
+            REGISTERS,
+            COMPARES,
+        ),
+    ),
+    Break(
+        DETERMINISE,
+        "_live",
+        "(live[transition.target] - transition.writes)",
+        "frozenset()",
+        "registers determinised: what is read much later is kept",
+        (
+            REGISTERS,
+            COMPARES,
+        ),
+    ),
+    Break(
+        DETERMINISE,
+        "_live",
+        "read |= {register for register, _ in transition.guard.within}",
+        "pass",
+        "registers determinised: nested windows read their first event",
+        (
+            REGISTERS,
+            SHORT,
+        ),
+    ),
+    Break(
+        DETERMINISE,
+        "_goal",
+        "if columns > 0 and used - {0}:",
+        "if columns > 0:",
+        "registers determinised: what remembers nothing more goes back to where it began",
+        (CONFIGURATIONS_WORK,),
+    ),
+    Break(
+        "automata/srt_minimise.py",
+        "_grouped",
+        "Goal(group[goal.state], goal.place, goal.carry)",
+        "Goal(group[goal.state], goal.place, goal.carry[-1:])",
+        "registers minimised: columns are carried along",
+        (COMPARES,),
+    ),
+    Break(
+        "automata/srt_minimise.py",
+        "__init__",
+        "self.is_idle_on_others = all(",
+        "self.is_idle_on_others = any(",
+        "registers minimised: events that end something are looked at",
+        (
+            REGISTERS,
+            COMPARES,
+        ),
+    ),
+    Break(
+        "automata/srt_of_pattern.py",
+        "_check_bound",
+        "if before is not None and register not in before:",
+        "if False:",
+        "attach: what is read was bound before",
+        (EXPLAIN,),
+    ),
+    Break(
+        ATTACH,
+        "_on_last",
+        "if names & bound(right):",
+        "if not names & bound(left):",
+        "attach: a filter goes to the last event it reads",
+        (COMPARES,),
+    ),
+    Break(
+        ATTACH,
+        "_on_all_of",
+        "body=_on_every_atom(about, pattern.body)",
+        "body=pattern.body",
+        "attach: a filter on a set is asked of its events",
+        (COMPARES,),
+    ),
+    Break(
+        ATTACH,
+        "_renamed",
+        "{**scope, **names.scope(defined_once(body))}",
+        "{**names.scope(defined_once(body)), **scope}",
+        "attach: an iteration hides the variables around it",
+        (HIDES,),
+    ),
+    Break(
+        EMIT,
+        "emit_list",
+        "waiting[2 * pending + 1] = depth",
+        "waiting[2 * pending + 1] = 0",
+        "config emit: alternatives share what comes after them",
+        (
+            COMPARES,
+            LONG_CONFIGURATIONS,
+        ),
+    ),
+    Break(
+        EMIT,
+        "emit_list",
+        "if nodes[node * N_WORDS + N_EVENT] != JOIN:",
+        "if True:",
+        "config emit: a node that joins has no event",
+        (LONG_CONFIGURATIONS,),
+    ),
+    Break(
+        EMIT,
+        "emit_list",
+        "if at + depth + 1 > events_room",
+        "if at + depth > events_room",
+        "config emit: the last event needs room, too",
+        (LONG_CONFIGURATIONS,),
+    ),
+    Break(
+        COLLECT,
+        "copy",
+        "if heap[source + S_START] < border:",
+        "if heap[source + S_START] <= border:",
+        "config copy: what began at the window's edge lives",
+        (LONG_CONFIGURATIONS,),
+    ),
+    Break(
+        COLLECT,
+        "copy",
+        "+ entry + R_SLOT] = count",
+        "+ entry + R_SLOT] = k",
+        "config copy: the ring knows where slots are now",
+        (LONG_CONFIGURATIONS,),
+    ),
+    Break(
+        COLLECT,
+        "copy",
+        "if layout.words == new.words:",
+        "if True:",
+        "config copy: numbers of fewer words are widened",
+        (LONG_CONFIGURATIONS,),
+    ),
+    Break(
+        COLLECT,
+        "reach",
+        "out_numbers[nodes[number * N_WORDS + N_OTHER]] = 1",
+        "out_numbers[0] = 1",
+        "config copy: alternatives live",
+        (
+            LONG_CONFIGURATIONS,
+            FORGETS,
+        ),
+    ),
+    Break(
+        COLLECT,
+        "renumber",
+        "= numbers[nodes[number * N_WORDS + N_BEFORE]]",
+        "= nodes[number * N_WORDS + N_BEFORE]",
+        "config copy: nodes point to where others are now",
+        (
+            LONG_CONFIGURATIONS,
+            FORGETS,
+        ),
+    ),
+    Break(
+        COLLECT,
+        "set_stored_words",
+        "while at < last[region]:\n                    heap",
+        "if at < last[region]:\n                    heap",
+        "config copy: texts of every column get their new numbers",
+        (
+            LONG_CONFIGURATIONS,
+            FORGETS,
+        ),
+    ),
+    Break(
+        EVALUATOR,
+        "__init__",
+        "extra = () if automaton.is_idle_on_others else (_EVERY,)",
+        "extra = ()",
+        "configurations: events that satisfy nothing may end something",
+        (REGISTERS,),
+    ),
+    Break(
+        EVALUATOR,
+        "__init__",
+        "tuple(reads.index(register) for register in registers)",
+        "tuple(range(len(registers)))",
+        "configurations: a test gets each register in its place",
+        (
+            COMPARES,
+            REGISTERS,
+        ),
+    ),
+    Break(
+        EVALUATOR,
+        "__init__",
+        "self.positional = self._window.by_position or any(by_position)",
+        "self.positional = self._window.by_position",
+        "configurations: nested windows count positions in their partition",
+        (
+            REGISTERS,
+            SHORT,
+        ),
+    ),
+    Break(
+        EVALUATOR,
+        "_edge",
+        "return NEVER if self._window.by_position or not self._window else self._window.edge",
+        "return self._window.edge",
+        "configurations: positions are not rows",
+        (
+            COMPARES,
+            FORGETS,
+        ),
+    ),
+    Break(
+        EVALUATOR,
+        "save",
+        "self._store.live_rows(self._edge)",
+        "pass",
+        "configurations: what no longer lives is not saved",
+        (LONG_CONFIGURATIONS,),
+    ),
+    Break(
+        EVALUATOR,
+        "load",
+        'self._tests.load(part_of(state, "tests:"))',
+        "pass",
+        "configurations: a loaded engine knows its texts",
+        (COMPARES,),
+    ),
+    Break(
+        EVALUATOR,
+        "load",
+        'window.load(part_of(state, f"nested{number}:"))',
+        "pass",
+        "configurations: a loaded engine knows the times of nested windows",
+        (
+            REGISTERS,
+            SHORT,
+        ),
+    ),
+)

@@ -1,0 +1,171 @@
+"""Random queries of CEL whose filters compare events with earlier ones, and often hold.
+
+In: a `Choices` of `generators`. Out: a `Case`, mostly one that the configurations evaluator takes: a sequence of atoms,
+alternatives, optional parts, iterations (of several events, with filters of their own) and sets, with filters over two
+and three variables at any depth. Conditions are drawn so that they hold for many pairs of events: a third of the
+cases and more have matches that a comparison decided.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+
+from hypothesis import strategies as st
+
+from cepheid.algebra.conditions import Arithmetic, Attribute, Comparison, Condition, Disjunction, Literal
+from cepheid.algebra.nodes import (
+    Atom,
+    Bind,
+    Filter,
+    Or,
+    Pattern,
+    Repeat,
+    Seq,
+    Strategy,
+    StrictSeq,
+    WindowUnit,
+)
+from cepheid.algebra.variables import with_sets
+from generators import (
+    Case,
+    Choices,
+    Drawn,
+    Limits,
+    Seeded,
+    chance,
+    nary_condition,
+    pick,
+    query_for,
+    stream,
+    unary_condition,
+)
+
+Draw = Callable[[st.SearchStrategy[int]], int]
+
+COMPARED = Limits(
+    events=18,
+    atoms=4,
+    strategies=(Strategy.ALL, Strategy.ALL, Strategy.ALL, Strategy.STRICT),
+    windows=(None, *WindowUnit),
+)
+ROUNDS = ((1, None), (0, None), (1, 2), (2, None), (0, 1), (2, 3))
+
+
+@st.composite
+def compared_cases(draw: Draw, limits: Limits = COMPARED) -> Case:
+    """A Hypothesis strategy."""
+    return compared_case(Drawn(draw), limits)
+
+
+def seeded_compared(seed: int, limits: Limits = COMPARED) -> Case:
+    """The case that belongs to a seed."""
+    return compared_case(Seeded(seed), limits)
+
+
+def compared_case(choices: Choices, limits: Limits = COMPARED) -> Case:
+    query = query_for(choices, limits, with_sets(_Pattern(choices, limits).sequence()))
+    if chance(choices, 50):
+        query = replace(query, partition_by=(), consume=False)
+    timestamps = query.window is not None and query.window.unit is WindowUnit.MICROSECONDS
+    return Case(query, stream(choices, limits, timestamps))
+
+
+class _Pattern:
+    """A pattern in the making: names are handed out once, so that every filter can say what it means."""
+
+    def __init__(self, choices: Choices, limits: Limits) -> None:
+        self._choices = choices
+        self._limits = limits
+        self._names = iter(f"{letter}{number}" for number in range(9) for letter in "xyz")
+        self._sets = iter("XYZUVW")
+
+    def sequence(self) -> Pattern:
+        """At least two events, and a filter over the first and a later one, or at least one filter more."""
+        first = self._name()
+        whole: Pattern = Atom(self._type(), first)
+        known = [first]
+        more = self._limits.atoms - 1
+        for place in range(1 + min(self._choices.below(more), self._choices.below(more))):
+            part, names = self._part(known)
+            whole = self._joined(whole, part)
+            if names and (place == 0 or chance(self._choices, 40)):
+                whole = Filter(whole, self._over(known, names))
+            known += names
+        if len(known) > 2 and chance(self._choices, 30):
+            whole = Filter(whole, self._over(known[:-1], known[-1:]))
+        return whole
+
+    def _part(self, known: list[str]) -> tuple[Pattern, list[str]]:
+        """What comes next, and the variables that it binds once."""
+        match self._choices.below(10):
+            case 0 | 1 | 2 | 3:
+                name = self._name()
+                return self._atom(name), [name]
+            case 4 | 5:
+                return self._rounds(known), []
+            case 6:
+                name = self._name()
+                return Or(self._atom(name), self._atom(name)), [name]
+            case 7:
+                return self._optional(known), []
+            case 8:
+                return self._gathered(known), []
+            case _:
+                one, two = self._name(), self._name()
+                both = self._joined(self._atom(one), self._atom(two))
+                return Filter(both, self._over([one, *known], [two])), [one, two]
+
+    def _rounds(self, known: list[str]) -> Pattern:
+        """An iteration whose events are compared with each other, or with what came before all rounds."""
+        one = self._name()
+        body: Pattern = Atom(self._type(), one)
+        if chance(self._choices, 50):
+            body = Filter(body, self._over(known, [one]))
+        if chance(self._choices, 40):
+            two = self._name()
+            body = Filter(self._joined(body, self._atom(two)), self._over([one, *known], [two]))
+        return Repeat(body, *pick(self._choices, ROUNDS))
+
+    def _optional(self, known: list[str]) -> Pattern:
+        name = self._name()
+        return Repeat(Filter(self._atom(name), self._over(known, [name])), 0, 1)
+
+    def _gathered(self, known: list[str]) -> Pattern:
+        name = next(self._sets)
+        gathered = Bind(Repeat(Atom(self._type()), 1, None), name)
+        return Filter(gathered, self._over(known, [name])) if chance(self._choices, 80) else gathered
+
+    def _atom(self, name: str) -> Pattern:
+        atom = Atom(self._type(), name)
+        return Filter(atom, unary_condition(self._choices, name)) if chance(self._choices, 10) else atom
+
+    def _joined(self, left: Pattern, right: Pattern) -> Pattern:
+        return StrictSeq(left, right) if chance(self._choices, 15) else Seq(left, right)
+
+    def _type(self) -> str:
+        return pick(self._choices, "AAAB")
+
+    def _name(self) -> str:
+        return next(self._names)
+
+    def _over(self, earlier: Sequence[str], later: Sequence[str]) -> Condition:
+        one, two = pick(self._choices, earlier), pick(self._choices, later)
+        if len(earlier) > 1 and chance(self._choices, 25):
+            other = pick(self._choices, [name for name in earlier if name != one])
+            return self._of_three(one, other, two)
+        if chance(self._choices, 40):
+            return nary_condition(self._choices, one, two)
+        name, operator = pick(
+            self._choices, (("n", "<="), ("id", "="), ("n", ">="), ("s", "="), ("n", "<>"), ("v", "<="))
+        )
+        holds: Condition = Comparison(operator, Attribute(one, name), Attribute(two, name))
+        if chance(self._choices, 20):
+            holds = Disjunction((holds, unary_condition(self._choices, two, 0)))
+        return holds
+
+    def _of_three(self, one: str, two: str, three: str) -> Condition:
+        name = pick(self._choices, ("n", "id"))
+        sum = Arithmetic("+", Attribute(one, name), Attribute(two, name))
+        bound = Arithmetic("+", Attribute(three, name), Literal(pick(self._choices, (1, 0, 2))))
+        return Comparison(pick(self._choices, ("<=", ">=", "<>", "=")), sum, bound)

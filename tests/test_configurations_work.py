@@ -1,0 +1,114 @@
+"""How much the configurations evaluator does and holds, counted and not timed: events that change nothing are not
+looked at, and partial matches that nothing later can tell apart are one, however many they are."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pytest
+
+import cepheid
+from cepheid.engine import Engine
+from cepheid.evaluators.configurations.evaluator import ConfigurationsEvaluator
+from cepheid.evaluators.configurations.store import Store
+from cepheid.kernels.config_shape import L_SLOTS, N_WORDS
+
+SEQUENCE = "SELECT * FROM s WHERE (A AS x ; B AS y ; C AS z) FILTER x.v < z.v"
+KLEENE = "SELECT * FROM s WHERE (A AS x ; (B AS y)+ ; C AS z) FILTER x.v < z.v"
+NESTED = "SELECT * FROM s WHERE (A AS x ; (B AS y ; (D AS w)+)+ ; C AS z) FILTER x.v < z.v"
+REGISTERS = "#([type = 'A'] > r, [type = 'B']+, [type = 'C' AND v > r.v])"
+
+
+def stream(types: str, values: list[int] | None = None, keys: int = 1) -> pa.Table:
+    number = len(types)
+    return pa.table(
+        {
+            "ts": range(number),
+            "type": list(types),
+            "k": [row % keys for row in range(number)],
+            "v": values if values is not None else [0] * number,
+        }
+    )
+
+
+def engine_for(text: str, counting: bool = True) -> tuple[Engine, ConfigurationsEvaluator]:
+    plan = cepheid.query(text).engine(stream("A").schema, evaluator="configurations").plan
+    engine = Engine(plan, counting=counting)
+    assert isinstance(engine._evaluator, ConfigurationsEvaluator)
+    return engine, engine._evaluator
+
+
+def slots(evaluator: ConfigurationsEvaluator) -> int:
+    """How many sets of partial matches are kept apart, in all lanes."""
+    return int(evaluator._store._lanes[:, L_SLOTS].sum())
+
+
+def held(evaluator: ConfigurationsEvaluator) -> int:
+    return sum(array.nbytes for array in evaluator.save().values())
+
+
+@pytest.mark.parametrize("counting", [True, False])
+@pytest.mark.parametrize("clauses", ["WITHIN 50 EVENTS", "WITHIN 50", "PARTITION BY k WITHIN 50", ""])
+@pytest.mark.parametrize("query", [SEQUENCE, KLEENE, REGISTERS])
+def test_irrelevant_events_never_enter_the_loop(
+    query: str, clauses: str, counting: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    batches: list[Any] = []
+    run = Store.run
+
+    def looked_at(store: Store, batch: Any, options: Any) -> Any:
+        batches.append(batch)
+        return run(store, batch, options)
+
+    monkeypatch.setattr(Store, "run", looked_at)
+    types = "".join(np.random.default_rng(3).choice(list("ABC" + "D" * 97), 4_000))
+    engine, _ = engine_for(f"{query} {clauses}", counting)
+    engine.push(stream(types, keys=5))
+    relevant = sum(kind in "ABC" for kind in types)
+    assert 0 < relevant < 200
+    assert sum(len(batch.lane) for batch in batches) == relevant
+
+
+@pytest.mark.parametrize("query", [KLEENE, REGISTERS], ids=["cel", "sremo"])
+@pytest.mark.parametrize("between", [1, 7, 40])
+def test_two_to_the_forty_partial_matches_are_one_slot_per_start(query: str, between: int) -> None:
+    """With `x ; y+ ; z` where z is compared with x only, a window holds one entry per x, not 2^40 runs."""
+    engine, evaluator = engine_for(f"{query} WITHIN 1000")
+    engine.push(stream("AAA" + "B" * between))
+    assert slots(evaluator) == 3
+    engine.push(stream("C", [1]).set_column(0, "ts", pa.array([500])))
+    assert engine.counted == 3 * (2**between - 1)
+
+
+@pytest.mark.parametrize("query", [KLEENE, NESTED, REGISTERS])
+def test_a_count_holds_no_more_where_there_are_more_matches(query: str) -> None:
+    sizes, counts = [], []
+    for rounds in (2, 20):
+        engine, evaluator = engine_for(f"{query} WITHIN 1000")
+        engine.push(stream("AAA" + "BD" * rounds + "C", [0] * (3 + 2 * rounds) + [1]))
+        sizes.append(held(evaluator))
+        counts.append(engine.counted)
+    assert counts[1] > 10_000 * counts[0] > 0
+    # A state's number may take three words where it took one.
+    assert sizes[1] <= 2 * sizes[0]
+
+
+@pytest.mark.parametrize("query", [KLEENE, REGISTERS], ids=["cel", "sremo"])
+def test_matches_hold_two_nodes_per_event_and_start(query: str) -> None:
+    """2^200 partial matches of two starts: for each B and start one that marks it and one that joins."""
+    engine, evaluator = engine_for(f"{query} WITHIN 1000", counting=False)
+    engine.push(stream("AA" + "B" * 200))
+    nodes = evaluator.save()["store:nodes"]
+    assert nodes.nbytes <= 8 * N_WORDS * (2 * 2 * 200 + 4)
+
+
+def test_a_window_that_has_passed_leaves_no_slot() -> None:
+    engine, evaluator = engine_for(f"{SEQUENCE} WITHIN 100")
+    engine.push(stream("A" * 500))
+    assert slots(evaluator) >= 100
+    later = stream("C" * 3).set_column(0, "ts", pa.array([5_000, 5_001, 5_002]))
+    engine.push(later)
+    held(evaluator)  # saving keeps what lives
+    assert slots(evaluator) == 0
