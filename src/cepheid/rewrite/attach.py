@@ -89,17 +89,17 @@ class _Names:
 
     def scope(self, names: frozenset[str]) -> dict[str, str]:
         """Names for these variables in a scope of their own."""
-        return self._named({name: name for name in names})
+        number = next(self._next)
+        return {name: self._noted(name, number) for name in sorted(names)}
 
     def again(self, names: frozenset[str]) -> dict[str, str]:
-        """Other names for what names that were given here stand for."""
-        return self._named({name: self.variable[name] for name in names})
+        """Other names for what names given here stand for: two may stand for the same variable in different scopes."""
+        return {name: self._noted(self.variable[name], next(self._next)) for name in sorted(names)}
 
-    def _named(self, variable: dict[str, str]) -> dict[str, str]:
-        number = next(self._next)
-        fresh = {name: f"{variable[name]}′{number}" for name in sorted(variable)}
-        self.variable |= {new: variable[name] for name, new in fresh.items()}
-        return fresh
+    def _noted(self, variable: str, number: int) -> str:
+        name = f"{variable}′{number}"
+        self.variable[name] = variable
+        return name
 
 
 def _renamed(pattern: Pattern, scope: dict[str, str], names: _Names) -> Pattern:
