@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
-import pyarrow as pa
 import pytest
 from hypothesis import HealthCheck, given, note, settings
 from hypothesis import strategies as st
@@ -14,7 +11,6 @@ from agreement import differences, plan_of
 from cepheid.algebra.nodes import Filter, Strategy, walk
 from cepheid.errors import CepheidError
 from cepheid.pipeline import ParsedQuery
-from cepheid.rewrite import attach as module
 from cepheid.rewrite.attach import attach
 from cepheid.rewrite.rules import rewrite
 from generators import Case, Limits, cases, of_two_types

@@ -75,7 +75,11 @@ def _largest(offsets, rows, begin, end, scratch, counts, chosen, out_chosen):
     """Adds those without a strict superset in the group. The longest come first, so that only longer ones that were
     chosen need be looked at; and of these not the rows where a signature shows that one is missing."""
     signatures, order = scratch[0], scratch[1]
-    _by_length(offsets, begin, end, order, counts)
+    if _by_length(offsets, begin, end, order, counts):
+        for match in range(begin, end):
+            out_chosen[chosen] = match
+            chosen += 1
+        return chosen
     for match in range(begin, end):
         signature = 0
         for at in range(offsets[match], offsets[match + 1]):
@@ -101,10 +105,13 @@ def _largest(offsets, rows, begin, end, scratch, counts, chosen, out_chosen):
 
 @inlined
 def _by_length(offsets, begin, end, order, counts):
-    """Puts a group in order of length, the longest first."""
-    longest = 0
-    for match in range(begin, end):
+    """Puts a group in order of length, the longest first, unless all are of one, and says whether they are."""
+    shortest = longest = offsets[begin + 1] - offsets[begin]
+    for match in range(begin + 1, end):
         longest = max(longest, offsets[match + 1] - offsets[match])
+        shortest = min(shortest, offsets[match + 1] - offsets[match])
+    if shortest == longest:
+        return True
     for length in range(longest + 1):
         counts[length] = 0
     for match in range(begin, end):
@@ -117,6 +124,7 @@ def _by_length(offsets, begin, end, order, counts):
         length = offsets[match + 1] - offsets[match]
         order[counts[length]] = match
         counts[length] += 1
+    return False
 
 
 @inlined
