@@ -96,6 +96,7 @@ def test_small_pieces_are_the_same(strategy: Strategy, monkeypatch: pytest.Monke
         assert whole == positions(table, parsed, evaluator="semantics")
         with monkeypatch.context() as patched:
             patched.setattr(selection, "_MANY_EVENTS", 0)
+            patched.setattr(selection, "_FIRST_ROWS", 40)
             patched.setattr(selection, "_FEWEST_ROWS", 3)
             assert positions(table, parsed) == whole
             assert cepheid.count(table, parsed) == len(whole)

@@ -18,6 +18,7 @@ from cepheid.matches.found import Found, Ints, joined, nothing_found
 HOW = {Strategy.NXT: NEXT, Strategy.LAST: LATEST, Strategy.MAX: LARGEST}
 
 _MANY_EVENTS = 1 << 20  # in the matches of a piece, after which pieces get smaller
+_FIRST_ROWS = 1 << 10
 _FEWEST_ROWS = 1 << 4
 _MOST_ROWS = 1 << 15
 _INNER = "all:"
@@ -34,7 +35,7 @@ class Selection:
         self._counting = counting
         self._limit = None if counting else limit
         self._chosen = 0
-        self._size = 1 << 10
+        self._size = _FIRST_ROWS
         self.positional = inner.positional
         self.relevant: Ints = np.zeros(0, np.int64)
 
