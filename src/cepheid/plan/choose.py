@@ -109,7 +109,9 @@ def _why(
             chooses = f"{rewritten.strategy.value} chooses among all matches that end at an event"
             yield f"{chooses}, so time grows with those, not with what is chosen"
     else:
-        yield f"{transducer}; only the definition itself runs that for now, and it is slow"
+        # PART-BY belongs to the chain evaluator: what it cannot do there is the reason.
+        parted = any(isinstance(node, PartBy) for node in walk(rewritten.pattern))
+        yield f"{chain if parted else transducer}; only the definition itself runs that for now, and it is slow"
 
 
 def _is_of_many_keys(query: Query) -> bool:
