@@ -125,7 +125,8 @@ class Limits:
     twice in a sequence (such parts match nothing). `events` and `atoms` bound the sizes; `strategies` and
     `windows` are what is drawn from (a window None: none); of 100 sequences `strict` are strict ones.
     `sets`: IN, PART-BY, ALL and conditions on sets, and of 100 parts that are no OR `any_order` are an ALL; `names`
-    false: no variable but sets, as in the paper on PART-BY."""
+    false: no variable but sets, as in the paper on PART-BY. Of 100 parts `compared` get one more filter, over two
+    variables."""
 
     nary: bool = True
     unsafe: bool = True
@@ -137,6 +138,7 @@ class Limits:
     sets: bool = False
     names: bool = True
     any_order: int = 35
+    compared: int = 0
 
 
 ANYTHING = Limits()
@@ -229,6 +231,21 @@ def case(choices: Choices, limits: Limits) -> Case:
     query = query_for(choices, limits, pattern(choices, limits))
     timestamps = query.window is not None and query.window.unit is WindowUnit.MICROSECONDS
     return Case(query, stream(choices, limits, timestamps))
+
+
+def of_two_types(case: Case) -> Case:
+    """The same with two types of events only, so that more of what conditions compare is there."""
+    two = dict(zip(TYPES, "ABABA", strict=True))
+
+    def renamed(pattern: Pattern) -> Pattern:
+        if isinstance(pattern, Atom) and pattern.type is not None:
+            return replace(pattern, type=two[pattern.type])
+        return rebuild(pattern, renamed)
+
+    types = pa.array([two[name] for name in case.table["type"].to_pylist()], pa.string())
+    place = case.table.column_names.index("type")
+    query = replace(case.query, pattern=renamed(case.query.pattern))
+    return Case(query, case.table.set_column(place, "type", types))
 
 
 def pick(choices: Choices, options: Sequence[T]) -> T:
@@ -400,6 +417,9 @@ def _filtered(choices: Choices, limits: Limits, shape: Pattern, around: frozense
     while known and chance(choices, percent):
         result = Filter(result, _condition(choices, limits, sorted(known), bound(shape)))
         percent = 10
+    if limits.compared and len(known) > 1 and chance(choices, limits.compared):
+        first = pick(choices, sorted(known))
+        result = Filter(result, nary_condition(choices, first, pick(choices, sorted(known - {first}))))
     return _correlated(choices, limits, shape, result, sorted(known)) if limits.sets else result
 
 

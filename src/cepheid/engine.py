@@ -18,12 +18,14 @@ import pyarrow as pa
 from cepheid.algebra.leads import lead
 from cepheid.algebra.nodes import WindowUnit
 from cepheid.automata.chain_determinise import ChainDeterminiser
+from cepheid.automata.srt import SRT
 from cepheid.automata.srt_determinise import RegisterDeterminiser
 from cepheid.automata.srt_minimise import minimise_registers
 from cepheid.errors import CepheidError
 from cepheid.evaluators.chain.evaluator import ChainEvaluator
 from cepheid.evaluators.compact.evaluator import CompactEvaluator
 from cepheid.evaluators.configurations.evaluator import ConfigurationsEvaluator
+from cepheid.evaluators.configurations.selection import HOW, Selection
 from cepheid.evaluators.interface import Evaluator, Events, part_of
 from cepheid.evaluators.semantics import SemanticsEvaluator
 from cepheid.matches.found import Found, Ints
@@ -381,12 +383,16 @@ def evaluator_for(plan: Plan, counting: bool, limit: int | None) -> Evaluator:
             )
         case "configurations":
             assert plan.transducer is not None
-            windowed = plan.rewritten.window is not None
-            registers = minimise_registers(RegisterDeterminiser(plan.transducer, windowed))
-            return ConfigurationsEvaluator(
-                registers, plan.rewritten, plan.schema, counting, None if counting else limit
-            )
+            return _configurations(plan, plan.transducer, counting, None if counting else limit)
         case "semantics":
             return SemanticsEvaluator(plan, counting)
         case _:
             raise AssertionError(plan.evaluator)
+
+
+def _configurations(plan: Plan, transducer: SRT, counting: bool, limit: int | None) -> Evaluator:
+    query = plan.rewritten
+    registers = minimise_registers(RegisterDeterminiser(transducer, query.window is not None))
+    if query.strategy not in HOW:
+        return ConfigurationsEvaluator(registers, query, plan.schema, counting, limit)
+    return Selection(ConfigurationsEvaluator(registers, query, plan.schema), query.strategy, counting, limit)

@@ -141,12 +141,12 @@ def test_ids_are_those_of_the_query_as_written(case: Case, name: str) -> None:
 
 
 @pytest.mark.parametrize("asked", ["auto", "semantics"])
-@pytest.mark.parametrize("evaluator", ["compact", "semantics"])
+@pytest.mark.parametrize("evaluator", ["compact", "configurations"])
 @pytest.mark.parametrize("window", ["", "WITHIN 3"])
 def test_keys_that_are_forgotten_are_never_missed(
     window: str, evaluator: str, asked: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    nary = "FILTER x.ts < y.ts" if evaluator == "semantics" else ""
+    nary = "FILTER x.ts < y.ts" if evaluator == "configurations" else ""
     text = f"SELECT * FROM s WHERE A AS x ; B AS y PART-BY [key] {nary} PARTITION BY id {window}"
     numbers = range(400)
     table = pa.table(

@@ -16,7 +16,8 @@ from cepheid.automata.construct import construct
 from cepheid.automata.srt import SRT, Guard, Transition
 from cepheid.automata.srt_determinise import registers_of
 from cepheid.automata.trim import trim
-from cepheid.rewrite.attach import NotAttachedError, attach
+from cepheid.rewrite.attach import attach
+from cepheid.rewrite.attach_atoms import NotAttachedError
 
 
 def srt_of_pattern(pattern: Pattern, shown: tuple[str, ...], strict: bool = False) -> SRT:

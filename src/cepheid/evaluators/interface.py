@@ -64,6 +64,19 @@ class Events:
         lanes, positions = self.keyed
         return rows, lanes[places], positions[places]
 
+    def part(self, begin: int, end: int, report: bool) -> Events:
+        """The events from place `begin` to before `end`, if there are so many."""
+        keyed = self.keyed
+        if callable(keyed):
+            of_whole = keyed  # under a name that is not narrowed
+
+            def keyed(places: Ints) -> Ints:
+                return of_whole(places + begin)
+        elif keyed is not None:
+            keyed = (keyed[0][begin:end], keyed[1][begin:end])
+        table = self.table.slice(begin, end - begin)
+        return Events(table, self.first + begin, self.times[begin:end], keyed, report)
+
     @property
     def rows(self) -> Ints:
         return np.arange(self.first, self.first + len(self.times), dtype=np.int64)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -32,6 +33,38 @@ class Found:
         offsets = self.offsets[begin : end + 1]
         events = slice(offsets[0], offsets[-1])
         return Found(offsets - offsets[0], self.rows[events], self.labels[events])
+
+    def take(self, matches: Ints) -> Found:
+        """The matches of these numbers, copied.
+
+        >>> found = Found(np.array([0, 1, 3]), np.array([5, 6, 7]), np.zeros(3, LABEL))
+        >>> found.take(np.array([1])).rows
+        array([6, 7])
+        """
+        begins = self.offsets[matches]
+        offsets = np.zeros(len(matches) + 1, np.int64)
+        np.cumsum(self.offsets[matches + 1] - begins, out=offsets[1:])
+        events = np.repeat(begins - offsets[:-1], np.diff(offsets)) + np.arange(offsets[-1])
+        return Found(offsets, self.rows[events], self.labels[events])
+
+
+def joined(parts: Sequence[Found]) -> Found:
+    """The matches of all parts, one after another.
+
+    >>> one = Found(np.array([0, 2]), np.array([5, 6]), np.zeros(2, LABEL))
+    >>> joined([one, one]).offsets
+    array([0, 2, 4])
+    """
+    filled = [part for part in parts if len(part)]
+    if len(filled) < 2:
+        return filled[0] if filled else nothing_found()
+    lengths = np.concatenate([np.diff(part.offsets) for part in filled])
+    offsets = np.concatenate([np.zeros(1, np.int64), np.cumsum(lengths)])
+    return Found(
+        offsets,
+        np.concatenate([part.rows for part in filled]),
+        np.concatenate([part.labels for part in filled]),
+    )
 
 
 def nothing_found() -> Found:

@@ -105,8 +105,13 @@ def _why(
         yield f"{reason(rewritten)}, but only neighbours in a match: constant time per event, by an index of what waits"
     elif chosen == "configurations":
         yield f"{reason(rewritten)}: partial matches that agree in what is read later are kept and moved as one"
+        if rewritten.strategy not in (Strategy.ALL, Strategy.STRICT):
+            chooses = f"{rewritten.strategy.value} chooses among all matches that end at an event"
+            yield f"{chooses}, so time grows with those, not with what is chosen"
     else:
-        yield f"{transducer}; only the definition itself runs that for now, and it is slow"
+        # PART-BY belongs to the chain evaluator: what it cannot do there is the reason.
+        parted = any(isinstance(node, PartBy) for node in walk(rewritten.pattern))
+        yield f"{chain if parted else transducer}; only the definition itself runs that for now, and it is slow"
 
 
 def _is_of_many_keys(query: Query) -> bool:

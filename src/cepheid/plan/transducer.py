@@ -19,9 +19,8 @@ from cepheid.errors import CepheidError
 
 
 def transducer_of(query: Query, rewritten: Query) -> SRT | str:
-    """The automaton, its labels what the query as meant shows; or the reason why there is none."""
-    if query.strategy not in (Strategy.ALL, Strategy.STRICT):
-        return f"{query.strategy.value} compares matches"
+    """The automaton, its labels what the query as meant shows; or the reason why there is none. NXT, LAST and MAX are
+    no part of it: they choose among all that it accepts."""
     names = tuple(item.name for item in shown(query))
     try:
         srt = trim_srt(with_one_end(_transducer(rewritten, names)))

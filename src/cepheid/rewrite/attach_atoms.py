@@ -1,0 +1,168 @@
+"""One condition onto the atoms of a pattern that decide it, for `attach`.
+
+In: a condition and a pattern without filters. Out: the pattern with the condition, about the event at hand and events
+bound before it, on atoms such that every match passes exactly one of them, or all that it is to hold for.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from cepheid.algebra.conditions import Attribute, Condition, Index, conjunction, sets_read, variables
+from cepheid.algebra.conditions import rebuild as rebuild_condition
+from cepheid.algebra.nodes import Atom, Bind, Or, Pattern, Repeat, Seq, StrictSeq, rebuild
+from cepheid.algebra.printing import print_condition
+from cepheid.algebra.variables import bound, defined_once
+from cepheid.errors import CepheidError
+from cepheid.rewrite.empty import nullable
+
+
+class NotAttachedError(CepheidError):
+    """A condition cannot be decided at the last event it reads; the message says why."""
+
+    def __init__(self, reason: str) -> None:
+        super().__init__("not-yet", reason)
+
+
+def on_last(condition: Condition, pattern: Pattern) -> Pattern:
+    """On the atoms that bind the last of the condition's variables, of which every match binds some.
+
+    >>> from cepheid.algebra.conditions import Comparison
+    >>> rising = Comparison(">", Attribute("y", "price"), Attribute("x", "price"))
+    >>> print_condition(on_last(rising, Seq(Atom("A", "x"), Atom("B", "y"))).right.condition)
+    'price > x.price'
+    """
+    names = variables(condition)
+    match pattern:
+        case Atom(var=var) if var in names:
+            return _restricted(pattern, _about(condition, var))
+        case Seq(left, right) | StrictSeq(left, right):
+            sequence = type(pattern)
+            if names & bound(right):
+                return sequence(left, on_last(condition, right))
+            if not names & defined_once(right):
+                return sequence(on_last(condition, left), right)
+        case Or(left, right):
+            return Or(on_last(condition, left), on_last(condition, right))
+        case Bind(body):
+            return replace(pattern, body=on_last(condition, body))
+        case Repeat(body, 1, 1):
+            return replace(pattern, body=on_last(condition, body))
+        case _:
+            pass
+    raise not_bound(condition)
+
+
+def not_bound(condition: Condition) -> NotAttachedError:
+    return NotAttachedError(f"FILTER {printed(condition)} reads a variable that not every match binds")
+
+
+def on_first(condition: Condition, pattern: Pattern) -> Pattern:
+    """For a condition that reads only what was bound before: on the first atoms of a pattern that has no empty match.
+
+    >>> risen = Attribute("x", "risen")
+    >>> on_first(risen, Seq(Repeat(Atom("A"), 0, None), Atom("B"))).right.condition == risen
+    True
+    """
+    match pattern:
+        case Atom():
+            return _restricted(pattern, condition)
+        case Seq(left, right) | StrictSeq(left, right):
+            sequence = type(pattern)
+            if nullable(left):
+                return sequence(left, on_first(condition, right))
+            return sequence(on_first(condition, left), right)
+        case _:
+            return rebuild(pattern, lambda child: on_first(condition, child))
+
+
+def non_empty(pattern: Pattern) -> Pattern | None:
+    """The matches of a pattern that have events; None where there are none.
+
+    >>> a, b = Atom("A"), Atom("B")
+    >>> non_empty(Seq(Repeat(a, 0, 1), Repeat(b, 0, None))) == Or(
+    ...     Seq(a, Repeat(b, 0, None)), Repeat(b, 1, None)
+    ... )
+    True
+    """
+    if not nullable(pattern):
+        return pattern
+    match pattern:
+        case Seq(left, right) | StrictSeq(left, right):
+            one, two = non_empty(left), non_empty(right)
+            return _either(None if one is None else type(pattern)(one, right), two)
+        case Or(left, right):
+            return _either(non_empty(left), non_empty(right))
+        case Bind(body):
+            inner = non_empty(body)
+            return None if inner is None else replace(pattern, body=inner)
+        case Repeat(body, _, hi):
+            inner = None if hi == 0 else non_empty(body)
+            return None if inner is None else inner if hi == 1 else replace(pattern, body=inner, lo=1)
+        case _:
+            raise AssertionError(pattern)
+
+
+def _either(one: Pattern | None, two: Pattern | None) -> Pattern | None:
+    if one is None or two is None:
+        return two if one is None else one
+    return Or(one, two)
+
+
+def on_all_of(condition: Condition, pattern: Pattern) -> Pattern:
+    """For a condition on every event of a set: on all atoms that the set gathers.
+
+    >>> hot = Attribute("X", "hot", Index.EACH)
+    >>> on_all_of(hot, Bind(Repeat(Atom("T"), 1, None), "X")).body.body.condition
+    Attribute(var=None, name='hot', index=None)
+    """
+    gathered = sets_read(condition)
+    if len(gathered) > 1:
+        raise NotAttachedError(f"FILTER {printed(condition)} compares events of sets")
+    (name,) = gathered
+    return _on_bound(name, _about_each(condition), pattern)
+
+
+def _on_bound(name: str, condition: Condition, pattern: Pattern) -> Pattern:
+    if isinstance(pattern, Bind) and pattern.var == name:
+        return replace(pattern, body=_on_every_atom(condition, pattern.body))
+    return rebuild(pattern, lambda child: _on_bound(name, condition, child))
+
+
+def _on_every_atom(condition: Condition, pattern: Pattern) -> Pattern:
+    if isinstance(pattern, Atom):
+        return _restricted(pattern, condition)
+    return rebuild(pattern, lambda child: _on_every_atom(condition, child))
+
+
+def _restricted(atom: Atom, condition: Condition) -> Atom:
+    kept = () if atom.condition is None else (atom.condition,)
+    return replace(atom, condition=conjunction((*kept, condition)))
+
+
+def _about(condition: Condition, var: str | None) -> Condition:
+    if isinstance(condition, Attribute):
+        return replace(condition, var=None) if condition.var == var else condition
+    return rebuild_condition(condition, lambda child: _about(child, var))
+
+
+def _about_each(condition: Condition) -> Condition:
+    if isinstance(condition, Attribute):
+        each = condition.index is Index.EACH
+        return replace(condition, var=None, index=None) if each else condition
+    return rebuild_condition(condition, _about_each)
+
+
+def printed(condition: Condition) -> str:
+    """The condition as it was written, without the numbers of scopes.
+
+    >>> printed(Attribute("x′3", "hot"))
+    'x.hot'
+    """
+    return print_condition(_with_plain_names(condition))
+
+
+def _with_plain_names(condition: Condition) -> Condition:
+    if isinstance(condition, Attribute) and condition.var is not None:
+        return replace(condition, var=condition.var.partition("′")[0])
+    return rebuild_condition(condition, _with_plain_names)
