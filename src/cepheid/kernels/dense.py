@@ -20,6 +20,7 @@ from typing import NamedTuple
 import numba
 import numpy as np
 
+from cepheid.kernels.compiled import compiled, inlined
 from cepheid.kernels.heap import allocate, release, resize, size_class
 from cepheid.kernels.lane import (
     BACK,
@@ -86,7 +87,7 @@ class Dense(NamedTuple):
     growth: np.ndarray
 
 
-@numba.njit(cache=True, forceinline=True)
+@inlined
 def update(program, klass, states, matrix, base):
     """Applies a class to a matrix of numbers of one word at `base`; the bitwise OR of all that was written."""
     seen = 0
@@ -110,7 +111,7 @@ def update(program, klass, states, matrix, base):
     return seen
 
 
-@numba.njit(cache=True, forceinline=True)
+@inlined
 def update_loose(program, klass, size, used, matrix, base):
     """The same for rows of `size` loose words, of which the first `used` matter."""
     for k in range(program.first[klass], program.first[klass + 1]):
@@ -126,7 +127,7 @@ def update_loose(program, klass, size, used, matrix, base):
                 matrix[row + i] += matrix[other + i]
 
 
-@numba.njit(cache=True)
+@compiled
 def identity(heap, base, rows, states, words):
     for i in range(rows * words * states):
         heap[base + i] = 0
@@ -247,7 +248,7 @@ def count_dense(dense, batch, begin, options, heap, meta, lanes, total, wide):
     return GIVE_UP if large else DONE, i, heap
 
 
-@numba.njit(cache=True, forceinline=True)
+@inlined
 def run_lane(
     dense,
     batch,
@@ -342,7 +343,7 @@ def run_lane(
     return why, i, n_events, low, pivot, last, used, spent
 
 
-@numba.njit(cache=True, forceinline=True)
+@inlined
 def drop_expired(heap, lanes, lane, key, edge):
     """Forgets the events before `edge` of a lane that keeps only events."""
     events, n_events = lanes[lane, EVENTS], lanes[lane, N_EVENTS]
@@ -353,7 +354,7 @@ def drop_expired(heap, lanes, lane, key, edge):
     keep_live_events(heap, lanes, lane)
 
 
-@numba.njit(cache=True, forceinline=True)
+@inlined
 def keep_live_events(heap, lanes, lane):
     """Moves the events that are in the window to the beginning."""
     events, low = lanes[lane, EVENTS], lanes[lane, LOW]
@@ -366,7 +367,7 @@ def keep_live_events(heap, lanes, lane):
     lanes[lane, PIVOT] = 0
 
 
-@numba.njit(cache=True, forceinline=True)
+@inlined
 def replay(dense, gaps, heap, lanes, lane, back, words):
     """Makes the matrix of a lane that keeps only events."""
     states = dense.states
@@ -382,7 +383,7 @@ def replay(dense, gaps, heap, lanes, lane, back, words):
             settle(heap, back, states, words, words)
 
 
-@numba.njit(cache=True, forceinline=True)
+@inlined
 def keep_events_only(heap, meta, lanes, lane):
     keep_live_events(heap, lanes, lane)
     for block in (FRONT, BACK):
@@ -405,7 +406,7 @@ def keep_matrix(heap, meta, lanes, lane, scratch, length, states):
     return heap
 
 
-@numba.njit(cache=True, forceinline=True)
+@inlined
 def add_matches(dense, klass, report, heap, back, front, in_front, total):
     """Adds the number of matches that an event of this class ends to `total`, if asked; whether there is any."""
     states = dense.states
@@ -423,7 +424,7 @@ def add_matches(dense, klass, report, heap, back, front, in_front, total):
     return matched
 
 
-@numba.njit(cache=True, forceinline=True)
+@inlined
 def add_wide_matches(dense, klass, report, heap, back, used, front, in_front, total):
     """The same for longer numbers; those at `back` are settled, `used` words long."""
     states, words = dense.states, dense.words

@@ -10,12 +10,14 @@ from __future__ import annotations
 import numba
 import numpy as np
 
+from cepheid.kernels.compiled import compiled
+
 META = 64  # words of allocator state
 SMALLEST = 3  # 2³ words
 _LARGE = 1 << 24  # words
 
 
-@numba.njit(cache=True)
+@compiled
 def size_class(words):
     """The smallest k with 2ᵏ ≥ words."""
     k = SMALLEST
@@ -50,7 +52,7 @@ def with_room(heap, used, needed):
     return larger
 
 
-@numba.njit(cache=True)
+@compiled
 def release(heap, meta, offset, k):
     heap[offset] = meta[1 + k]
     meta[1 + k] = offset
