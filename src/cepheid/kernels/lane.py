@@ -22,7 +22,7 @@ import numba
 import numpy as np
 
 from cepheid.kernels.compiled import compiled, inlined
-from cepheid.kernels.heap import release, resize
+from cepheid.kernels.heap import grow, release, resize
 
 EVENTS, EVENTS_K, N_EVENTS, LOW, PIVOT = 0, 1, 2, 3, 4
 CELLS, CELLS_K, N_CELLS = 5, 6, 7
@@ -120,10 +120,10 @@ def new_cell(heap, lanes, lane, row, label, child, alternative):
     return cell
 
 
-@numba.njit(cache=True, forceinline=True)
+@inlined
 def reserve_event(heap, meta, lanes, lane, n_events):
-    """Room for one event more."""
-    heap, lanes[lane, EVENTS], lanes[lane, EVENTS_K] = resize(
+    """Room for one event more, the heap having room for that."""
+    lanes[lane, EVENTS], lanes[lane, EVENTS_K] = grow(
         heap,
         meta,
         lanes[lane, EVENTS],
@@ -131,7 +131,6 @@ def reserve_event(heap, meta, lanes, lane, n_events):
         n_events * EVENT_WORDS,
         (n_events + 1) * EVENT_WORDS,
     )
-    return heap
 
 
 @inlined

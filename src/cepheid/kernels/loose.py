@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from cepheid.kernels.compiled import compiled, inlined
+from cepheid.kernels.compiled import inlined
 from cepheid.kernels.wide import drop_bits, multiply_add
 
 BITS = 48  # what a word is worth
@@ -18,7 +18,7 @@ LIMIT = 1 << BITS
 MASK = LIMIT - 1
 
 
-@compiled
+@inlined
 def settle(matrix, base, states, words, used):
     """Carries what words hold beyond their bits to the next, in a matrix of numbers with a row per state: the number of
     words used now, -1 where more are needed."""
@@ -59,7 +59,7 @@ def length_of(heap, at, states, words):
     return words
 
 
-@compiled
+@inlined
 def add_product(total, heap, one, n_one, other, n_other, states):
     """total += the product of two numbers. One has words below 2⁴⁹, the other below 2⁶²: many products fit."""
     high, low = np.uint64(0), np.uint64(0)
@@ -72,7 +72,7 @@ def add_product(total, heap, one, n_one, other, n_other, states):
     carry_on(total, n_one + n_other - 1, high, low)
 
 
-@compiled
+@inlined
 def add_number(total, heap, one, n_one, states):
     high, low = np.uint64(0), np.uint64(0)
     for k in range(n_one):

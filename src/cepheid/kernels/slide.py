@@ -18,7 +18,7 @@ import numpy as np
 
 from cepheid.kernels.compiled import inlined
 from cepheid.kernels.emit import emit, enlarged
-from cepheid.kernels.heap import resize
+from cepheid.kernels.heap import resize, room_for, with_room
 from cepheid.kernels.lane import (
     BACK,
     BACK_K,
@@ -281,7 +281,9 @@ def prepare(table, klass, options, heap, meta, lanes, lane, work):
     if not options.counting:
         heap = reserve_cells(heap, meta, lanes, lane, cells)
     if options.windowed:
-        heap = reserve_event(heap, meta, lanes, lane, lanes[lane, N_EVENTS])
+        n_events = lanes[lane, N_EVENTS]
+        heap = with_room(heap, meta[0], meta[0] + 1 + room_for((n_events + 1) * EVENT_WORDS))
+        reserve_event(heap, meta, lanes, lane, n_events)
     if len(work) < needed:
         work = np.empty(2 * needed, np.int64)
     return heap, work
