@@ -2,12 +2,13 @@
 
 PYTHON ?= python3
 SECONDS ?= 60
+CHECKED ?= tests/kernels tests/evaluators tests/test_engine.py
 VENV := .venv
 BIN := $(VENV)/bin
 READY := $(VENV)/.ready
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test mutants fuzz bench bench-quick format clean
+.PHONY: help demo test bounds mutants fuzz bench bench-quick format clean
 
 help: ## list the targets
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## /\1\t/' | expand -t 14
@@ -20,6 +21,10 @@ test: $(READY) ## format check, lint, types, all tests
 	$(BIN)/ruff check .
 	$(BIN)/mypy
 	$(BIN)/python -m pytest
+
+bounds: $(READY) ## the kernels once more with every index checked; a quarter of an hour
+	rm -rf out/bounds
+	NUMBA_BOUNDSCHECK=1 CEPHEID_CACHE_DIR=out/bounds $(BIN)/python -m pytest $(CHECKED)
 
 mutants: $(READY) ## break the engine in some hundred places; every break must be noticed
 	$(BIN)/python tests/mutants.py

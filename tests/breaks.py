@@ -276,7 +276,7 @@ VALUES = (
     ),
     Break(
         "kernels/heap.py",
-        "resize",
+        "grow",
         "release(heap, meta, offset, k)",
         "pass",
         "what a lane outgrows is used again",
@@ -284,9 +284,9 @@ VALUES = (
     ),
     Break(
         "kernels/heap.py",
-        "resize",
-        "heap[new_offset : new_offset + used] = heap[offset : offset + used]",
-        "heap[new_offset : new_offset + used - 1] = heap[offset : offset + used - 1]",
+        "grow",
+        "for i in range(used):",
+        "for i in range(used - 1):",
         "a block that grows keeps all its words",
         (MOVING, LONG),
     ),

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from cepheid.kernels.heap import META, allocate, release, resize, size_class
+from cepheid.kernels.heap import META, allocate, grow, release, resize, room_for, size_class, take
 
 
 def test_an_outgrown_block_is_used_again() -> None:
@@ -35,3 +35,26 @@ def test_the_last_block_grows_where_it_is() -> None:
         assert heap[block : block + 8].tolist() == list(range(8))
     heap, other = allocate(heap, meta, 3)
     assert other == block + (1 << k)
+
+
+def test_room_for_a_block_is_enough_wherever_it_comes_from() -> None:
+    """What grows is the last block, or is taken anew, or one given back: never beyond the room asked for."""
+    meta = np.zeros(META, np.int64)
+    heap = np.zeros(100_000, np.int64)
+    blocks = [(0, 0), (0, 0)]
+    for words in [*range(1, 40), 63, 64, 65, 1_000, 1_025]:
+        for one, (offset, k) in enumerate(blocks):
+            end = meta[0] + 1 + room_for(words)
+            blocks[one] = grow(heap, meta, offset, k, 0, words)
+            assert 1 << blocks[one][1] >= words
+            assert meta[0] <= end
+
+
+def test_a_block_keeps_its_words_where_the_heap_has_room() -> None:
+    heap, meta = np.zeros(128, np.int64), np.zeros(META, np.int64)
+    first, second = take(heap, meta, 3), take(heap, meta, 3)
+    heap[first : first + 8] = range(8)
+    moved, k = grow(heap, meta, first, 3, 8, 20)
+    assert (moved > second, k) == (True, 5)
+    assert heap[moved : moved + 8].tolist() == list(range(8))
+    assert take(heap, meta, 3) == first

@@ -11,8 +11,6 @@ number.
 
 from __future__ import annotations
 
-import numba
-
 from cepheid.kernels.chain_emit import read_values, settle
 from cepheid.kernels.chain_shape import (
     C_MAX,
@@ -27,17 +25,18 @@ from cepheid.kernels.chain_shape import (
     V_VIA,
     VIA_BITS,
 )
+from cepheid.kernels.compiled import compiled, inlined
 from cepheid.kernels.numbers import add
 
 _VERTEX = -1  # in place of a index: the count of the vertex itself
 
 
-@numba.njit(cache=True, forceinline=True)
+@inlined
 def _place(shape, vertex, index):
     return vertex + (V_CODES + shape.codes if index == _VERTEX else shape.indices[index, I_CELL] + C_MORE)
 
 
-@numba.njit(cache=True, forceinline=True)
+@inlined
 def _set(heap, at, edge, words, value):
     heap[at] = edge
     heap[at + 1] = value
@@ -45,7 +44,7 @@ def _set(heap, at, edge, words, value):
         heap[at + i] = 0
 
 
-@numba.njit(cache=True, forceinline=True)
+@inlined
 def _push(heap, shape, vertex, index, edge, stack, depth):
     """Notes what must be counted before, if it is not known: how much waits, or -1 where there is no room."""
     if heap[_place(shape, vertex, index)] == edge:
@@ -57,7 +56,7 @@ def _push(heap, shape, vertex, index, edge, stack, depth):
     return depth + 1
 
 
-@numba.njit(cache=True)
+@compiled
 def count_below(heap, shape, root, edge, values, stack):
     """Works out the count of `root`: 0, -2 where the stack is too short, -3 where a number outgrows its
     words."""

@@ -9,8 +9,6 @@ on that way.
 
 from __future__ import annotations
 
-import numba
-
 from cepheid.kernels.chain_shape import (
     C_MAX,
     C_PREV,
@@ -28,17 +26,18 @@ from cepheid.kernels.chain_shape import (
     V_VIA,
     VIA_BITS,
 )
+from cepheid.kernels.compiled import inlined
 from cepheid.kernels.differ import latest_different, newest_different
 
 
-@numba.njit(cache=True, forceinline=True)
+@inlined
 def read_values(heap, shape, index, at, out_values):
     """What the vertices that the one at `at` continues must differ from."""
     for link in range(shape.indices[index, I_DIFFER]):
         out_values[link] = heap[at + V_CODES + shape.differ_right[index, link]]
 
 
-@numba.njit(cache=True, forceinline=True)
+@inlined
 def settle(heap, shape, index, vertex, edge, windowed, mask, values):
     """The newest vertex of a list, at or before this one, that differs and has a start inside the window, or
     0."""
@@ -63,7 +62,7 @@ def settle(heap, shape, index, vertex, edge, windowed, mask, values):
     return 0
 
 
-@numba.njit(cache=True, forceinline=True)
+@inlined
 def emit_chain(
     heap, shape, root, edge, windowed, values, stack, limit, guard, made, out_offsets, out_rows, out_labels
 ):

@@ -6,7 +6,6 @@ Open addressing over pairs of words: a tag, which is a hash with the index in it
 
 from __future__ import annotations
 
-import numba
 import numpy as np
 
 from cepheid.kernels.chain_shape import (
@@ -26,6 +25,7 @@ from cepheid.kernels.chain_shape import (
     V_META,
     VIA_BITS,
 )
+from cepheid.kernels.compiled import inlined
 from cepheid.kernels.differ import point
 
 FACTOR = np.uint64(0x9E3779B97F4A7C15)
@@ -33,7 +33,7 @@ _SHIFT = np.uint64(29)
 _INDEX_BITS = np.uint64(VIA_BITS)
 
 
-@numba.njit(cache=True, forceinline=True)
+@inlined
 def hash_key(heap, shape, index, columns, lane, at):
     """A hash of a lane and of the values of the vertex at `at` in these columns."""
     key = (np.uint64(lane) ^ (np.uint64(index) << np.uint64(48))) * FACTOR
@@ -42,7 +42,7 @@ def hash_key(heap, shape, index, columns, lane, at):
     return (key ^ (key >> _SHIFT)) * FACTOR
 
 
-@numba.njit(cache=True, forceinline=True)
+@inlined
 def find_slot(heap, slots, shape, index, columns, lane, at):
     """The slot of a list, or the free one where it belongs: (slot, tag).
 
@@ -67,7 +67,7 @@ def find_slot(heap, slots, shape, index, columns, lane, at):
         slot = (slot + 1) & mask
 
 
-@numba.njit(cache=True, forceinline=True)
+@inlined
 def newest(heap, slots, born, shape, index, lane, at):
     """The newest vertex of the list that the event staged at `at` asks for, or 0."""
     slot, _ = find_slot(heap, slots, shape, index, shape.equal_right, lane, at)
@@ -75,7 +75,7 @@ def newest(heap, slots, born, shape, index, lane, at):
     return vertex if vertex >= born[lane] else 0
 
 
-@numba.njit(cache=True, forceinline=True)
+@inlined
 def wait(heap, slots, born, shape, vertex, values):
     """Puts a vertex into its list of each index of its state: how many slots that took."""
     state, lane = heap[vertex + V_META] >> META_BITS, heap[vertex + V_LANE]
@@ -91,7 +91,7 @@ def wait(heap, slots, born, shape, vertex, values):
     return taken
 
 
-@numba.njit(cache=True, forceinline=True)
+@inlined
 def put(heap, shape, index, vertex, before, values):
     """Makes the cell of a vertex in a list whose newest vertex is `before`.
 

@@ -28,9 +28,10 @@ from cepheid.kernels.chain_shape import (
     V_ROW,
     V_VIA,
 )
+from cepheid.kernels.compiled import compiled, inlined
 
 
-@numba.njit(cache=True, forceinline=True)
+@inlined
 def lives(heap, vertex, born, edge, edges, lanes):
     """`edge` holds for all lanes, `edges` for each; one of the two is NEVER. `lanes` are the lanes' new
     numbers."""
@@ -39,7 +40,7 @@ def lives(heap, vertex, born, edge, edges, lanes):
     return vertex >= born[lane] and lanes[lane] >= 0 and latest >= edge and latest >= edges[lane]
 
 
-@numba.njit(cache=True)
+@compiled
 def measure(heap, top, shape, born, edge, edges, lanes, new_shape):
     """What lives, in the new shape: (words, cells)."""
     vertex, words, cells = FIRST, FIRST, 0
@@ -52,7 +53,7 @@ def measure(heap, top, shape, born, edge, edges, lanes, new_shape):
     return words, cells
 
 
-@numba.njit(cache=True)
+@compiled
 def living_rows(heap, top, shape, born, edge, edges, lanes, out_rows):
     """The rows of what lives, one per vertex, in order: how many."""
     vertex, count = FIRST, 0
@@ -107,7 +108,7 @@ def renumber(heap, top, shape, column, old, new):
         vertex += shape.size[heap[vertex + V_META] >> META_BITS]
 
 
-@numba.njit(cache=True)
+@compiled
 def column_codes(heap, top, shape, column, out_codes):
     """The codes of a column, one per vertex: how many."""
     vertex, count = FIRST, 0

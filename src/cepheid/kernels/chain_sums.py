@@ -25,13 +25,14 @@ from cepheid.kernels.chain_shape import (
     NEW_STATE,
     WIDEN,
 )
+from cepheid.kernels.compiled import inlined
 from cepheid.kernels.numbers import add, add_to, is_zero
 
 G_GROUP, G_LANE, G_TIMES, G_VALUES = range(4)
 _SHIFT, _HIGH = np.uint64(29), np.uint64(24)  # the higher bits of a product depend on all of its factors
 
 
-@numba.njit(cache=True, forceinline=True)
+@inlined
 def find_entry(keys, slots, key):
     """The slot of a key: (slot, entry or -1). `key` is one row."""
     mask = np.uint64(len(slots) - 1)
@@ -51,7 +52,7 @@ def find_entry(keys, slots, key):
         slot = (slot + np.uint64(1)) & mask
 
 
-@numba.njit(cache=True, forceinline=True)
+@inlined
 def add_entry(keys, slots, numbers, words, count, key, source, start):
     """Adds a number to the entry of a key: (entries, whether it has become large)."""
     slot, entry = find_entry(keys, slots, key)
@@ -66,7 +67,7 @@ def add_entry(keys, slots, numbers, words, count, key, source, start):
     return count, add(numbers, entry * words, source, start, words)
 
 
-@numba.njit(cache=True, forceinline=True)
+@inlined
 def write_key(shape, groups, index, part, lane, times, equal, differ, codes, i, key):
     """The key of a list, and of those in it that are equal in `part` of its links, for the codes of event
     i."""
@@ -83,7 +84,7 @@ def write_key(shape, groups, index, part, lane, times, equal, differ, codes, i, 
             key[0, at + k] = codes[i, differ[index, k]]
 
 
-@numba.njit(cache=True, forceinline=True)
+@inlined
 def wait_counted(
     shape,
     groups,
@@ -124,7 +125,7 @@ def wait_counted(
     return count, large
 
 
-@numba.njit(cache=True, forceinline=True)
+@inlined
 def count_waiting(
     shape, groups, index, mask, lane, times, codes, i, keys, slots, numbers, words, key, plus, minus
 ):

@@ -17,10 +17,10 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-import numba
 import numpy as np
 
-from cepheid.kernels.heap import allocate, release, resize, size_class
+from cepheid.kernels.compiled import compiled, inlined
+from cepheid.kernels.heap import grow, release, room_for, size_class, take
 from cepheid.kernels.lane import (
     BACK,
     BACK_K,
@@ -57,7 +57,7 @@ from cepheid.kernels.wide import drop_bits, multiply_add
 
 FEW = 8  # events that are gone through again each time
 
-DONE, GIVE_UP = 0, 1
+DONE, GIVE_UP, MORE_HEAP = 0, 1, 2
 END, ROOM, TURN, LARGE = 0, 1, 2, 3  # why a lane's events are not taken further
 
 
@@ -86,7 +86,7 @@ class Dense(NamedTuple):
     growth: np.ndarray
 
 
-@numba.njit(cache=True, forceinline=True)
+@inlined
 def update(program, klass, states, matrix, base):
     """Applies a class to a matrix of numbers of one word at `base`; the bitwise OR of all that was written."""
     seen = 0
@@ -110,7 +110,7 @@ def update(program, klass, states, matrix, base):
     return seen
 
 
-@numba.njit(cache=True, forceinline=True)
+@inlined
 def update_loose(program, klass, size, used, matrix, base):
     """The same for rows of `size` loose words, of which the first `used` matter."""
     for k in range(program.first[klass], program.first[klass + 1]):
@@ -126,7 +126,7 @@ def update_loose(program, klass, size, used, matrix, base):
                 matrix[row + i] += matrix[other + i]
 
 
-@numba.njit(cache=True)
+@inlined
 def identity(heap, base, rows, states, words):
     for i in range(rows * words * states):
         heap[base + i] = 0
@@ -134,10 +134,10 @@ def identity(heap, base, rows, states, words):
         heap[base + q * words * states + q] = 1
 
 
-@numba.njit(cache=True)
+@compiled
 def forget(heap, meta, lanes, lane, rows, states, words):
     """The lane as if no event had been seen."""
-    heap, lanes[lane, BACK], lanes[lane, BACK_K] = resize(
+    lanes[lane, BACK], lanes[lane, BACK_K] = grow(
         heap, meta, lanes[lane, BACK], lanes[lane, BACK_K], 0, rows * words * states
     )
     identity(heap, lanes[lane, BACK], rows, states, words)
@@ -146,15 +146,15 @@ def forget(heap, meta, lanes, lane, rows, states, words):
     lanes[lane, N_EVENTS] = 0
     lanes[lane, LOW] = 0
     lanes[lane, PIVOT] = 0
-    return heap
 
 
-@numba.njit(cache=True)
-def count_dense(dense, batch, begin, options, heap, meta, lanes, total, wide):
+@compiled
+def count_dense(dense, batch, begin, options, heap, meta, lanes, total, matrix, wide):
     """Takes the events from `begin` on and adds the number of matches that end in them to `total`, words of 48 bits.
 
     `wide` is None for numbers of one word, which the loop is then compiled for. Gives (why it stopped, the event to go
-    on from, heap).
+    on from, how long the heap must be for that). A lane's own matrix finds room whenever its events end. `matrix` is
+    scratch for one.
     """
     states = dense.states
     words = 1
@@ -163,27 +163,34 @@ def count_dense(dense, batch, begin, options, heap, meta, lanes, total, wide):
     size = words * states
     by_position = options.by_position
     key = PLACE if by_position else ROW
-    matrix = np.empty(dense.rows * size, np.int64)
-    scratch_k = size_class(dense.rows * size)
-    heap, scratch = allocate(heap, meta, scratch_k)
+    length = dense.rows * size
+    scratch_k = size_class(length)
+    needed = meta[0] + 1 + room_for(length)
+    if needed > len(heap):
+        return MORE_HEAP, begin, needed
+    scratch = take(heap, meta, scratch_k)
     used, spent = words, 1
-    large = False
+    status = DONE
     i = begin
     count = len(batch.lane)
     while i < count:
         lane = batch.lane[i]
+        needed = meta[0] + 1 + room_for(length) + room_for((lanes[lane, N_EVENTS] + 1) * EVENT_WORDS)
+        if needed > len(heap):
+            status = MORE_HEAP
+            break
         small = lanes[lane, N_BACK] == 0 and options.windowed
         back = scratch
         if small:
             drop_expired(heap, lanes, lane, key, batch.edge[i])
             replay(dense, options.gaps, heap, lanes, lane, back, words)
         elif lanes[lane, N_BACK] == 0:
-            heap = forget(heap, meta, lanes, lane, dense.rows, states, words)
+            forget(heap, meta, lanes, lane, dense.rows, states, words)
         if not small:
             back = lanes[lane, BACK]
         n_events = lanes[lane, N_EVENTS]
         if options.windowed:
-            heap = reserve_event(heap, meta, lanes, lane, n_events)
+            reserve_event(heap, meta, lanes, lane, n_events)
         events = lanes[lane, EVENTS]
         room = (1 << lanes[lane, EVENTS_K]) // EVENT_WORDS
         low, pivot = lanes[lane, LOW], lanes[lane, PIVOT]
@@ -191,7 +198,7 @@ def count_dense(dense, batch, begin, options, heap, meta, lanes, total, wide):
         last = lanes[lane, LAST]
         used, spent = words, 1
         why = ROOM
-        while why != END and not large:
+        while why != END and status == DONE:
             why, i, n_events, low, pivot, last, used, spent = run_lane(
                 dense,
                 batch,
@@ -212,27 +219,38 @@ def count_dense(dense, batch, begin, options, heap, meta, lanes, total, wide):
                 total,
                 wide,
             )
-            large = why == LARGE
-            if why == TURN:
+            needed = meta[0] + 1 + room_for(length)
+            if why == LARGE:
+                status = GIVE_UP
+            elif why == TURN:
                 begin_front = pivot
                 while (
                     begin_front < n_events and heap[events + begin_front * EVENT_WORDS + key] < batch.edge[i]
                 ):
                     begin_front += 1
-                heap, large = turn_dense(
+                needed += room_for((n_events - begin_front + 1) * size)
+                if needed > len(heap):
+                    status = MORE_HEAP
+                elif turn_dense(
                     dense, begin_front, n_events, options.gaps, heap, meta, lanes, lane, back, matrix, wide
-                )
-                if not large:
+                ):
+                    status = GIVE_UP
+                else:
                     n_events -= begin_front
                     low, pivot = 0, n_events
                     front = lanes[lane, FRONT]
                     used, spent = 1, 1
             elif why == ROOM:
-                heap = reserve_event(heap, meta, lanes, lane, n_events)
-                events = lanes[lane, EVENTS]
-                room = (1 << lanes[lane, EVENTS_K]) // EVENT_WORDS
-        if wide is not None and not large and spent > 1:
-            large = settle(heap, back, states, words, used) < 0
+                needed += room_for((n_events + 1) * EVENT_WORDS)
+                if needed > len(heap):
+                    status = MORE_HEAP
+                else:
+                    reserve_event(heap, meta, lanes, lane, n_events)
+                    events = lanes[lane, EVENTS]
+                    room = (1 << lanes[lane, EVENTS_K]) // EVENT_WORDS
+        if wide is not None and status != GIVE_UP and spent > 1:
+            if settle(heap, back, states, words, used) < 0:
+                status = GIVE_UP
         lanes[lane, N_EVENTS] = n_events
         lanes[lane, LOW] = low
         lanes[lane, PIVOT] = pivot
@@ -240,14 +258,14 @@ def count_dense(dense, batch, begin, options, heap, meta, lanes, total, wide):
         if options.windowed and wide is None and n_events - low <= FEW:
             keep_events_only(heap, meta, lanes, lane)
         elif small:
-            heap = keep_matrix(heap, meta, lanes, lane, scratch, dense.rows * size, states)
-        if large:
+            keep_matrix(heap, meta, lanes, lane, scratch, length, states)
+        if status != DONE:
             break
     release(heap, meta, scratch, scratch_k)
-    return GIVE_UP if large else DONE, i, heap
+    return status, i, needed
 
 
-@numba.njit(cache=True, forceinline=True)
+@inlined
 def run_lane(
     dense,
     batch,
@@ -342,7 +360,7 @@ def run_lane(
     return why, i, n_events, low, pivot, last, used, spent
 
 
-@numba.njit(cache=True, forceinline=True)
+@inlined
 def drop_expired(heap, lanes, lane, key, edge):
     """Forgets the events before `edge` of a lane that keeps only events."""
     events, n_events = lanes[lane, EVENTS], lanes[lane, N_EVENTS]
@@ -353,7 +371,7 @@ def drop_expired(heap, lanes, lane, key, edge):
     keep_live_events(heap, lanes, lane)
 
 
-@numba.njit(cache=True, forceinline=True)
+@inlined
 def keep_live_events(heap, lanes, lane):
     """Moves the events that are in the window to the beginning."""
     events, low = lanes[lane, EVENTS], lanes[lane, LOW]
@@ -366,7 +384,7 @@ def keep_live_events(heap, lanes, lane):
     lanes[lane, PIVOT] = 0
 
 
-@numba.njit(cache=True, forceinline=True)
+@inlined
 def replay(dense, gaps, heap, lanes, lane, back, words):
     """Makes the matrix of a lane that keeps only events."""
     states = dense.states
@@ -382,7 +400,7 @@ def replay(dense, gaps, heap, lanes, lane, back, words):
             settle(heap, back, states, words, words)
 
 
-@numba.njit(cache=True, forceinline=True)
+@inlined
 def keep_events_only(heap, meta, lanes, lane):
     keep_live_events(heap, lanes, lane)
     for block in (FRONT, BACK):
@@ -392,20 +410,19 @@ def keep_events_only(heap, meta, lanes, lane):
     lanes[lane, N_BACK] = 0
 
 
-@numba.njit(cache=True)
+@compiled
 def keep_matrix(heap, meta, lanes, lane, scratch, length, states):
     """Gives the lane a matrix of its own."""
-    heap, lanes[lane, BACK], lanes[lane, BACK_K] = resize(
+    lanes[lane, BACK], lanes[lane, BACK_K] = grow(
         heap, meta, lanes[lane, BACK], lanes[lane, BACK_K], 0, length
     )
     for i in range(length):
         heap[lanes[lane, BACK] + i] = heap[scratch + i]
     lanes[lane, N_BACK] = states
     lanes[lane, WIDTH] = states
-    return heap
 
 
-@numba.njit(cache=True, forceinline=True)
+@inlined
 def add_matches(dense, klass, report, heap, back, front, in_front, total):
     """Adds the number of matches that an event of this class ends to `total`, if asked; whether there is any."""
     states = dense.states
@@ -423,7 +440,7 @@ def add_matches(dense, klass, report, heap, back, front, in_front, total):
     return matched
 
 
-@numba.njit(cache=True, forceinline=True)
+@inlined
 def add_wide_matches(dense, klass, report, heap, back, used, front, in_front, total):
     """The same for longer numbers; those at `back` are settled, `used` words long."""
     states, words = dense.states, dense.words
@@ -442,16 +459,16 @@ def add_wide_matches(dense, klass, report, heap, back, used, front, in_front, to
     return matched
 
 
-@numba.njit(cache=True)
+@compiled
 def turn_dense(dense, begin, end, gaps, heap, meta, lanes, lane, back, matrix, wide):
-    """Makes the events from `begin` to `end` the front, the pivot now: (heap, whether it gave up, changing nothing)."""
+    """Makes the events from `begin` to `end` the front, the pivot now: whether it gave up, changing nothing."""
     states = dense.states
     words = 1
     if wide is not None:
         words = dense.words
     size = words * states
     count = end - begin
-    heap, lanes[lane, FRONT], lanes[lane, FRONT_K] = resize(
+    lanes[lane, FRONT], lanes[lane, FRONT_K] = grow(
         heap, meta, lanes[lane, FRONT], lanes[lane, FRONT_K], 0, max(count, 1) * size
     )
     front = lanes[lane, FRONT]
@@ -463,7 +480,7 @@ def turn_dense(dense, begin, end, gaps, heap, meta, lanes, lane, back, matrix, w
         klass = class_at(heap, at)
         if wide is None:
             if update(dense.backward, klass, states, matrix, 0) >= LIMIT:
-                return heap, True
+                return True
         else:
             grown = dense.growth[klass]
             if gaps:
@@ -471,7 +488,7 @@ def turn_dense(dense, begin, end, gaps, heap, meta, lanes, lane, back, matrix, w
             if spent + grown > LOOSE:
                 used = settle(matrix, 0, states, words, used)
                 if used < 0:
-                    return heap, True
+                    return True
                 spent = 1
             spent += grown
             update_loose(dense.backward, klass, size, used * states, matrix, 0)
@@ -485,4 +502,4 @@ def turn_dense(dense, begin, end, gaps, heap, meta, lanes, lane, back, matrix, w
     for i in range(count * EVENT_WORDS):
         heap[events + i] = heap[events + begin * EVENT_WORDS + i]
     identity(heap, back, dense.rows, states, words)
-    return heap, False
+    return False

@@ -17,10 +17,10 @@ from __future__ import annotations
 
 from itertools import permutations
 
-import numba
 import numpy as np
 
 from cepheid.kernels.chain_shape import C_PREV, I_BACK, I_CELL, I_DIFFER, I_POINTERS, I_TOP, V_CODES, V_LATEST
+from cepheid.kernels.compiled import compiled, inlined
 
 MOST = 3
 
@@ -43,7 +43,7 @@ for _links in range(1, MOST + 1):
             _LAST[_links, _number] = _sequence[-1]
 
 
-@numba.njit(cache=True, forceinline=True)
+@inlined
 def first_equal(heap, shape, index, vertex, values, mask):
     """A link of the set in which a vertex has the given value, or -1."""
     for link in range(shape.indices[index, I_DIFFER]):
@@ -52,7 +52,7 @@ def first_equal(heap, shape, index, vertex, values, mask):
     return -1
 
 
-@numba.njit(cache=True, forceinline=True)
+@inlined
 def newest_different(heap, shape, index, vertex, values, mask):
     """The newest vertex, at or before this one, that differs in every link of the set, or 0."""
     links = shape.indices[index, I_POINTERS]
@@ -69,7 +69,7 @@ def newest_different(heap, shape, index, vertex, values, mask):
     return 0
 
 
-@numba.njit(cache=True, forceinline=True)
+@inlined
 def latest_different(heap, shape, index, vertex, values, mask):
     """The vertex with the latest start, at or before this one, that differs in every link of the set, or
     0."""
@@ -93,7 +93,7 @@ def latest_different(heap, shape, index, vertex, values, mask):
     return best
 
 
-@numba.njit(cache=True, forceinline=True)
+@inlined
 def _ask(heap, shape, index, pointers, sequence, values):
     """The values that a pointer's target must differ from: (set of links, or 0 where a pointer before it is
     none)."""
@@ -109,7 +109,7 @@ def _ask(heap, shape, index, pointers, sequence, values):
     return mask
 
 
-@numba.njit(cache=True)
+@compiled
 def point(heap, shape, index, vertex, values):
     """Sets all pointers of a vertex that is new in a list. `values` is scratch."""
     links = shape.indices[index, I_POINTERS]

@@ -10,6 +10,7 @@ from __future__ import annotations
 import numba
 import numpy as np
 
+from cepheid.kernels.compiled import compiled, inlined
 from cepheid.kernels.lane import (
     CELL_ALTERNATIVE,
     CELL_CHILD,
@@ -22,7 +23,7 @@ from cepheid.kernels.lane import (
 )
 
 
-@numba.njit(cache=True, forceinline=True)
+@inlined
 def next_string(heap, cells, stack, base, room, n_waiting):
     """Walks to the next string: (number of places still waiting, length, offset of its last cell or -1).
 
@@ -50,7 +51,7 @@ def next_string(heap, cells, stack, base, room, n_waiting):
     return n_waiting, depth, -1
 
 
-@numba.njit(cache=True, forceinline=True)
+@inlined
 def next_last(heap, cells, stack, base, room, n_waiting, depth, last):
     """The next string where it differs in its last cell alone: (number of places waiting, offset of that cell or -1).
 
@@ -67,7 +68,7 @@ def next_last(heap, cells, stack, base, room, n_waiting, depth, last):
     return n_waiting + 1, -1
 
 
-@numba.njit(cache=True)
+@compiled
 def emit(heap, cells, front, back, row, label, stack, limit, guard, made, out_offsets, out_rows, out_labels):
     """Writes every match front·back·(row, label) until `limit` matches are made in all.
 

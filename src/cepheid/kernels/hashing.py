@@ -5,8 +5,9 @@ Two 64-bit streams with different constants; each step is the finaliser of split
 
 from __future__ import annotations
 
-import numba
 import numpy as np
+
+from cepheid.kernels.compiled import compiled
 
 SEED_LOW = np.uint64(0x9E3779B97F4A7C15)
 SEED_HIGH = np.uint64(0xC2B2AE3D27D4EB4F)
@@ -16,20 +17,20 @@ _DIGITS = np.frombuffer(b"".join(f"{byte:02x}".encode() for byte in range(256)),
 _30, _27, _31 = np.uint64(30), np.uint64(27), np.uint64(31)
 
 
-@numba.njit(cache=True)
+@compiled
 def mix(value):
     value = (value ^ (value >> _30)) * _A
     value = (value ^ (value >> _27)) * _B
     return value ^ (value >> _31)
 
 
-@numba.njit(cache=True)
+@compiled
 def step(state, value):
     """The hash of a sequence one value longer."""
     return mix(state * _A + (value + SEED_LOW))
 
 
-@numba.njit(cache=True)
+@compiled
 def hash_words(words, out_low, out_high):
     """A hash per row of a matrix of whole numbers."""
     for i in range(words.shape[0]):
@@ -41,7 +42,7 @@ def hash_words(words, out_low, out_high):
         out_high[i] = np.int64(high)
 
 
-@numba.njit(cache=True)
+@compiled
 def hash_bytes(data, begin, end, seed):
     state = seed
     for i in range(begin, end):
@@ -49,7 +50,7 @@ def hash_bytes(data, begin, end, seed):
     return mix(state + np.uint64(end - begin))
 
 
-@numba.njit(cache=True)
+@compiled
 def hash_events(key_low, key_high, ties, ranks, out_low, out_high):
     """What an event is known by: its partition's key, its time, its rank among that partition's events of the time."""
     for i in range(len(ties)):
@@ -59,7 +60,7 @@ def hash_events(key_low, key_high, ties, ranks, out_low, out_high):
         out_high[i] = np.int64(high)
 
 
-@numba.njit(cache=True)
+@compiled
 def match_ids(offsets, places, event_low, event_high, labels, label_low, label_high, out_digits):
     """32 hexadecimal digits per match, two to a number of 16 bits, of its events' hashes and labels in stream order."""
     for m in range(len(offsets) - 1):

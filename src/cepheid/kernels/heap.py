@@ -1,8 +1,8 @@
 """A heap of blocks in one flat array: what every lane's state lives in.
 
 A block is 2ᵏ words at an offset; freed blocks of a size wait in a list of their own. `meta[0]` is the first word never
-used, `meta[1 + k]` the head of the free list of size k (0: empty; word 0 is never handed out). Functions that may
-move the heap to a larger array return it.
+used, `meta[1 + k]` the head of the free list of size k (0: empty; word 0 is never handed out). `take` and `grow` trust
+that there is room (`room_for`); `allocate` and `resize` make it and return the heap, which may be a larger array then.
 """
 
 from __future__ import annotations
@@ -10,12 +10,14 @@ from __future__ import annotations
 import numba
 import numpy as np
 
+from cepheid.kernels.compiled import compiled, inlined
+
 META = 64  # words of allocator state
 SMALLEST = 3  # 2³ words
 _LARGE = 1 << 24  # words
 
 
-@numba.njit(cache=True)
+@compiled
 def size_class(words):
     """The smallest k with 2ᵏ ≥ words."""
     k = SMALLEST
@@ -24,18 +26,47 @@ def size_class(words):
     return k
 
 
-@numba.njit(cache=True)
-def allocate(heap, meta, k):
-    """A block of 2ᵏ words with undefined content: (heap, offset)."""
+@inlined
+def room_for(words):
+    """No block of so many words takes more than this."""
+    return 2 * words + (1 << SMALLEST)
+
+
+@inlined
+def take(heap, meta, k):
+    """A block of 2ᵏ words with undefined content: its offset."""
     offset = meta[1 + k]
     if offset > 0:
         meta[1 + k] = heap[offset]
-        return heap, offset
+        return offset
     offset = max(meta[0], 1)
-    needed = offset + (1 << k)
-    heap = with_room(heap, offset, needed)
-    meta[0] = needed
-    return heap, offset
+    meta[0] = offset + (1 << k)
+    return offset
+
+
+@compiled
+def grow(heap, meta, offset, k, used, words):
+    """A block of at least `words` words that keeps the first `used`: (offset, k). Offset 0 is no block yet."""
+    if offset > 0 and (1 << k) >= words:
+        return offset, k
+    new_k = size_class(words)
+    if offset > 0 and offset + (1 << k) == meta[0]:  # the last block grows where it is
+        meta[0] = offset + (1 << new_k)
+        return offset, new_k
+    new_offset = take(heap, meta, new_k)
+    if offset > 0:
+        for i in range(used):
+            heap[new_offset + i] = heap[offset + i]
+        release(heap, meta, offset, k)
+    return new_offset, new_k
+
+
+@numba.njit(cache=True)
+def allocate(heap, meta, k):
+    """A block of 2ᵏ words with undefined content: (heap, offset)."""
+    if meta[1 + k] == 0:
+        heap = with_room(heap, meta[0], max(meta[0], 1) + (1 << k))
+    return heap, take(heap, meta, k)
 
 
 @numba.njit(cache=True)
@@ -50,7 +81,7 @@ def with_room(heap, used, needed):
     return larger
 
 
-@numba.njit(cache=True)
+@compiled
 def release(heap, meta, offset, k):
     heap[offset] = meta[1 + k]
     meta[1 + k] = offset
@@ -58,16 +89,8 @@ def release(heap, meta, offset, k):
 
 @numba.njit(cache=True)
 def resize(heap, meta, offset, k, used, words):
-    """A block of at least `words` words that keeps the first `used`: (heap, offset, k). Offset 0 is no block yet."""
-    if offset > 0 and (1 << k) >= words:
-        return heap, offset, k
-    new_k = size_class(words)
-    if offset > 0 and offset + (1 << k) == meta[0]:  # the last block grows where it is
-        heap = with_room(heap, meta[0], offset + (1 << new_k))
-        meta[0] = offset + (1 << new_k)
-        return heap, offset, new_k
-    heap, new_offset = allocate(heap, meta, new_k)
-    if offset > 0:
-        heap[new_offset : new_offset + used] = heap[offset : offset + used]
-        release(heap, meta, offset, k)
-    return heap, new_offset, new_k
+    """What `grow` gives, and room for it: (heap, offset, k)."""
+    if offset == 0 or (1 << k) < words:
+        heap = with_room(heap, meta[0], meta[0] + 1 + room_for(words))
+        offset, k = grow(heap, meta, offset, k, used, words)
+    return heap, offset, k

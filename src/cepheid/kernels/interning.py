@@ -9,13 +9,14 @@ from __future__ import annotations
 import numba
 import numpy as np
 
+from cepheid.kernels.compiled import compiled
 from cepheid.kernels.hashing import SEED_HIGH, SEED_LOW, hash_bytes, mix, step
 from cepheid.kernels.texts import hash_rest, same_bytes
 
 _AHEAD = 32  # rows
 
 
-@numba.njit(cache=True)
+@compiled
 def hash_row(words, i):
     state = SEED_LOW
     for k in range(words.shape[1]):
@@ -65,7 +66,7 @@ def intern_words(words, begin, slots, keys, count, out_numbers, out_first):
     return len(words), count, seen
 
 
-@numba.njit(cache=True)
+@compiled
 def rehash_words(keys, count, slots):
     mask = np.uint64(len(slots) - 1)
     for number in range(count):
@@ -75,7 +76,7 @@ def rehash_words(keys, count, slots):
         slots[at] = number + 1
 
 
-@numba.njit(cache=True)
+@compiled
 def intern_texts(offsets, data, begin, slots, ends, store, count, out_numbers):
     """The same for byte strings; string n of the store is store[ends[n]:ends[n+1]]: (where it stopped, count)."""
     mask = np.uint64(len(slots) - 1)
@@ -88,7 +89,8 @@ def intern_texts(offsets, data, begin, slots, ends, store, count, out_numbers):
                 full = count + 1 >= len(ends) or 2 * (count + 1) > len(slots)
                 if full or ends[count] + length > len(store):
                     return i, count
-                store[ends[count] : ends[count] + length] = data[offsets[i] : offsets[i + 1]]
+                for k in range(length):
+                    store[ends[count] + k] = data[offsets[i] + k]
                 ends[count + 1] = ends[count] + length
                 slots[at] = count + 1
                 out_numbers[i] = count
@@ -103,12 +105,12 @@ def intern_texts(offsets, data, begin, slots, ends, store, count, out_numbers):
     return len(offsets) - 1, count
 
 
-@numba.njit(cache=True)
+@compiled
 def slot_of(data, begin, end):
     return mix(hash_rest(data, begin, end, np.uint64(end - begin)))
 
 
-@numba.njit(cache=True)
+@compiled
 def rehash_texts(ends, store, count, slots):
     mask = np.uint64(len(slots) - 1)
     for number in range(count):
@@ -118,7 +120,7 @@ def rehash_texts(ends, store, count, slots):
         slots[at] = number + 1
 
 
-@numba.njit(cache=True)
+@compiled
 def hash_texts(ends, store, begin, end, out_low, out_high):
     """Content hashes of strings `begin` to `end` of a store."""
     for number in range(begin, end):

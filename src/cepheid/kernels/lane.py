@@ -21,7 +21,8 @@ from __future__ import annotations
 import numba
 import numpy as np
 
-from cepheid.kernels.heap import release, resize
+from cepheid.kernels.compiled import compiled, inlined
+from cepheid.kernels.heap import grow, release, resize
 
 EVENTS, EVENTS_K, N_EVENTS, LOW, PIVOT = 0, 1, 2, 3, 4
 CELLS, CELLS_K, N_CELLS = 5, 6, 7
@@ -41,19 +42,19 @@ NOTHING = 0  # the empty string
 UNION = -1  # label of a union cell
 
 
-@numba.njit(cache=True, forceinline=True)
+@inlined
 def place_of(position, klass):
     """A position and a class in one word. Those of a position and after are not less than `place_of(position, 0)`."""
     return (position << CLASS_BITS) | klass
 
 
-@numba.njit(cache=True, forceinline=True)
+@inlined
 def class_at(heap, at):
     """The class of the event at this offset."""
     return heap[at + PLACE] & _CLASS
 
 
-@numba.njit(cache=True, forceinline=True)
+@inlined
 def follows(heap, at):
     """Whether the event at this offset comes directly after the one before it in the lane's list."""
     return heap[at + PLACE] >> CLASS_BITS == (heap[at - EVENT_WORDS + PLACE] >> CLASS_BITS) + 1
@@ -80,7 +81,7 @@ def reset(heap, meta, lanes, lane, words, counting):
     return heap
 
 
-@numba.njit(cache=True)
+@compiled
 def free(heap, meta, lanes, lane):
     """Gives back all that the lane holds; it is as if never used, but for its position."""
     for block in (EVENTS, CELLS, FRONT, BACK):
@@ -106,7 +107,7 @@ def reserve_cells(heap, meta, lanes, lane, more):
     return heap
 
 
-@numba.njit(cache=True, forceinline=True)
+@inlined
 def new_cell(heap, lanes, lane, row, label, child, alternative):
     """A cell in space reserved before."""
     cell = lanes[lane, N_CELLS]
@@ -119,10 +120,10 @@ def new_cell(heap, lanes, lane, row, label, child, alternative):
     return cell
 
 
-@numba.njit(cache=True, forceinline=True)
+@inlined
 def reserve_event(heap, meta, lanes, lane, n_events):
-    """Room for one event more."""
-    heap, lanes[lane, EVENTS], lanes[lane, EVENTS_K] = resize(
+    """Room for one event more, the heap having room for that."""
+    lanes[lane, EVENTS], lanes[lane, EVENTS_K] = grow(
         heap,
         meta,
         lanes[lane, EVENTS],
@@ -130,10 +131,9 @@ def reserve_event(heap, meta, lanes, lane, n_events):
         n_events * EVENT_WORDS,
         (n_events + 1) * EVENT_WORDS,
     )
-    return heap
 
 
-@numba.njit(cache=True, forceinline=True)
+@inlined
 def note_event(heap, lanes, lane, row, position, klass):
     """Appends an event in space reserved before."""
     n = lanes[lane, N_EVENTS]
@@ -143,7 +143,7 @@ def note_event(heap, lanes, lane, row, position, klass):
     lanes[lane, N_EVENTS] = n + 1
 
 
-@numba.njit(cache=True)
+@compiled
 def mark_cells(heap, lanes, lane, out_kept):
     """Sets out_kept[c] for every cell that the lane's values still reach."""
     cells = lanes[lane, CELLS]
@@ -201,7 +201,7 @@ def collect(heap, lanes, lane):
     lanes[lane, COLLECT_AT] = 2 * kept + 1024
 
 
-@numba.njit(cache=True, forceinline=True)
+@inlined
 def enter(heap, lanes, lane, slot, words):
     """Notes in which entry each active state of the lane is."""
     width = lanes[lane, WIDTH]
@@ -210,7 +210,7 @@ def enter(heap, lanes, lane, slot, words):
         slot[heap[base + entry * (1 + width * words)]] = entry
 
 
-@numba.njit(cache=True, forceinline=True)
+@inlined
 def leave(heap, lanes, lane, slot, words):
     width = lanes[lane, WIDTH]
     base = lanes[lane, BACK] + width

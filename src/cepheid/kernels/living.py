@@ -5,6 +5,7 @@ from __future__ import annotations
 import numba
 import numpy as np
 
+from cepheid.kernels.compiled import compiled
 from cepheid.kernels.lane import (
     CELL_LABEL,
     CELL_ROW,
@@ -23,7 +24,7 @@ from cepheid.kernels.lane import (
 )
 
 
-@numba.njit(cache=True)
+@compiled
 def free_all_but(heap, meta, lanes, kept):
     """Gives back what the lanes hold that are not in `kept` (ascending)."""
     k = 0

@@ -7,9 +7,9 @@ additions all carries are made at once (`settle`). Totals have words of 48 bits,
 
 from __future__ import annotations
 
-import numba
 import numpy as np
 
+from cepheid.kernels.compiled import inlined
 from cepheid.kernels.wide import drop_bits, multiply_add
 
 BITS = 48  # what a word is worth
@@ -18,7 +18,7 @@ LIMIT = 1 << BITS
 MASK = LIMIT - 1
 
 
-@numba.njit(cache=True)
+@inlined
 def settle(matrix, base, states, words, used):
     """Carries what words hold beyond their bits to the next, in a matrix of numbers with a row per state: the number of
     words used now, -1 where more are needed."""
@@ -41,7 +41,7 @@ def settle(matrix, base, states, words, used):
     return used
 
 
-@numba.njit(cache=True, forceinline=True)
+@inlined
 def carry_on(total, k, high, low):
     """Adds what is left of a sum to the words of `total` from `k` on."""
     while (high | low) != 0:
@@ -51,7 +51,7 @@ def carry_on(total, k, high, low):
         k += 1
 
 
-@numba.njit(cache=True, forceinline=True)
+@inlined
 def length_of(heap, at, states, words):
     """The number of words, up to the highest that is not 0, of the number whose lowest is at `at`."""
     while words > 0 and heap[at + (words - 1) * states] == 0:
@@ -59,7 +59,7 @@ def length_of(heap, at, states, words):
     return words
 
 
-@numba.njit(cache=True)
+@inlined
 def add_product(total, heap, one, n_one, other, n_other, states):
     """total += the product of two numbers. One has words below 2⁴⁹, the other below 2⁶²: many products fit."""
     high, low = np.uint64(0), np.uint64(0)
@@ -72,7 +72,7 @@ def add_product(total, heap, one, n_one, other, n_other, states):
     carry_on(total, n_one + n_other - 1, high, low)
 
 
-@numba.njit(cache=True)
+@inlined
 def add_number(total, heap, one, n_one, states):
     high, low = np.uint64(0), np.uint64(0)
     for k in range(n_one):

@@ -16,8 +16,9 @@ from __future__ import annotations
 import numba
 import numpy as np
 
+from cepheid.kernels.compiled import inlined
 from cepheid.kernels.emit import emit, enlarged
-from cepheid.kernels.heap import resize
+from cepheid.kernels.heap import resize, room_for, with_room
 from cepheid.kernels.lane import (
     BACK,
     BACK_K,
@@ -124,7 +125,7 @@ def slide(table, batch, begin, options, heap, meta, lanes, total, out_offsets, o
     return status, i, state, klass, heap, made, out_offsets, out_rows, out_labels
 
 
-@numba.njit(cache=True, forceinline=True)
+@inlined
 def run_lane(
     table,
     batch,
@@ -213,7 +214,7 @@ def run_lane(
     return why, i, state, klass, made
 
 
-@numba.njit(cache=True, forceinline=True)
+@inlined
 def pass_edge(heap, lanes, lane, key, edge):
     """Moves the lane's low end up to the edge; whether the edge has passed the pivot."""
     events = lanes[lane, EVENTS]
@@ -224,7 +225,7 @@ def pass_edge(heap, lanes, lane, key, edge):
     return pivot < lanes[lane, N_EVENTS] and heap[events + pivot * EVENT_WORDS + key] < edge
 
 
-@numba.njit(cache=True, forceinline=True)
+@inlined
 def room_needed(table, klass, options, heap, lanes, lane):
     """What one step on this class may need: (words of the back, words used of it, new cells, words of work)."""
     width = lanes[lane, WIDTH]
@@ -239,7 +240,7 @@ def room_needed(table, klass, options, heap, lanes, lane):
     return used + moves * size, used, cells, active * size
 
 
-@numba.njit(cache=True, forceinline=True)
+@inlined
 def is_prepared(table, klass, options, heap, lanes, lane, work, stack):
     back, _, cells, needed = room_needed(table, klass, options, heap, lanes, lane)
     if back > 1 << lanes[lane, BACK_K] or needed > len(work):
@@ -258,7 +259,7 @@ def is_prepared(table, klass, options, heap, lanes, lane, work, stack):
     )
 
 
-@numba.njit(cache=True, forceinline=True)
+@inlined
 def first_unknown(table, klass, options, heap, lanes, lane):
     """An active state whose moves on this class are not in the table yet, or -1."""
     width = lanes[lane, WIDTH]
@@ -280,13 +281,15 @@ def prepare(table, klass, options, heap, meta, lanes, lane, work):
     if not options.counting:
         heap = reserve_cells(heap, meta, lanes, lane, cells)
     if options.windowed:
-        heap = reserve_event(heap, meta, lanes, lane, lanes[lane, N_EVENTS])
+        n_events = lanes[lane, N_EVENTS]
+        heap = with_room(heap, meta[0], meta[0] + 1 + room_for((n_events + 1) * EVENT_WORDS))
+        reserve_event(heap, meta, lanes, lane, n_events)
     if len(work) < needed:
         work = np.empty(2 * needed, np.int64)
     return heap, work
 
 
-@numba.njit(cache=True, forceinline=True)
+@inlined
 def take_out(table, klass, options, heap, lanes, lane, slot, work):
     """Copies the entries that this class moves to `work`; those that do not stay where they are leave the lane.
 
@@ -318,7 +321,7 @@ def take_out(table, klass, options, heap, lanes, lane, slot, work):
     return n_work
 
 
-@numba.njit(cache=True, forceinline=True)
+@inlined
 def entry_of(state, options, heap, lanes, lane, slot):
     """Where the values of an active state begin; the state becomes active with empty values if it was not."""
     width = lanes[lane, WIDTH]
@@ -337,7 +340,7 @@ def entry_of(state, options, heap, lanes, lane, slot):
     return at
 
 
-@numba.njit(cache=True, forceinline=True)
+@inlined
 def skip_on(table, klass, options, heap, lanes, lane, slot, work, n_work):
     """The entries in `work` that skip to another state join it. True when a number has become large."""
     width = lanes[lane, WIDTH]
@@ -365,7 +368,7 @@ def skip_on(table, klass, options, heap, lanes, lane, slot, work, n_work):
     return large
 
 
-@numba.njit(cache=True, forceinline=True)
+@inlined
 def mark_on(table, klass, row, options, heap, lanes, lane, slot, work, n_work):
     """The marking moves of the entries in `work`. True when a number has become large."""
     width = lanes[lane, WIDTH]
@@ -390,7 +393,7 @@ def mark_on(table, klass, row, options, heap, lanes, lane, slot, work, n_work):
     return large
 
 
-@numba.njit(cache=True, forceinline=True)
+@inlined
 def count_matches(table, klass, options, heap, lanes, lane, total):
     """Adds the number of matches that end here to `total`; whether there is any."""
     width = lanes[lane, WIDTH]
@@ -421,7 +424,7 @@ def count_matches(table, klass, options, heap, lanes, lane, total):
     return matched
 
 
-@numba.njit(cache=True, forceinline=True)
+@inlined
 def emit_matches(
     table, klass, row, options, heap, lanes, lane, stack, limit, made, out_offsets, out_rows, out_labels
 ):

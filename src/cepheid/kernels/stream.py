@@ -5,8 +5,10 @@ from __future__ import annotations
 import numba
 import numpy as np
 
+from cepheid.kernels.compiled import compiled
 
-@numba.njit(cache=True)
+
+@compiled
 def first_descent(numbers):
     """The first place whose number is less than the one before it, or -1."""
     begin = 1
@@ -24,7 +26,7 @@ def first_descent(numbers):
     return -1
 
 
-@numba.njit(cache=True)
+@compiled
 def pick(codes, class_of_code, out_places, out_classes):
     """The places whose code has a class other than 0, and their classes: how many.
 
@@ -39,7 +41,7 @@ def pick(codes, class_of_code, out_places, out_classes):
     return count
 
 
-@numba.njit(cache=True)
+@compiled
 def first_unnumbered(codes, class_of_code, begin):
     """The first place from `begin` on whose code has no class yet (-1), or the number of codes."""
     for i in range(begin, len(codes)):
@@ -48,7 +50,7 @@ def first_unnumbered(codes, class_of_code, begin):
     return len(codes)
 
 
-@numba.njit(cache=True)
+@compiled
 def number_events(lanes, ties, positions, last_tie, last_rank, out_position, out_rank):
     """The position of each event in its lane, and its rank among the lane's events of the same time.
 
@@ -66,14 +68,14 @@ def number_events(lanes, ties, positions, last_tie, last_rank, out_position, out
         positions[lane] += 1
 
 
-@numba.njit(cache=True)
+@compiled
 def note_ties(lanes, ties, places, last_tie):
     """Notes per lane the time of its last event; the events at `places` are in these lanes."""
     for i in range(len(lanes)):
         last_tie[lanes[i]] = ties[places[i]]
 
 
-@numba.njit(cache=True)
+@compiled
 def window_edges(times, rows, begin, amount, out_edge):
     """For each event from `begin` on, the row of the first event that is at most `amount` older.
 

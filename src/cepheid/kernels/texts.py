@@ -8,11 +8,12 @@ from __future__ import annotations
 
 import sys
 
-import numba
 import numpy as np
 from llvmlite import ir
 from numba.core import types
 from numba.extending import intrinsic
+
+from cepheid.kernels.compiled import compiled, inlined
 
 SLOTS = 4096
 MOST_TEXTS = 1024  # distinct ones: few enough for lookups to stay in the nearest cache
@@ -34,7 +35,7 @@ def _load(context, data, place):
     return types.uint64(data, types.int64), generate
 
 
-@numba.njit(cache=True, forceinline=True)
+@inlined
 def word_at(data, begin, length):
     """Up to eight bytes from `begin` on as one number."""
     if _LITTLE and begin + 8 <= len(data):
@@ -45,7 +46,7 @@ def word_at(data, begin, length):
     return word
 
 
-@numba.njit(cache=True)
+@compiled
 def same_bytes(data, begin, other, other_begin, length):
     for i in range(0, length, 8):
         n = min(8, length - i)
@@ -54,7 +55,7 @@ def same_bytes(data, begin, other, other_begin, length):
     return True
 
 
-@numba.njit(cache=True)
+@compiled
 def hash_rest(data, begin, end, key):
     """A hash of these bytes and of a number, good enough for a table in memory."""
     for k in range(begin, end, 8):
@@ -62,7 +63,7 @@ def hash_rest(data, begin, end, key):
     return key
 
 
-@numba.njit(cache=True)
+@compiled
 def encode_texts(offsets, data, slots, words, out_codes, out_first):
     """A number for the text of each row, and the row where each was met first: how many, or -1 where they are many.
 

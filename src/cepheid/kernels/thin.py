@@ -5,6 +5,7 @@ from __future__ import annotations
 import numba
 import numpy as np
 
+from cepheid.kernels.compiled import compiled
 from cepheid.kernels.heap import allocate, release, size_class
 from cepheid.kernels.lane import (
     BACK,
@@ -108,7 +109,7 @@ def thin_back(words, heap, meta, lanes, lane, states, dense_words):
     return heap
 
 
-@numba.njit(cache=True)
+@compiled
 def carry_all(heap, at, states, words):
     """Leaves every word of a number but the highest with its own bits only."""
     for k in range(words - 1):
@@ -116,7 +117,7 @@ def carry_all(heap, at, states, words):
         heap[at + k * states] &= LIMIT - 1
 
 
-@numba.njit(cache=True)
+@compiled
 def bits_of(heap, at, states, words, begin):
     """The 32 bits from number `begin` on of a number in words of 48 bits, the highest of them perhaps longer."""
     result = 0

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-import numba
 import numpy as np
 from llvmlite import ir
 from numba.core import cgutils
 from numba.core.types import int64, uint64
 from numba.core.types.containers import UniTuple
 from numba.extending import intrinsic
+
+from cepheid.kernels.compiled import inlined
 
 
 @intrinsic
@@ -28,7 +29,7 @@ def multiply_add(context, high, low, one, other):
     return pair(uint64, uint64, int64, int64), generate
 
 
-@numba.njit(cache=True, forceinline=True)
+@inlined
 def drop_bits(high, low, bits):
     """(high, low) shifted right by less than 64 bits."""
     return high >> np.uint64(bits), (low >> np.uint64(bits)) | (high << np.uint64(64 - bits))

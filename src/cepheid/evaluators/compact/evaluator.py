@@ -17,8 +17,8 @@ from cepheid.evaluators.compact.programs import dense_automaton
 from cepheid.evaluators.compact.transitions import Transitions
 from cepheid.evaluators.interface import GUARD, Events, State, part_of, too_many_matches
 from cepheid.evaluators.window import SlidingWindow
-from cepheid.kernels.dense import GIVE_UP, Dense, count_dense
-from cepheid.kernels.heap import META
+from cepheid.kernels.dense import GIVE_UP, MORE_HEAP, Dense, count_dense
+from cepheid.kernels.heap import META, with_room
 from cepheid.kernels.lane import CLASS_BITS, FIELDS
 from cepheid.kernels.living import cell_rows, free_all_but, window_rows
 from cepheid.kernels.loose import BITS
@@ -133,7 +133,7 @@ class CompactEvaluator:
         self._refit_dense()
         at = 0
         while self._dense is not None and at < len(batch.lane):
-            status, at, self._heap = count_dense(
+            status, at, needed = count_dense(
                 self._dense,
                 batch,
                 at,
@@ -142,10 +142,13 @@ class CompactEvaluator:
                 self._meta,
                 self._lanes,
                 self._digits,
+                np.empty(self._dense.rows * self._dense.words * self._dense.states, np.int64),
                 None if self._dense.words == 1 else 1,
             )
             if status == GIVE_UP:
                 self._lengthen(self._dense)
+            elif status == MORE_HEAP:
+                self._heap = with_room(self._heap, int(self._meta[0]), needed)
         return int(at)
 
     def _lengthen(self, dense: Dense) -> None:
