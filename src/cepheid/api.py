@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 import pyarrow as pa
@@ -117,8 +118,7 @@ def count(
     _check_slices(slices)
     table, schema = _stream(data, parsed, time, type, order)
     plan = plan_for(parsed, schema, evaluator)
-    reads = _projected(schema, plan.reads)
-    engine = Engine(plan_for(parsed, reads, evaluator), counting=True)
+    engine = Engine(replace(plan, schema=_projected(schema, plan.reads)), counting=True)
     engine.push(table.select(list(plan.reads)))
     engine.finish()
     return engine.counted

@@ -19,8 +19,7 @@ from cepheid.algebra.leads import lead
 from cepheid.algebra.nodes import WindowUnit
 from cepheid.automata.chain_determinise import ChainDeterminiser
 from cepheid.automata.srt import SRT
-from cepheid.automata.srt_determinise import RegisterDeterminiser
-from cepheid.automata.srt_minimise import minimise_registers
+from cepheid.automata.srt_minimise import register_automaton
 from cepheid.errors import CepheidError
 from cepheid.evaluators.chain.evaluator import ChainEvaluator
 from cepheid.evaluators.compact.evaluator import CompactEvaluator
@@ -392,7 +391,7 @@ def evaluator_for(plan: Plan, counting: bool, limit: int | None) -> Evaluator:
 
 def _configurations(plan: Plan, transducer: SRT, counting: bool, limit: int | None) -> Evaluator:
     query = plan.rewritten
-    registers = minimise_registers(RegisterDeterminiser(transducer, query.window is not None))
+    registers = register_automaton(transducer, query.window is not None)
     if query.strategy not in HOW:
         return ConfigurationsEvaluator(registers, query, plan.schema, counting, limit)
     return Selection(ConfigurationsEvaluator(registers, query, plan.schema), query.strategy, counting, limit)

@@ -1,7 +1,7 @@
 """The determinised register automaton with as few states as do: those that nothing later can tell apart are one.
 
-In: a determiniser. Out: an automaton with the same interface, worked out for every class of events that there can be,
-or the determiniser itself where those are too many. It matters most for what SREMO's skipping makes: after `b` in
+In: an SRT. Out: the determinised automaton, worked out for every class of events that there can be, or as it is built
+where it is asked for, if those are too many. It matters most for what SREMO's skipping makes: after `b` in
 `#(a, b+, c)` a run is in one set of states and after any other event in another, which does the same; as one state it
 takes no notice of other events at all.
 """
@@ -9,10 +9,12 @@ takes no notice of other events at all.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import lru_cache
 from typing import Any, Protocol
 
 from cepheid.algebra.windows import Window
 from cepheid.automata.cea import Predicate
+from cepheid.automata.srt import SRT
 from cepheid.automata.srt_determinise import (
     Choices,
     Goal,
@@ -87,21 +89,28 @@ class MinimalRegisters:
         assert not states
 
 
-def minimise_registers(automaton: RegisterDeterminiser, most_steps: int = MOST_STEPS) -> RegisterAutomaton:
-    """The smallest automaton that gives the same matches, or the same one where there is too much to look at."""
-    classes = possible_sets(automaton.predicates, most_steps)
+def register_automaton(srt: SRT, windowed: bool) -> RegisterAutomaton:
+    """The smallest automaton that gives the same matches, or one that is built where it is asked for, where there
+    is too much to look at beforehand."""
+    return _minimal(srt, windowed) or RegisterDeterminiser(srt, windowed)
+
+
+@lru_cache(maxsize=64)
+def _minimal(srt: SRT, windowed: bool) -> MinimalRegisters | None:
+    automaton = RegisterDeterminiser(srt, windowed)
+    classes = possible_sets(automaton.predicates, MOST_STEPS)
     if classes is None:
-        return automaton
+        return None
     rows: list[list[Choices]] = []
     try:
         while len(rows) < len(automaton):
-            if len(automaton) * len(classes) > most_steps:
-                return automaton
+            if len(automaton) * len(classes) > MOST_STEPS:
+                return None
             rows.append([automaton.choices(len(rows), satisfied) for satisfied in classes])
     except CepheidError as error:
         if error.code != "too-large":
             raise
-        return automaton
+        return None
     columns = [automaton.columns(state) for state in range(len(rows))]
     group = _groups(columns, rows)
     members = {number: state for state, number in reversed(list(enumerate(group)))}
@@ -116,7 +125,8 @@ def minimise_registers(automaton: RegisterDeterminiser, most_steps: int = MOST_S
 
 
 def possible_sets(predicates: Sequence[Predicate], most: int) -> Classes | None:
-    """All sets of predicates that one event can satisfy, as far as can be seen; None where there are more than `most`.
+    """All sets of predicates that one event can satisfy, as far as can be seen; None where there are more than
+    `most`.
 
     >>> possible_sets([Predicate("A", None), Predicate("B", None)], 9)
     [frozenset(), frozenset({0}), frozenset({1})]

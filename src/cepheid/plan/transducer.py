@@ -12,7 +12,7 @@ from cepheid.automata.srt import SRT
 from cepheid.automata.srt_construct import construct_srt
 from cepheid.automata.srt_determinise import RegisterDeterminiser
 from cepheid.automata.srt_ends import with_one_end
-from cepheid.automata.srt_minimise import MOST_STEPS, possible_sets
+from cepheid.automata.srt_minimise import MOST_STEPS, possible_sets, register_automaton
 from cepheid.automata.srt_of_pattern import srt_of_pattern
 from cepheid.automata.srt_trim import trim_srt
 from cepheid.errors import CepheidError
@@ -24,8 +24,9 @@ def transducer_of(query: Query, rewritten: Query) -> SRT | str:
     names = tuple(item.name for item in shown(query))
     try:
         srt = trim_srt(with_one_end(_transducer(rewritten, names)))
-        automaton = RegisterDeterminiser(srt, rewritten.window is not None)
-        _explore(automaton)
+        automaton = register_automaton(srt, rewritten.window is not None)
+        if isinstance(automaton, RegisterDeterminiser):
+            _explore(automaton)
     except CepheidError as error:
         if error.code not in ("too-large", "not-yet"):
             raise
@@ -40,8 +41,9 @@ def _transducer(query: Query, names: tuple[str, ...]) -> SRT:
 
 
 def _explore(automaton: RegisterDeterminiser) -> None:
-    """Meets the states that there can be, so that a query which needs more than fit is refused here and not by its
-    data. Where the classes of events are too many for that, those that satisfy one predicate have to do."""
+    """Meets the states that there can be of an automaton that is built where it is asked for, so that a query which
+    needs more than fit is refused here and not by its data. Where the classes of events are too many for that, those
+    that satisfy one predicate have to do."""
     classes = possible_sets(automaton.predicates, MOST_STEPS)
     if classes is None:
         singles = (frozenset([number]) for number in range(len(automaton.predicates)))

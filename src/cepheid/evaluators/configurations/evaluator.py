@@ -139,7 +139,7 @@ class ConfigurationsEvaluator:
         return self._store.memory + self._tests.memory + self._window.memory
 
     def save(self) -> State:
-        self._store.live_rows(self._edge)  # copies what lives, so that nothing else is saved
+        self._store.collect(self._edge)
         met = {
             "states": self._automaton.save(),
             "classes": [sorted(satisfied) for satisfied in self._classes.satisfied],

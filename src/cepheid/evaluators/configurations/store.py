@@ -231,10 +231,15 @@ class Store:
             set_stored_words(self._heap, self._lanes, *where, word, renumbered[np.maximum(values, -1)])
         self._texts_in_use = self._tests.numbered
 
+    def collect(self, edge: int) -> None:
+        """Keeps nothing but what lives from `edge` on."""
+        if self._layout is not None:
+            self._copy(edge, np.arange(len(self._lanes)))
+
     def live_rows(self, edge: int) -> Ints:
         if self._layout is None:
             return np.zeros(0, np.int64)
-        self._copy(edge, np.arange(len(self._lanes)))
+        self.collect(edge)
         used = int(self._meta[NODES])
         rows = np.zeros(used, np.int64)
         return np.unique(rows[: marked_rows(self._nodes, used, rows)])
