@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from cepheid.kernels.compiled import inlined
+from cepheid.kernels.compiled import inner_inlined
 from cepheid.kernels.config_shape import JOIN, LABEL_BITS, N_BEFORE, N_EVENT, N_OTHER, N_WORDS
 
 _LABELS = (1 << LABEL_BITS) - 1
 
 
-@inlined
+@inner_inlined
 def emit_list(nodes, first, row, label, path, waiting, limit, guard, made, out_offsets, out_rows, out_labels):
     """Writes every match that ends with the event `row` and goes on, backwards, with the list `first`, until `limit`
     are made in all: matches made, -1 where the output has no room for all, -2 where the stacks are too short."""

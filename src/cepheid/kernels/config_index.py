@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from cepheid.kernels.compiled import compiled, inlined
+from cepheid.kernels.compiled import compiled, inner, inner_inlined
 from cepheid.kernels.config_shape import (
     B_AT,
     B_COUNT,
@@ -20,7 +20,7 @@ from cepheid.kernels.config_shape import (
 from cepheid.kernels.hashing import mix
 
 
-@inlined
+@inner_inlined
 def cell_of(index, block, word):
     """Where the cell of a block and word is, or the free one where it would be."""
     mask = len(index) // I_WORDS - 1
@@ -32,14 +32,14 @@ def cell_of(index, block, word):
     return place * I_WORDS
 
 
-@inlined
+@inner_inlined
 def newest(index, block, word):
     """The newest slot with a word, or NOWHERE."""
     cell = cell_of(index, block, word)
     return index[cell + I_SLOT] if index[cell + I_BLOCK] != 0 else NOWHERE
 
 
-@compiled
+@inner
 def enter(index, heap, block, word_at, slot, number):
     """Enters a slot under its word: how many cells were taken for it."""
     cell = cell_of(index, block, heap[slot + word_at])
@@ -54,7 +54,7 @@ def enter(index, heap, block, word_at, slot, number):
     return taken
 
 
-@compiled
+@inner
 def leave_all(index, heap, lane, lanes, layout, region):
     """No slot of a region is found any more."""
     at, word_at = lanes[lane, L_BLOCKS + region * B_WORDS + B_AT], layout.indexed[region]
@@ -63,7 +63,7 @@ def leave_all(index, heap, lane, lanes, layout, region):
         index[cell_of(index, block, heap[at + k * layout.size[region] + word_at]) + I_SLOT] = NOWHERE
 
 
-@compiled
+@inner
 def enter_all(index, heap, lane, lanes, layout, region):
     """Enters all slots of a region: how many cells were taken."""
     at, word_at = lanes[lane, L_BLOCKS + region * B_WORDS + B_AT], layout.indexed[region]

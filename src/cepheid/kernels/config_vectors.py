@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from cepheid.kernels.compiled import compiled, inlined
+from cepheid.kernels.compiled import inner, inner_inlined
 from cepheid.kernels.config_shape import (
     L_LO,
     S_ORDINAL,
@@ -16,20 +16,20 @@ LOOSE_BITS = 52  # words are made exact before they could exceed this
 _FEWEST_BITS = BITS + 1
 
 
-@inlined
+@inner_inlined
 def first_alive(heap, lanes, lane, slot):
     """The first start of a slot's vectors that is still inside the window."""
     return max(0, lanes[lane, L_LO] - heap[slot + S_ORDINAL])
 
 
-@inlined
+@inner_inlined
 def vector_at(heap, layout, slot, state, start):
     """Where the number of a state's partial matches with a start, counted from the slot's first, lies."""
     vectors = slot + layout.numbers[layout.region[state]]
     return heap[vectors + W_AT] + (layout.number[state] * heap[vectors + W_STARTS] + start) * layout.words
 
 
-@compiled
+@inner
 def make_exact(heap, vectors, states, words):
     """Carries what exceeds 32 bits into the next words of all numbers of a slot: whether a top word is large."""
     at = heap[vectors + W_AT]
@@ -50,7 +50,7 @@ def make_exact(heap, vectors, states, words):
     return top >= SAFE
 
 
-@inlined
+@inner_inlined
 def make_room(heap, vectors, states, words, bits):
     """Makes a slot's words exact if they could become too long by `bits` more: whether a top word is large."""
     if heap[vectors + W_BITS] + bits > LOOSE_BITS:
@@ -58,13 +58,13 @@ def make_room(heap, vectors, states, words, bits):
     return False
 
 
-@compiled
+@inner
 def add_vector(heap, target, source, count):
     for w in range(count):
         heap[target + w] += heap[source + w]
 
 
-@compiled
+@inner
 def add_all(out_sums, heap, at, count, words):
     """The sum of `count` numbers, word by word."""
     for w in range(words):

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from cepheid.kernels.compiled import compiled, inlined
+from cepheid.kernels.compiled import compiled, inner, inner_inlined
 from cepheid.kernels.config_emit import emit_list
 from cepheid.kernels.config_index import enter, enter_all, leave_all, newest
 from cepheid.kernels.config_shape import (
@@ -67,7 +67,7 @@ from cepheid.kernels.tests import holds
 TOP, NODES, STAMP, NEED, CELLS = range(5)
 
 
-@inlined
+@inner_inlined
 def bits_of(moves, options, program, batch, i, heap, slot, choice, at):
     """Which of the tests that a choice asks hold, a bit each."""
     bits = 0
@@ -88,7 +88,7 @@ def bits_of(moves, options, program, batch, i, heap, slot, choice, at):
     return bits
 
 
-@inlined
+@inner_inlined
 def node(nodes, meta, event, before, other):
     made = meta[NODES]
     meta[NODES] = made + 1
@@ -98,7 +98,7 @@ def node(nodes, meta, event, before, other):
     return made
 
 
-@compiled
+@inner
 def block_for_one_more(heap, meta, lane, lanes, block, size):
     """The address of a new slot at the end of a block, which is moved to twice the room where it is full."""
     count, cap = lanes[lane, block + B_COUNT], lanes[lane, block + B_CAP]
@@ -116,7 +116,7 @@ def block_for_one_more(heap, meta, lane, lanes, block, size):
     return lanes[lane, block + B_AT] + count * size
 
 
-@compiled
+@inner
 def ring_entry(heap, meta, lane, lanes, start):
     """A new entry at the end of the ring: its ordinal."""
     lo, hi, cap = lanes[lane, L_LO], lanes[lane, L_HI], lanes[lane, L_RING_CAP]
@@ -140,7 +140,7 @@ def ring_entry(heap, meta, lane, lanes, start):
     return hi
 
 
-@inlined
+@inner_inlined
 def remember(batch, options, i, heap, at, column):
     """Writes the event at hand as a column."""
     for w in range(options.record):
@@ -150,7 +150,7 @@ def remember(batch, options, i, heap, at, column):
         heap[at + options.record + 1] = batch.position[i]
 
 
-@compiled
+@inner
 def base_slot(heap, meta, lane, lanes, layout, index, batch, options, i, ordinal, like):
     """The address of the slot that remembers only how matches began, made where there is none. `like` is a slot of the
     same start, to take the first column from; -1 where it begins with the event at hand."""
@@ -175,7 +175,7 @@ def base_slot(heap, meta, lane, lanes, layout, index, batch, options, i, ordinal
     return lanes[lane, L_BLOCKS + B_AT] + heap[entry + R_SLOT] * size
 
 
-@compiled
+@inner
 def other_slot(
     heap, meta, lane, lanes, layout, index, moves, batch, options, i, goal, region, ordinal, start, like, made
 ):
@@ -224,7 +224,7 @@ def other_slot(
     return slot
 
 
-@compiled
+@inner
 def vector_slot(heap, meta, lane, lanes, layout, index, moves, batch, options, i, goal, region, like, made):
     """As `other_slot`, for all starts there are."""
     slots = lanes[lane, L_SLOTS]
@@ -244,7 +244,7 @@ def vector_slot(heap, meta, lane, lanes, layout, index, moves, batch, options, i
     return slot
 
 
-@compiled
+@inner
 def settle_blocks(heap, lane, lanes, layout, kept, before):
     """Closes the gaps that removed slots have left: a region's slots are `kept` old ones, a gap, then new ones."""
     for region in range(len(kept)):
@@ -265,7 +265,7 @@ def settle_blocks(heap, lane, lanes, layout, kept, before):
         lanes[lane, L_SLOTS] -= gap
 
 
-@compiled
+@inner
 def purge(heap, lane, lanes, layout, index, region, edge):
     """Drops the slots of a region that began before the edge."""
     block, size = L_BLOCKS + region * B_WORDS, layout.size[region]
@@ -292,7 +292,7 @@ def purge(heap, lane, lanes, layout, index, region, edge):
         enter_all(index, heap, lane, lanes, layout, region)
 
 
-@compiled
+@inner
 def move_vector(
     moves, layout, options, batch, i, heap, lanes, meta, index, made_here, region, k, state, goal
 ):
@@ -332,7 +332,7 @@ def move_vector(
     return large
 
 
-@compiled
+@inner
 def leave(moves, layout, options, batch, i, heap, lanes, meta, index, made_here, slot, goal):
     """The address of the slot that a goal leads to from another."""
     lane, ordinal, start = batch.lane[i], heap[slot + S_ORDINAL], heap[slot + S_START]
@@ -359,7 +359,7 @@ def leave(moves, layout, options, batch, i, heap, lanes, meta, index, made_here,
     )
 
 
-@inlined
+@inner_inlined
 def put_in_vector(heap, layout, slot, value, goes, reached):
     """What a slot that remembers nothing holds goes to a state of one with vectors: whether a number has become
     large."""
@@ -376,7 +376,7 @@ def put_in_vector(heap, layout, slot, value, goes, reached):
     return large
 
 
-@inlined
+@inner_inlined
 def move_in_order(
     moves, layout, program, options, batch, i, heap, lanes, nodes, meta, index, made_here, count, region, at
 ):
@@ -487,7 +487,7 @@ def move_in_order(
     return large
 
 
-@inlined
+@inner_inlined
 def sum_vector(heap, lanes, lane, layout, slot, state, edge, out_sums):
     """The number of a state's partial matches that began inside the window."""
     region = layout.region[state]
@@ -507,7 +507,7 @@ def sum_vector(heap, lanes, lane, layout, slot, state, edge, out_sums):
     add_all(out_sums, heap, vector_at(heap, layout, slot, state, first), starts - first, layout.words)
 
 
-@inlined
+@inner_inlined
 def ending(
     moves,
     layout,
