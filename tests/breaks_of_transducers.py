@@ -13,6 +13,7 @@ FORGETS = f"{CONFIGURATIONS}::test_what_is_forgotten_is_never_missed"
 LONG_CONFIGURATIONS = "tests/evaluators/test_configurations_long.py"
 CONFIGURATIONS_WORK = "tests/test_configurations_work.py"
 HIDES = f"{CONFIGURATIONS}::test_an_iteration_hides_the_variables_around_it"
+VECTORS = "tests/evaluators/test_configurations_vectors.py"
 SPEC = "tests/test_spec.py"
 EXPLAIN = "tests/plan/test_explain.py"
 
@@ -334,5 +335,61 @@ TRANSDUCERS: tuple[Break, ...] = (
             REGISTERS,
             SHORT,
         ),
+    ),
+    Break(
+        "kernels/configurations.py",
+        "configurations",
+        "or moves.goal_place[skip] != STAY",
+        "or False",
+        "configurations kernel: a skip that stores anew leaves nothing behind",
+        (CONFIGURATIONS,),
+    ),
+    Break(
+        "kernels/configurations.py",
+        "other_slot",
+        "same = heap[at + row_at] == heap[like + moves.goal_carry[goal, j] + row_at]",
+        "same = True",
+        "configurations kernel: slots that remember different events are not one",
+        (CONFIGURATIONS, LONG_CONFIGURATIONS),
+    ),
+    Break(
+        "kernels/configurations.py",
+        "sum_vector",
+        "first += 1",
+        "break",
+        "configurations vectors: starts that have left the window count no more",
+        (VECTORS,),
+    ),
+    Break(
+        "kernels/config_vectors.py",
+        "make_exact",
+        "heap[at + words - 1] += carry",
+        "heap[at + words - 1] += 0",
+        "configurations vectors: what exceeds a word is carried",
+        (VECTORS,),
+    ),
+    Break(
+        COLLECT,
+        "_copy_vectors",
+        "out_heap[target + S_ORDINAL] = heap[source + S_ORDINAL] + skipped",
+        "out_heap[target + S_ORDINAL] = heap[source + S_ORDINAL]",
+        "configurations vectors: a copy knows where its starts begin",
+        (VECTORS,),
+    ),
+    Break(
+        "kernels/config_index.py",
+        "enter",
+        "heap[slot + S_NEXT] = index[cell + I_SLOT]",
+        "heap[slot + S_NEXT] = NOWHERE",
+        "configurations index: older slots with the word are found, too",
+        (VECTORS,),
+    ),
+    Break(
+        "kernels/configurations.py",
+        "purge",
+        "enter_all(index, heap, lane, lanes, layout, region)",
+        "pass",
+        "configurations index: what is moved is found where it is",
+        (VECTORS,),
     ),
 )
