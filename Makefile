@@ -24,7 +24,7 @@ test: $(READY) ## format check, lint, types, all tests
 
 bounds: $(READY) ## the kernels once more with every index checked; a quarter of an hour
 	rm -rf out/bounds
-	NUMBA_BOUNDSCHECK=1 CEPHEID_CACHE_DIR=out/bounds $(BIN)/python -m pytest $(CHECKED)
+	NUMBA_BOUNDSCHECK=1 CEPHEID_CACHE_DIR=$(CURDIR)/out/bounds $(BIN)/python -m pytest $(CHECKED)
 
 mutants: $(READY) ## break the engine in some hundred places; every break must be noticed
 	$(BIN)/python tests/mutants.py

@@ -11,7 +11,8 @@ An event is taken whole or not at all: the loop returns before it where there is
 
 from __future__ import annotations
 
-import numba
+from typing import NamedTuple
+
 import numpy as np
 
 from cepheid.kernels.chain_count import count_below
@@ -37,14 +38,33 @@ from cepheid.kernels.chain_shape import (
     V_VIA,
     VIA_BITS,
     WIDEN,
+    Moves,
+    Shape,
 )
+from cepheid.kernels.compiled import compiled
 from cepheid.kernels.differ import latest_different, newest_different
 from cepheid.kernels.numbers import add, add_to
 
 TOP, USED = 0, 1  # in `meta`: the first free word of the heap, and how many slots are used
 
 
-@numba.njit(cache=True)
+class Scratch(NamedTuple):
+    """What one event is worked on in: the moves it fires, the values it must differ from, the matches it ends."""
+
+    move: np.ndarray
+    source: np.ndarray
+    latest: np.ndarray
+    values: np.ndarray
+    number: np.ndarray
+
+
+def scratch_for(moves: Moves, shape: Shape) -> Scratch:
+    move, source, latest = np.empty((3, len(moves.reads) + 1), np.int64)
+    number = np.zeros(max(shape.memo - 1, 1), np.int64)
+    return Scratch(move, source, latest, np.zeros(64, np.int64), number)
+
+
+@compiled
 def chain(
     moves,
     shape,
@@ -58,6 +78,7 @@ def chain(
     edges,
     reached,
     stack,
+    scratch,
     total,
     out_offsets,
     out_rows,
@@ -76,11 +97,7 @@ def chain(
         most = max(most, shape.size[state])
         lists = max(lists, shape.n_indices[state])
     most = max(most, V_CODES + shape.codes + shape.memo)
-    fired_move = np.empty(len(moves.reads) + 1, np.int64)
-    fired_from = np.empty(len(moves.reads) + 1, np.int64)
-    fired_latest = np.empty(len(moves.reads) + 1, np.int64)
-    values = np.zeros(64, np.int64)
-    event_count = np.zeros(max(shape.memo - 1, 1), np.int64)
+    fired_move, fired_from, fired_latest, values, event_count = scratch
     for i in range(begin, len(batch.lane)):
         klass = batch.klass[i]
         count = moves.n_moves[klass]

@@ -65,11 +65,12 @@ def living_rows(heap, top, shape, born, edge, edges, lanes, out_rows):
     return count
 
 
-@numba.njit(cache=True)
-def rebuild(heap, top, shape, born, edge, edges, lanes, new_shape, out_heap, out_slots):
-    """Copies what lives; the old heap is of no use afterwards: (first free word, slots used)."""
-    values = np.zeros(64, np.int64)
-    young = np.zeros(len(born), np.int64)  # the copy has forgotten nothing
+@compiled
+def rebuild(heap, top, shape, born, edge, edges, lanes, new_shape, young, values, out_heap, out_slots):
+    """Copies what lives; the old heap is of no use afterwards: (first free word, slots used).
+
+    `young` is `born` for the copy, which has forgotten nothing: all 0. `values` is scratch.
+    """
     vertex, at, used = FIRST, FIRST, 0
     while vertex < top:
         state = heap[vertex + V_META] >> META_BITS

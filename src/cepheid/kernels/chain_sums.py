@@ -12,6 +12,8 @@ all (`whole`), or else group -1 - state. From it the sums of links met later are
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 import numba
 import numpy as np
 
@@ -24,8 +26,9 @@ from cepheid.kernels.chain_shape import (
     MORE_HEAP,
     NEW_STATE,
     WIDEN,
+    Moves,
 )
-from cepheid.kernels.compiled import inlined
+from cepheid.kernels.compiled import compiled, inlined
 from cepheid.kernels.numbers import add, add_to, is_zero
 
 G_GROUP, G_LANE, G_TIMES, G_VALUES = range(4)
@@ -155,7 +158,24 @@ def count_waiting(
         add(plus, 0, minus, 0, words)
 
 
-@numba.njit(cache=True)
+class SumScratch(NamedTuple):
+    """What one event is worked on in: a key, a sum and what is taken from it, the moves it fires and their numbers."""
+
+    key: np.ndarray  # one row
+    plus: np.ndarray
+    minus: np.ndarray
+    move: np.ndarray
+    number: np.ndarray
+
+
+def sum_scratch(moves: Moves, key_words: int, words: int) -> SumScratch:
+    most = len(moves.reads) + 1
+    plus, minus = np.zeros((2, words), np.int64)
+    key = np.zeros((1, key_words), np.int64)
+    return SumScratch(key, plus, minus, np.empty(most, np.int64), np.empty(most * words, np.int64))
+
+
+@compiled
 def chain_sums(
     moves,
     shape,
@@ -172,6 +192,7 @@ def chain_sums(
     meta,
     times,
     reached,
+    scratch,
     total,
 ):
     """Takes the events from `begin` on: (why it stopped, event it stopped at). `meta[0]` is the number of
@@ -183,10 +204,7 @@ def chain_sums(
         for n in range(shape.n_indices[state]):
             entries += 1 << shape.indices[shape.of_state[state, n], I_DIFFER]
         most = max(most, entries)
-    key = np.zeros((1, keys.shape[1]), np.int64)
-    plus, minus = np.zeros(words, np.int64), np.zeros(words, np.int64)
-    fired_move = np.empty(len(moves.reads) + 1, np.int64)
-    fired = np.empty((len(moves.reads) + 1) * words, np.int64)
+    key, plus, minus, fired_move, fired = scratch
     for i in range(begin, len(batch.lane)):
         klass, lane = batch.klass[i], batch.lane[i]
         n_moves = moves.n_moves[klass]

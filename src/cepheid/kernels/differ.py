@@ -20,7 +20,7 @@ from itertools import permutations
 import numpy as np
 
 from cepheid.kernels.chain_shape import C_PREV, I_BACK, I_CELL, I_DIFFER, I_POINTERS, I_TOP, V_CODES, V_LATEST
-from cepheid.kernels.compiled import compiled, inlined
+from cepheid.kernels.compiled import inlined
 
 MOST = 3
 
@@ -109,7 +109,7 @@ def _ask(heap, shape, index, pointers, sequence, values):
     return mask
 
 
-@compiled
+@inlined
 def point(heap, shape, index, vertex, values):
     """Sets all pointers of a vertex that is new in a list. `values` is scratch."""
     links = shape.indices[index, I_POINTERS]

@@ -11,7 +11,7 @@ import numpy as np
 from cepheid.evaluators.chain.keys import Keys
 from cepheid.evaluators.chain.layout import Layout
 from cepheid.evaluators.interface import State, too_many_matches
-from cepheid.kernels.chain import TOP, USED, chain
+from cepheid.kernels.chain import TOP, USED, chain, scratch_for
 from cepheid.kernels.chain_rebuild import column_codes, living_rows, measure, rebuild, renumber
 from cepheid.kernels.chain_shape import (
     DONE,
@@ -86,6 +86,7 @@ class Arena:
                 self._edges,
                 self._layout.reached,
                 self._stack,
+                scratch_for(self._layout.moves, self._shape),
                 self._total,
                 offsets,
                 rows,
@@ -139,9 +140,9 @@ class Arena:
             n_cells = min(n_cells, int(self._meta[USED]))  # there are no more lists than had been made
         heap = np.empty(max(_FEWEST_WORDS, 2 * n_words + words), np.int64)
         slots = np.zeros(_power_of_two(8 * (n_cells + cells), 256), np.int64)
-        self._meta[:] = rebuild(self._heap, top, self._shape, *living, shape, heap, slots)
-        self._heap, self._slots, self._shape = heap, slots, shape
-        self._born = np.zeros(len(self._born), np.int64)
+        young, values = np.zeros(len(self._born), np.int64), np.empty(64, np.int64)
+        self._meta[:] = rebuild(self._heap, top, self._shape, *living, shape, young, values, heap, slots)
+        self._heap, self._slots, self._shape, self._born = heap, slots, shape, young
 
     def tidy(self, edge: int) -> None:
         """Between two batches: numbers the texts in use anew where most are not."""

@@ -9,7 +9,7 @@ from cepheid.evaluators.chain.keys import Keys
 from cepheid.evaluators.chain.layout import Layout
 from cepheid.evaluators.interface import State
 from cepheid.kernels.chain_shape import DONE, MORE_HEAP, NEW_STATE, WIDEN, ChainBatch, ChainOptions, Shape
-from cepheid.kernels.chain_sums import G_GROUP, G_VALUES, chain_sums, rebuild_sums
+from cepheid.kernels.chain_sums import G_GROUP, G_VALUES, chain_sums, rebuild_sums, sum_scratch
 from cepheid.kernels.numbers import from_int, to_int
 from cepheid.matches.found import Ints
 
@@ -73,6 +73,7 @@ class Sums:
                 self._meta,
                 self._times,
                 self._layout.reached,
+                sum_scratch(self._layout.moves, self._keys.shape[1], self._words),
                 self._total,
             )
             if status == NEW_STATE:
