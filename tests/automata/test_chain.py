@@ -561,7 +561,7 @@ def test_explain_and_drawing_show_the_chain() -> None:
     said = cepheid.explain("SELECT * FROM s WHERE A AS x : B AS y PART-BY [id]")
     assert "── chain automaton ──\nstate 0, initial\n  mark A as x → 1" in said
     assert "mark B if last.id ≡ id, next as y → 2" in said
-    assert "automaton" not in cepheid.explain("SELECT * FROM s WHERE A ALL B")
+    assert "chain automaton" not in cepheid.explain("SELECT * FROM s WHERE A ALL B")
 
 
 def test_a_query_that_a_partition_answers_keeps_its_plain_automaton() -> None:

@@ -53,7 +53,6 @@ def test_with_data_it_shows_the_same_and_the_plan(query: str) -> None:
     ("query", "why"),
     [
         (ANY_ORDER, "ALL takes its parts in any order"),
-        (NARY.replace("SELECT", "SELECT NXT"), "NXT compares matches"),
         (
             "SELECT * FROM s WHERE ((A IN X)+ ; B AS y) FILTER X.v < y.v",
             "a filter compares an event with `y`, which may be bound later or not at all",
