@@ -48,7 +48,7 @@ def test_registers_hold_what_the_definition_says(case: Case, cuts: list[int]) ->
 
 
 @many
-@given(case=sremo_cases(Limits(events=16, atoms=3)), cuts=CUTS)
+@given(case=sremo_cases(Limits(events=12, atoms=3)), cuts=CUTS)
 def test_short_expressions_agree_on_longer_streams(case: Case, cuts: list[int]) -> None:
     agrees(case, cuts)
 

@@ -135,12 +135,14 @@ class Reader:
     def _both(self, both: Both, start: int, valuation: Valuation) -> Iterator[Way]:
         """The same S and M; each register from the side that can store it."""
         from_right = stored_by(both.right)
+        alike: dict[tuple[int, ComplexEvent], list[Way]] = {}
+        for right in self.ways(both.right, start, valuation):
+            alike.setdefault(right[:2], []).append(right)
         for left in self.ways(both.left, start, valuation):
-            for right in self.ways(both.right, start, valuation):
-                if left[:2] == right[:2]:
-                    kept = {pair for pair in left.valuation if pair[0] not in from_right}
-                    taken = {pair for pair in right.valuation if pair[0] in from_right}
-                    yield left._replace(valuation=frozenset(kept | taken))
+            kept = {pair for pair in left.valuation if pair[0] not in from_right}
+            for right in alike.get(left[:2], ()):
+                taken = {pair for pair in right.valuation if pair[0] in from_right}
+                yield left._replace(valuation=frozenset(kept | taken))
 
 
 def _stored(valuation: Valuation, register: str, position: int) -> Valuation:
