@@ -20,7 +20,10 @@ test: $(READY) ## format check, lint, types, all tests
 	$(BIN)/ruff format --check .
 	$(BIN)/ruff check .
 	$(BIN)/mypy
-	$(BIN)/python -m pytest
+	mkdir -p out
+	$(BIN)/python -m pytest -m spark > out/spark.log 2>&1 & spark=$$!; \
+	$(BIN)/python -m pytest -m "not spark"; rest=$$?; \
+	wait $$spark; spark=$$?; cat out/spark.log; exit $$((rest | spark))
 
 bounds: $(READY) ## the kernels once more with every index checked; a quarter of an hour
 	rm -rf out/bounds

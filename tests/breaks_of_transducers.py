@@ -346,14 +346,6 @@ TRANSDUCERS: tuple[Break, ...] = (
     ),
     Break(
         "kernels/configurations.py",
-        "other_slot",
-        "same = heap[at + row_at] == heap[like + moves.goal_carry[goal, j] + row_at]",
-        "same = True",
-        "configurations kernel: slots that remember different events are not one",
-        (CONFIGURATIONS, LONG_CONFIGURATIONS),
-    ),
-    Break(
-        "kernels/configurations.py",
         "sum_vector",
         "first += 1",
         "break",

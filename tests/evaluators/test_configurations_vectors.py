@@ -115,6 +115,27 @@ def test_slots_are_found_by_what_must_be_equal() -> None:
     assert len(expected) > 20
 
 
+def test_slots_are_found_after_others_have_left_the_window() -> None:
+    draw = np.random.default_rng(4)
+    events, window = 3000, 100
+    types, ids = draw.integers(0, 3, events), draw.integers(0, 5, events)
+    prices = draw.integers(0, 50, events)
+    table = pa.table({"ts": np.arange(events), "type": np.array(list("ABC"))[types], "id": ids, "p": prices})
+    text = (
+        "SELECT * FROM s WHERE A AS x ; B AS y ; C AS z"
+        f" FILTER x.id = y.id AND x.id = z.id AND z.p > x.p WITHIN {window} EVENTS"
+    )
+    expected = 0
+    for last in np.flatnonzero(types == 2):
+        seen = slice(max(0, last - window + 1), last)
+        same = ids[seen] == ids[last]
+        first = same & (types[seen] == 0) & (prices[seen] < prices[last])
+        between = np.cumsum((same & (types[seen] == 1))[::-1])[::-1]
+        expected += int(between[first].sum())
+    found = cepheid.match(table, text, evaluator="configurations", columns=["positions"])
+    assert len(found) == cepheid.count(table, text, evaluator="configurations") == expected > 5000
+
+
 def test_events_of_other_keys_cost_nothing() -> None:
     """A thousand keys or two: an event asks only slots of its own."""
     import cepheid.evaluators.configurations.store as store
