@@ -345,7 +345,7 @@ TRANSDUCERS: tuple[Break, ...] = (
         (CONFIGURATIONS,),
     ),
     Break(
-        "kernels/configurations.py",
+        "kernels/config_ends.py",
         "sum_vector",
         "first += 1",
         "break",
@@ -377,7 +377,7 @@ TRANSDUCERS: tuple[Break, ...] = (
         (VECTORS,),
     ),
     Break(
-        "kernels/configurations.py",
+        "kernels/config_slots.py",
         "purge",
         "enter_all(index, heap, lane, lanes, layout, region)",
         "pass",

@@ -9,6 +9,7 @@ import pytest
 import cepheid
 from cepheid.engine import Engine
 from cepheid.evaluators.configurations.tables import Tables
+from cepheid.kernels.config_shape import CELLS
 from cepheid.pipeline import ParsedQuery, plan_for
 from cepheid.schema import schema_of
 
@@ -138,8 +139,6 @@ def test_slots_are_found_after_others_have_left_the_window() -> None:
 
 def test_events_of_other_keys_cost_nothing() -> None:
     """A thousand keys or two: an event asks only slots of its own."""
-    import cepheid.evaluators.configurations.store as store
-
     met: list[int] = []
     for keys in (10, 1000):
         draw = np.random.default_rng(0)
@@ -157,5 +156,5 @@ def test_events_of_other_keys_cost_nothing() -> None:
         engine.push(table)
         layout = engine._evaluator._store._layout  # type: ignore[attr-defined]
         assert layout.indexed[0] >= 0
-        met.append(int(engine._evaluator._store._meta[store.CELLS]))  # type: ignore[attr-defined]
+        met.append(int(engine._evaluator._store._meta[CELLS]))  # type: ignore[attr-defined]
     assert met[0] <= 10 < met[1]

@@ -10,11 +10,11 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Hashable, Sequence
-from itertools import combinations
 from typing import Any, Protocol
 
 from cepheid.automata.cea import Predicate
 from cepheid.automata.determinise import Determiniser, Move, Moves, States
+from cepheid.automata.srt_guards import exclude
 
 MOST_STEPS = 512  # states × classes that are worked out beforehand
 
@@ -76,7 +76,8 @@ def minimise(automaton: Determiniser, labelled: bool, most_steps: int = MOST_STE
 
 
 def possible_classes(predicates: Sequence[Predicate], most: int) -> list[States] | None:
-    """All sets of predicates that one event can satisfy, the empty one first; None where there are more than `most`.
+    """All sets of predicates that one event can satisfy, as far as types and constants tell, the empty one first; None
+    where there are more than `most`.
 
     >>> possible_classes([Predicate("A", None), Predicate("B", None)], 9)
     [frozenset(), frozenset({0}), frozenset({1})]
@@ -84,12 +85,17 @@ def possible_classes(predicates: Sequence[Predicate], most: int) -> list[States]
     classes: dict[States, None] = {frozenset(): None}
     for type in dict.fromkeys([None, *(predicate.type for predicate in predicates)]):
         able = [number for number, predicate in enumerate(predicates) if predicate.type in (None, type)]
-        sure = [number for number in able if predicates[number].condition is None]
-        open_ = [number for number in able if predicates[number].condition is not None]
-        if 1 << len(open_) > most:
-            return None
-        for size in range(len(open_) + 1):
-            classes |= {frozenset([*sure, *chosen]): None for chosen in combinations(open_, size)}
+        found = [frozenset(number for number in able if predicates[number].condition is None)]
+        for number in able:
+            if predicates[number].condition is not None:
+                found += [
+                    known | {number}
+                    for known in found
+                    if not any(exclude(predicates[other], predicates[number]) for other in known)
+                ]
+            if len(found) > most:
+                return None
+        classes |= dict.fromkeys(found)
     return list(classes) if len(classes) <= most else None
 
 

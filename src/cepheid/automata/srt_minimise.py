@@ -8,12 +8,12 @@ takes no notice of other events at all.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from functools import lru_cache
 from typing import Any, Protocol
 
 from cepheid.algebra.windows import Window
 from cepheid.automata.cea import Predicate
+from cepheid.automata.minimise import possible_classes
 from cepheid.automata.srt import SRT
 from cepheid.automata.srt_determinise import (
     Choices,
@@ -24,7 +24,6 @@ from cepheid.automata.srt_determinise import (
     RegisterDeterminiser,
     without_idle,
 )
-from cepheid.automata.srt_guards import exclude
 from cepheid.errors import CepheidError
 
 MOST_STEPS = 16_384  # states × classes that are worked out beforehand
@@ -98,7 +97,7 @@ def register_automaton(srt: SRT, windowed: bool) -> RegisterAutomaton:
 @lru_cache(maxsize=64)
 def _minimal(srt: SRT, windowed: bool) -> MinimalRegisters | None:
     automaton = RegisterDeterminiser(srt, windowed)
-    classes = possible_sets(automaton.predicates, MOST_STEPS)
+    classes = possible_classes(automaton.predicates, MOST_STEPS)
     if classes is None:
         return None
     rows: list[list[Choices]] = []
@@ -122,27 +121,6 @@ def _minimal(srt: SRT, windowed: bool) -> MinimalRegisters | None:
         for number in range(max(group) + 1)
     ]
     return MinimalRegisters(automaton, [columns[members[number]] for number in range(len(whole))], whole)
-
-
-def possible_sets(predicates: Sequence[Predicate], most: int) -> Classes | None:
-    """All sets of predicates that one event can satisfy, as far as can be seen; None where there are more than
-    `most`.
-
-    >>> possible_sets([Predicate("A", None), Predicate("B", None)], 9)
-    [frozenset(), frozenset({0}), frozenset({1})]
-    """
-    found: Classes = [frozenset()]
-    for number, predicate in enumerate(predicates):
-        sure = predicate.type is None and predicate.condition is None
-        more = [
-            known | {number}
-            for known in found
-            if not any(exclude(predicates[other], predicate) for other in known)
-        ]
-        found = more if sure else found + more
-        if len(found) > most:
-            return None
-    return found
 
 
 def _groups(columns: list[int], rows: list[list[Choices]]) -> list[int]:

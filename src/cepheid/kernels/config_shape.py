@@ -51,6 +51,9 @@ STAY, BASE, OTHER = range(3)
 NOWHERE = -1
 NEVER = np.iinfo(np.int64).min  # before every start
 
+# words of `meta`: heap used, nodes used, number of the event, words it needs, cells of the index used
+TOP, NODES, STAMP, NEED, CELLS = range(5)
+
 # why the loop returned
 DONE, MORE_HEAP, MORE_NODES, MORE_OUTPUT, MORE_STACK, WIDEN, TOO_MANY = range(7)
 

@@ -8,11 +8,12 @@ from __future__ import annotations
 
 from cepheid.algebra.nodes import Query, Recognise, Strategy
 from cepheid.algebra.variables import shown
+from cepheid.automata.minimise import possible_classes
 from cepheid.automata.srt import SRT
 from cepheid.automata.srt_construct import construct_srt
 from cepheid.automata.srt_determinise import RegisterDeterminiser
 from cepheid.automata.srt_ends import with_one_end
-from cepheid.automata.srt_minimise import MOST_STEPS, possible_sets, register_automaton
+from cepheid.automata.srt_minimise import MOST_STEPS, register_automaton
 from cepheid.automata.srt_of_pattern import srt_of_pattern
 from cepheid.automata.srt_trim import trim_srt
 from cepheid.errors import CepheidError
@@ -44,7 +45,7 @@ def _explore(automaton: RegisterDeterminiser) -> None:
     """Meets the states that there can be of an automaton that is built where it is asked for, so that a query which
     needs more than fit is refused here and not by its data. Where the classes of events are too many for that, those
     that satisfy one predicate have to do."""
-    classes = possible_sets(automaton.predicates, MOST_STEPS)
+    classes = possible_classes(automaton.predicates, MOST_STEPS)
     if classes is None:
         singles = (frozenset([number]) for number in range(len(automaton.predicates)))
         classes = [frozenset(), *singles]

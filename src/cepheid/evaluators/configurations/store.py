@@ -23,6 +23,7 @@ from cepheid.kernels.config_collect import (
 from cepheid.kernels.config_index import enter_everything
 from cepheid.kernels.config_shape import (
     B_WORDS,
+    CELLS,
     DONE,
     I_WORDS,
     L_BLOCKS,
@@ -32,16 +33,20 @@ from cepheid.kernels.config_shape import (
     MORE_OUTPUT,
     MORE_STACK,
     N_WORDS,
+    NEED,
     NEVER,
+    NODES,
     S_COLUMNS,
+    STAMP,
     TOO_MANY,
+    TOP,
     WIDEN,
     ConfigBatch,
     ConfigOptions,
     Layout,
     work_for,
 )
-from cepheid.kernels.configurations import CELLS, NEED, NODES, STAMP, TOP, configurations
+from cepheid.kernels.configurations import configurations
 from cepheid.kernels.numbers import from_int, to_int
 from cepheid.matches.found import LABEL, Found, Ints, nothing_found
 
