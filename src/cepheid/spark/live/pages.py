@@ -1,8 +1,8 @@
 """Pages: runs of rows in stream order as bytes, the form in which they travel and wait.
 
-In: a table of one schema. Out: an Arrow stream, compressed with Zstandard, and what has to be known of it without opening
-it. A page is made once and never changed: of one that the watermark has passed in part, the later rows are read
-again. So a page is small, and rows that wait are only ever copied as bytes.
+In: a table of one schema. Out: an Arrow stream, compressed with Zstandard, and what has to be known of it without
+opening it. A page is made once and never changed: of one that the watermark has passed in part, the later rows are
+read again. So a page is small, and rows that wait are only ever copied as bytes.
 """
 
 from __future__ import annotations
