@@ -795,9 +795,25 @@ AUTOMATA = (
     Break(
         "kernels/texts.py",
         "encode_texts",
-        "and same_bytes(data, begin + 8, data, offsets[first] + 8, length - 8)",
-        "",
-        "texts that begin alike differ",
+        "length <= 8 or (lengths[code] == length and _is_at(homes[code], data, place, length))",
+        "length <= 8 or lengths[code] == length",
+        "texts of one hash differ",
+        ("tests/kernels/test_texts.py",),
+    ),
+    Break(
+        "evaluators/columns/distinct.py",
+        "_encoded",
+        "data.ctypes.data + ends[:-1].astype(np.int64)",
+        "data.ctypes.data",
+        "a long text is known again in a later batch",
+        ("tests/kernels/test_texts.py",),
+    ),
+    Break(
+        "evaluators/columns/distinct.py",
+        "codes",
+        "if codes is None and len(self.values):",
+        "if codes is None and not len(self.values):",
+        "what was numbered before there were too many is forgotten",
         ("tests/kernels/test_texts.py",),
     ),
     Break(
