@@ -826,14 +826,6 @@ AUTOMATA = (
         (CLASSES, MOVING),
     ),
     Break(
-        "evaluators/compact/classes.py",
-        "restore",
-        "self._noticed = np.zeros(0, np.bool_)",
-        "pass",
-        "a loaded engine asks which classes are taken notice of",
-        (CLASSES, MOVING),
-    ),
-    Break(
         "kernels/stream.py",
         "keep_near",
         "ends[i] - begin <= amount",

@@ -54,20 +54,20 @@ def drop_bit(holds, bit, out_keys):
 
 
 @compiled
-def pick(codes, class_of_code, place, count, out_places, out_classes):
-    """The places from one on whose code has a class other than 0, and their classes, after `count` others: the place of
-    the first code without a class (-1), or the number of codes, and how many there are now.
+def pick(codes, class_of_code, out_places, out_classes):
+    """The places whose code has a class other than 0, and their classes: how many, or -1 where a code has no class yet
+    (-1).
 
     A place is written whether it is kept or not, so that nothing depends on what the events are.
     """
-    for i in range(place, len(codes)):
+    count, seen = 0, 0
+    for i in range(len(codes)):
         klass = class_of_code[codes[i]]
-        if klass < 0:
-            return i, count
+        seen |= klass
         out_places[count] = i
         out_classes[count] = klass
         count += klass != 0
-    return len(codes), count
+    return count if seen >= 0 else -1
 
 
 @compiled

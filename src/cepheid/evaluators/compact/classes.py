@@ -59,10 +59,9 @@ class Classes:
         self._dictionaries: dict[str, Dictionary] = {}
 
     def restore(self, satisfied: list[frozenset[int]]) -> None:
-        """Numbers classes as they were when saved."""
+        """Numbers classes as they were when saved, before any were met."""
         self.satisfied = satisfied
         self._numbers = {item: number for number, item in enumerate(satisfied)}
-        self._noticed = np.zeros(0, np.bool_)
 
     def of(self, table: pa.Table) -> tuple[Ints, Ints]:
         """The places of the events that satisfy any predicate, and their classes, to be used before the next call."""
@@ -80,13 +79,12 @@ class Classes:
         noticed = self._noticed[classes]
         return (kept, classes) if noticed.all() else (kept[noticed], classes[noticed])
 
-    def _ask(self) -> bool:
-        """Whether there are new classes; which of them are taken notice of is then known."""
-        if len(self._noticed) == len(self.satisfied):
-            return False
-        self._noticed = np.ones(len(self.satisfied), np.bool_) if self._notices is None else self._notices()
-        self._noticed[0] = False
-        return True
+    def _ask(self) -> None:
+        """Which classes are taken notice of, where there are new ones."""
+        if len(self._noticed) != len(self.satisfied):
+            every = np.ones(len(self.satisfied), np.bool_)
+            self._noticed = every if self._notices is None else self._notices()
+            self._noticed[0] = False
 
     def _picked_by(self, columns: Columns, length: int) -> tuple[Ints, Ints]:
         if len(self._places) < length:
@@ -97,28 +95,28 @@ class Classes:
             classes = self._combine(np.zeros(len(keys), np.int64), keys, 0)
             self._ask()
             classes[~self._noticed[classes]] = 0
-            _, count = pick(codes, classes, 0, 0, self._places, self._picked)
+            count = int(pick(codes, classes, self._places, self._picked))
         else:
             count = self._picked_by_bits(self._few_keys(columns, tables, others, length))
         return self._places[:count], self._picked[:count]
 
     def _picked_by_bits(self, keys: Keys) -> int:
         """How many events have a class that anything takes notice of."""
-        place, count = 0, 0
-        if len(self._noticed) != len(self.satisfied):
-            self._number_all(keys, 0)
-        while True:
-            place, count = pick(keys, self._picking, place, count, self._places, self._picked)
-            if place == len(keys):
-                return int(count)
-            self._number_all(keys, place)
+        count = -1
+        if len(self._noticed) == len(self.satisfied):
+            count = pick(keys, self._picking, self._places, self._picked)
+        if count < 0:
+            self._number_all(keys)
+            count = pick(keys, self._picking, self._places, self._picked)
+        return int(count)
 
-    def _number_all(self, keys: Keys, place: int) -> None:
-        """Numbers the classes from a place on, all before any is asked about."""
+    def _number_all(self, keys: Keys) -> None:
+        """Numbers the classes of a batch, all before any is asked about."""
+        place = 0
         while (place := first_unnumbered(keys, self._direct, place)) < len(keys):
             self._direct[keys[place]] = self._number(0, int(keys[place]), 0)
         self._ask()
-        np.copyto(self._picking, np.where(self._noticed[self._direct], self._direct, 0))
+        self._picking = np.where(self._noticed[self._direct], self._direct, 0)
         self._picking[self._direct < 0] = -1
 
     def _few_keys(
