@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 import pyarrow as pa
@@ -50,11 +51,15 @@ def match(
     slices: int | None = None,
     columns: Sequence[str] | None = None,
     language: str | None = None,
+    watermark: str | float | None = None,
+    late: str | Path = "drop",
 ) -> Any:
     """All matches of a query, one row each, as data of the kind that came in.
 
     `columns` names those of the output that are wanted; the others are not made, which takes less time.
     On a Spark DataFrame the result is lazy, and `slices` asks for so many time slices where there is no PARTITION BY.
+    On a streaming one it is a stream too: `watermark` says how much later than others a row may come, `late` what becomes
+    of rows that come later still: "drop" (they are counted), "error", a folder or the name of a table.
     `language` is the query's, "cel" or "sremo"; it is detected when left out.
 
     >>> import cepheid
@@ -70,19 +75,24 @@ def match(
         from cepheid.spark.batch import match_spark
 
         chosen = _chosen(data, parsed, time)
-        return match_spark(
-            chosen,
-            parsed,
-            time=time,
-            type=_type_column(chosen, type),
-            order=order,
-            positions=positions,
-            limit=limit,
-            evaluator=evaluator,
-            slices=slices,
-            columns=columns,
-        )
+        options: dict[str, Any] = {
+            "time": time,
+            "type": _type_column(chosen, type),
+            "order": order,
+            "positions": positions,
+            "limit": limit,
+            "evaluator": evaluator,
+            "columns": columns,
+        }
+        if _is_stream(chosen):
+            from cepheid.spark.live.stream import match_stream
+
+            _check_slices(slices)
+            return match_stream(chosen, parsed, **options, watermark=watermark, late=late)
+        _check_watermark(watermark, late)
+        return match_spark(chosen, parsed, **options, slices=slices)
     _check_slices(slices)
+    _check_watermark(watermark, late)
     table, schema = _stream(data, parsed, time, type, order)
     plan = plan_for(parsed, schema, evaluator)
     engine = Engine(plan, positions=positions, limit=limit, columns=columns)
@@ -111,6 +121,12 @@ def count(
         from cepheid.spark.batch import count_spark
 
         chosen = _chosen(data, parsed, time)
+        if _is_stream(chosen):
+            raise CepheidError(
+                "bad-argument",
+                "the number of matches of a stream is known only at its end",
+                hint="count the rows of `match` in a streaming query, or give a batch DataFrame",
+            )
         type = _type_column(chosen, type)
         return count_spark(
             chosen, parsed, time=time, type=type, order=order, evaluator=evaluator, slices=slices
@@ -122,6 +138,17 @@ def count(
     engine.push(table.select(list(plan.reads)))
     engine.finish()
     return engine.counted
+
+
+def finish(session: Any, checkpoint: str | Path) -> Any:
+    """The matches that a stopped streaming query still has rows for, as a batch DataFrame.
+
+    `checkpoint` is the query's `checkpointLocation`. What the stream gave and what this gives are together the matches of
+    the same query on a batch DataFrame. The checkpoint is only read.
+    """
+    from cepheid.spark.live.finish import finish_stream
+
+    return finish_stream(session, str(checkpoint))
 
 
 def explain(
@@ -167,11 +194,32 @@ def _parsed(query: str | ParsedQuery, language: str | None = None) -> ParsedQuer
     return query
 
 
+def _is_stream(data: Any) -> bool:
+    """Whether Spark DataFrames are streaming; several must all be, or none."""
+    frames = list(data.values()) if isinstance(data, Mapping) else [data]
+    streaming = [bool(frame.isStreaming) for frame in frames]
+    if any(streaming) and not all(streaming):
+        raise CepheidError(
+            "bad-data", "the streams of a dict must all be streaming DataFrames, or none of them"
+        )
+    return any(streaming)
+
+
+def _check_watermark(watermark: str | float | None, late: str | Path) -> None:
+    if watermark is not None or late != "drop":
+        name = "late" if watermark is None else "watermark"
+        raise CepheidError(
+            "bad-argument",
+            f"`{name}` is for streaming DataFrames; a batch has no late rows",
+            hint="leave it out",
+        )
+
+
 def _check_slices(slices: int | None) -> None:
     if slices is not None:
         raise CepheidError(
             "bad-argument",
-            "`slices` is for Spark DataFrames; in one process the stream is read once, in order",
+            "`slices` is for batch DataFrames on Spark; elsewhere the stream is read once, in order",
             hint="leave it out",
         )
 

@@ -13,6 +13,8 @@ from functools import partial
 from numbers import Integral
 from typing import Any
 
+import numpy as np
+import numpy.typing as npt
 import pyarrow as pa
 
 from cepheid.algebra.leads import lead
@@ -35,7 +37,7 @@ from cepheid.saved import Arrays, pack
 from cepheid.streams.lanes import Lanes
 from cepheid.streams.order import first_unordered
 from cepheid.streams.plain import plain_table
-from cepheid.streams.times import Times, times_of
+from cepheid.streams.times import Times, recent, times_of
 
 MOST_ROWS = 1 << 16  # handed to the evaluator at once
 MOST_ROWS_COUNTED = 1 << 18  # … when counting
@@ -144,6 +146,42 @@ class Engine:
                 self._size = next_size(self._size, len(found))
         self._ended = None
 
+    def expire(self, now: int | float) -> bool:
+        """No event at or before the time `now` will come any more: forgets what no later match can contain.
+
+        Says whether anything is left that a later match may need: if not, `resume` in a new engine does as well.
+        """
+        if not self._forgets:
+            return True
+        moment = self._moment(now)
+        if self._split.columns:
+            self._forget_lanes(moment)
+            return self._split.count > 0
+        if self._last is None:
+            return False
+        if self._recent(times_of(self._last[self.plan.schema.time], self.plan.schema.time), moment)[0]:
+            return True
+        self._evaluator.keep_lanes(np.zeros(0, np.int64))
+        self._forget()
+        self._last = None
+        return False
+
+    def remembers_until(self, now: int | float) -> int | float | None:
+        """The last time at which something up to `now` may still play a part, if no row comes; None: it always may."""
+        window = self.plan.query.window
+        if window is None or not self._forgets:
+            return None
+        return now + (window.amount if isinstance(now, float) else int(window.amount))
+
+    @property
+    def numbers(self) -> tuple[int, int]:
+        """How many rows were taken and matches given: all that is left of a stream that has expired."""
+        return self._rows, self._reported
+
+    def resume(self, numbers: tuple[int, int]) -> None:
+        """Goes on, with nothing remembered, after so many rows and matches."""
+        self._rows, self._reported = numbers
+
     def finish(self) -> pa.Table:
         """The stream has ended: the matches that were waiting for that."""
         self._ended = "`finish` ended the stream"
@@ -233,7 +271,7 @@ class Engine:
         if len(self._history) > 2 * self._alive + _SPARE:
             self._forget()
         if self._split.columns and self._split.count > 2 * self._active + _SPARE_LANES:
-            self._forget_lanes(times)
+            self._forget_lanes(times[-1])
 
     def _keep(self, events: Events, ranks: Ints) -> None:
         """Keeps the rows that a match may contain, and what they are known by."""
@@ -249,19 +287,33 @@ class Engine:
         self._history.keep(rows)
         self._alive = len(rows)
 
-    def _forget_lanes(self, times: Times) -> None:
+    @property
+    def _forgets(self) -> bool:
+        """Whether what happened longer ago than the window lasts can play no part any more."""
+        query = self.plan.query
+        by_time = query.window is not None and query.window.unit is not WindowUnit.EVENTS
+        return by_time and not lead(query.pattern) and not self._options["lane_positions"]
+
+    def _moment(self, now: int | float) -> np.int64 | np.float64:
+        return np.float64(now) if pa.types.is_floating(self.plan.schema.time_type) else np.int64(now)
+
+    def _recent(self, times: Times, now: np.int64 | np.float64) -> npt.NDArray[np.bool_]:
+        assert self.plan.query.window is not None
+        return recent(times, now, self.plan.query.window.amount)
+
+    def _forget_lanes(self, now: np.int64 | np.float64) -> None:
         """Forgets the lanes that have been silent for longer than the window, where nothing counts on them."""
-        window = self.plan.query.window
-        by_time = window is not None and window.unit is not WindowUnit.EVENTS
-        if window is None or not by_time or lead(self.plan.query.pattern) or self._options["lane_positions"]:
+        if not self._forgets:
             self._active = self._split.count
             return
-        active = self._split.recent(times[-1], window.amount)
-        self._forget()
+        assert self.plan.query.window is not None
+        within = self.plan.query.window.amount
+        active = self._split.recent(now, within)
         if self._split is not self._lanes and self._lanes.columns:
-            self._lanes.keep(self._lanes.recent(times[-1], window.amount))
+            self._lanes.keep(self._lanes.recent(now, within))
         self._split.keep(active)
         self._evaluator.keep_lanes(active)
+        self._forget()
         self._active = len(active)
 
     def _tabulated(self, found: Found) -> pa.Table:

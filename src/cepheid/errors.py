@@ -29,6 +29,7 @@ CODES: dict[str, str] = {
     "unknown-column": "a column named in an argument or clause is not in the data",
     "bad-time": "the time column is missing, NULL, NaN or of a type that cannot order events",
     "unsorted": "a pushed batch is not in stream order",
+    "late-row": "a row of a stream came after the watermark had passed it",
     "bad-data": "the data cannot be read as events",
     "too-large": "a query, a rewriting or an automaton outgrew its limit",
     "too-many-matches": "more matches than the guard allows",

@@ -73,8 +73,8 @@ def match_spark(
     positions = positions or (names is not None and "positions" in names)
     made = output_schema(plan, positions, names)
     if not any(variable.name in made.names for variable in plan.shown):
-        plan = _pruned(parsed, plan)
-    wanted = _smaller(limit, plan.query.limit)
+        plan = pruned(parsed, plan)
+    wanted = smaller(limit, plan.query.limit)
     attributes = _shuffled_by(plan, slices, positions=positions)
     if attributes:
         rows, plan = _by_attributes(rows, parsed, plan, attributes, ranks=True)
@@ -98,7 +98,7 @@ def count_spark(
     rows = union_streams(data, type)
     schema = schema_of(arrow_schema(rows), time=time, type=type, order=order, stream=parsed.stream)
     plan = plan_for(parsed, schema, evaluator)
-    plan = _pruned(parsed, plan)
+    plan = pruned(parsed, plan)
     attributes = _shuffled_by(plan, slices, positions=False)
     if attributes:
         rows, plan = _by_attributes(rows, parsed, plan, attributes, ranks=False)
@@ -145,7 +145,7 @@ def output_schema(plan: Plan, positions: bool, columns: tuple[str, ...] | None =
     return Engine(plan, positions=positions, lane_positions=partitioned, columns=columns).output_schema
 
 
-def _pruned(parsed: ParsedQuery, plan: Plan) -> Plan:
+def pruned(parsed: ParsedQuery, plan: Plan) -> Plan:
     """The same plan for events that carry only what conditions, order and partitions read."""
     schema = plan.schema
     columns = pa.schema([schema.arrow.field(name) for name in schema.names if name in plan.reads])
@@ -205,7 +205,7 @@ def _how_many_slices(rows: DataFrame, query: Query, slices: int | None, *, posit
             "the query has no PARTITION BY and cannot be cut into time slices, because "
             f"{obstacle}: one Spark task will read the whole stream",
             CepheidWarning,
-            stacklevel=_callers(),
+            stacklevel=callers(),
         )
         return 1
     if slices is not None:
@@ -214,7 +214,7 @@ def _how_many_slices(rows: DataFrame, query: Query, slices: int | None, *, posit
     return cores if cores >= CORES_THAT_PAY else 1
 
 
-def _callers() -> int:
+def callers() -> int:
     """How many frames up the first one outside of this package is, so that a warning names the user's
     line."""
     depth, frame = 0, inspect.currentframe()
@@ -241,5 +241,5 @@ def _run(
     return rows.mapInArrow(run, from_arrow_schema(schema))
 
 
-def _smaller(one: int | None, other: int | None) -> int | None:
+def smaller(one: int | None, other: int | None) -> int | None:
     return min((n for n in (one, other) if n is not None), default=None)

@@ -11,7 +11,6 @@ from collections.abc import Mapping
 from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as sql
 
-from cepheid.errors import CepheidError
 from cepheid.schema import DEFAULT_TYPE
 
 
@@ -23,17 +22,11 @@ def quoted(name: str) -> Column:
 def union_streams(data: DataFrame | Mapping[str, DataFrame], type: str | None) -> DataFrame:
     """The events of all streams; rows keep the order of the streams, and inside each their own."""
     if isinstance(data, DataFrame):
-        return _batch(data)
-    first, *others = (_typed(_batch(frame), name, type or DEFAULT_TYPE) for name, frame in data.items())
+        return data
+    first, *others = (_typed(frame, name, type or DEFAULT_TYPE) for name, frame in data.items())
     for frame in others:
         first = first.unionByName(frame, allowMissingColumns=True)
     return first
-
-
-def _batch(frame: DataFrame) -> DataFrame:
-    if frame.isStreaming:
-        raise CepheidError("not-yet", "matching a streaming DataFrame is not supported yet; a batch one is")
-    return frame
 
 
 def _typed(frame: DataFrame, stream: str, type: str) -> DataFrame:

@@ -1,0 +1,172 @@
+"""A bucket: the rows of some of the keys, waiting for the watermark and then matched in order by one engine.
+
+In: pages of rows as they arrive, and how far the watermark has come. Out: the matches that end at or before it, the late
+rows, and some numbers. Everything that has to outlast the call is in the store when it ends. Spark is not known
+here: the operator, the end of a stream and the tests call the same three functions.
+
+Rows are put into the store before any is read, then all at or before the watermark are read in stream order. So
+whatever the cuts between micro-batches, the engine sees the same stream.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+
+import pyarrow as pa
+
+from cepheid.engine import Engine
+from cepheid.errors import CepheidError
+from cepheid.saved import unpack
+from cepheid.spark.live.head import Head, Waiting, load_head
+from cepheid.spark.live.job import Job
+from cepheid.spark.live.merge import in_order
+from cepheid.spark.live.pages import Page, after, read
+from cepheid.spark.live.store import Store
+from cepheid.streams.times import times_of
+
+CHUNK = 1 << 19
+"""Bytes of a saved engine in one page."""
+
+
+@dataclass(frozen=True, slots=True)
+class Arrived:
+    """A page that has just come: the `number`-th of those that the task `source` made in this micro-batch."""
+
+    source: int
+    number: int
+    page: Page
+
+
+@dataclass(slots=True)
+class Numbers:
+    """What one call did, and what it leaves behind: late rows, matches; rows and bytes in the store; bytes of the engine."""
+
+    late: int = 0
+    matches: int = 0
+    waiting: int = 0
+    state_bytes: int = 0
+    memory: int = 0
+
+
+class Bucket:
+    """One call: made from the store, used for one micro-batch."""
+
+    def __init__(self, job: Job, store: Store) -> None:
+        self._job, self._store = job, store
+        self._schema = job.plan.schema
+        saved = store.head()
+        self.head = Head(job.terms) if saved is None else load_head(saved)
+        job.check(self.head.terms)
+        self._new: dict[int, bytes] = {}  # pages that have come and are not in the store
+        self.late: list[pa.Table] = []
+        self.numbers = Numbers()
+
+    def take(self, arrived: Iterable[Arrived]) -> None:
+        """Rows that have come. Those at or before the last watermark are late."""
+        head = self.head
+        for given in sorted(arrived, key=lambda given: (given.source, given.number)):
+            page = given.page
+            waiting = Waiting(head.number(), page.rows, page.low, page.high, len(page.content))
+            if head.watermark is not None and page.low <= head.watermark:
+                self._note_late(page.content)
+                if page.high <= head.watermark:
+                    continue
+                waiting.done = head.watermark
+            head.waiting.append(waiting)
+            self._new[waiting.number] = page.content
+
+    def release(self, watermark: int | float | None) -> Iterator[pa.Table]:
+        """The matches that end at or before the watermark, which has come so far."""
+        head = self.head
+        if watermark is not None and (head.watermark is None or watermark > head.watermark):
+            head.watermark = watermark
+        last = head.watermark
+        due = [] if last is None else [page for page in head.waiting if page.low <= last]
+        engine: Engine | None = None
+        if due:
+            engine = self._engine()
+            for rows in in_order(due, self._rows, last, self._schema):
+                yield from self._matched(engine.pieces(rows))
+        if last is not None:
+            self._settle(due, last)
+            self._put_engine(engine, last)
+        for number, content in self._new.items():
+            self._store.put_page(number, content)
+
+    def finish(self) -> Iterator[pa.Table]:
+        """All that waits, as if the stream ended here. The store is only read."""
+        engine = self._engine()
+        for rows in in_order(self.head.waiting, self._rows, None, self._schema):
+            yield from self._matched(engine.pieces(rows))
+        yield from self._matched([engine.finish()])
+
+    def close(self) -> None:
+        """Writes the head."""
+        head = self.head
+        head.calls += 1
+        self.numbers.waiting = sum(page.rows for page in head.waiting)
+        saved = head.save()
+        self.numbers.state_bytes = head.bytes + len(saved)
+        self._store.put_head(saved)
+
+    def _matched(self, pieces: Iterable[pa.Table]) -> Iterator[pa.Table]:
+        for found in pieces:
+            if len(found):
+                self.numbers.matches += len(found)
+                yield found
+
+    def _note_late(self, content: bytes) -> None:
+        table = read(content)
+        times = times_of(table[self._schema.time], self._schema.time)
+        on_time, _ = after(table, times, self.head.watermark)
+        late = table.slice(0, len(table) - len(on_time))
+        if self._job.late == "error":
+            raise CepheidError(
+                "late-row",
+                f"a row came after the watermark had passed it: {late.slice(0, 1).to_pylist()[0]}, "
+                f"and {len(late) - 1} more of its page",
+                hint="make `watermark` longer, or let `late` count such rows or write them somewhere",
+            )
+        self.numbers.late += len(late)
+        self.late.append(late)
+
+    def _rows(self, page: Waiting) -> pa.Table:
+        content = self._new.get(page.number)
+        return read(self._store.page(page.number) if content is None else content)
+
+    def _settle(self, due: list[Waiting], last: int | float) -> None:
+        """Drops the pages that have been read to their end."""
+        for page in due:
+            page.done = last
+            if page.high <= last and self._new.pop(page.number, None) is None:
+                self._store.drop_page(page.number)
+        self.head.waiting = [page for page in self.head.waiting if page.high > last]
+
+    def _engine(self) -> Engine:
+        head, store = self.head, self._store
+        engine = self._job.engine()
+        if head.engine:
+            engine.restore(*unpack(b"".join(store.page(number) for number in head.engine)))
+        else:
+            engine.resume((head.taken, head.given))
+        return engine
+
+    def _put_engine(self, engine: Engine | None, last: int | float) -> None:
+        """Saves the engine, if it was used; what it remembers is dropped when no match can need it."""
+        head = self.head
+        if engine is None:
+            if head.until is None or last <= head.until:
+                return
+            saved = b""
+        else:
+            head.taken, head.given = engine.numbers
+            saved = engine.save() if engine.expire(last) else b""
+            head.until = engine.remembers_until(last) if saved else None
+            self.numbers.memory = engine.memory
+        for number in head.engine:
+            self._store.drop_page(number)
+        head.engine, head.engine_bytes = [], len(saved)
+        for begin in range(0, len(saved), CHUNK):
+            head.engine.append(head.number())
+            self._store.put_page(head.engine[-1], saved[begin : begin + CHUNK])

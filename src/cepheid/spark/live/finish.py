@@ -1,0 +1,91 @@
+"""The end of a stream: the matches that a checkpoint still has rows for.
+
+In: the checkpoint of a query that has stopped. Out: a batch DataFrame of the matches that end in rows which the watermark has not
+passed, and of those that waited for the end. What the stream gave and what this gives are together the matches of the batch
+query. The checkpoint is only read, so the query can also go on instead.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+
+import pyarrow as pa
+from pyspark.errors import AnalysisException
+from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql import functions as sql
+from pyspark.sql.pandas.types import from_arrow_schema
+
+from cepheid.errors import CepheidError
+from cepheid.spark.live.bucket import Bucket
+from cepheid.spark.live.head import load_head
+from cepheid.spark.live.job import Job, job_on
+from cepheid.spark.live.store import Memory
+
+HEAD = -1  # in place of a page's number
+
+
+def finish_stream(session: SparkSession, checkpoint: str) -> DataFrame:
+    """The matches of what still waits in a checkpoint, as if the stream ended there."""
+    heads = _state(session, checkpoint, "head").select(
+        sql.col("key.bucket").alias("bucket"),
+        sql.lit(HEAD).cast("bigint").alias("number"),
+        sql.col("value.head").alias("content"),
+    )
+    first = heads.limit(1).collect()
+    if not first:
+        raise CepheidError(
+            "bad-state", f"the checkpoint `{checkpoint}` holds no bucket: no micro-batch has been run yet"
+        )
+    job = job_on(load_head(bytes(first[0]["content"])).terms)
+    pages = _state(session, checkpoint, "pages").select(
+        sql.col("key.bucket").alias("bucket"),
+        sql.col("user_map_key.number").alias("number"),
+        sql.col("user_map_value.content").alias("content"),
+    )
+    task, schema = FinishTask(job), job.engine().output_schema
+
+    def run(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+        return task(batches)
+
+    both = heads.unionAll(pages).repartition(job.terms["buckets"], "bucket").sortWithinPartitions("bucket")
+    found = both.mapInArrow(run, from_arrow_schema(schema))
+    return found if job.limit is None else found.limit(job.limit)
+
+
+class FinishTask:
+    """Runs in a Spark worker, on the heads and pages of some buckets, bucket by bucket."""
+
+    def __init__(self, job: Job) -> None:
+        self._job = job
+
+    def __call__(self, batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+        current: int | None = None
+        store = Memory()
+        for batch in batches:
+            for bucket, number, content in zip(
+                *(column.to_pylist() for column in batch.columns), strict=True
+            ):
+                if bucket != current:
+                    yield from self._finished(store)
+                    current, store = bucket, Memory()
+                if number == HEAD:
+                    store.put_head(content)
+                else:
+                    store.put_page(number, content)
+        yield from self._finished(store)
+
+    def _finished(self, store: Memory) -> Iterator[pa.RecordBatch]:
+        if store.head() is not None:
+            for found in Bucket(self._job, store).finish():
+                yield from found.to_batches()
+
+
+def _state(session: SparkSession, checkpoint: str, variable: str) -> DataFrame:
+    try:
+        return session.read.format("statestore").option("stateVarName", variable).load(checkpoint)
+    except AnalysisException as error:
+        raise CepheidError(
+            "bad-state",
+            f"`{checkpoint}` is not the checkpoint of a match on a stream: {str(error).splitlines()[0]}",
+            hint="give the `checkpointLocation` that the query was started with",
+        ) from error

@@ -1,0 +1,77 @@
+"""The head of a bucket: all that is known of it without opening a page. JSON in the state store, format 1.
+
+It names the pages of rows that wait, in order of arrival, and the pages that the engine is saved in, the last watermark
+(what comes at or before it is late) and the terms of the job. It stays when nothing else does: without the watermark a late row
+could not be told.
+"""
+
+from __future__ import annotations
+
+import json
+from dataclasses import asdict, dataclass, field
+from typing import Any
+
+from cepheid.errors import CepheidError
+from cepheid.spark.live.job import Terms
+
+FORMAT = 1
+
+
+@dataclass(slots=True)
+class Waiting:
+    """A page of rows in the store. Those at or before `done` have been read, or were late."""
+
+    number: int
+    rows: int
+    low: int | float
+    high: int | float
+    size: int
+    done: int | float | None = None
+
+
+@dataclass(slots=True)
+class Head:
+    """`taken` and `given` are the engine's numbers of rows and matches; `engine` its pages, none when it has nothing to
+    remember; `until` the last time at which it may still have something."""
+
+    terms: Terms
+    watermark: int | float | None = None
+    alarm: int | None = None
+    calls: int = 0
+    next_page: int = 0
+    waiting: list[Waiting] = field(default_factory=list)
+    engine: list[int] = field(default_factory=list)
+    engine_bytes: int = 0
+    until: int | float | None = None
+    taken: int = 0
+    given: int = 0
+
+    def number(self) -> int:
+        """A number for a new page."""
+        self.next_page += 1
+        return self.next_page - 1
+
+    @property
+    def bytes(self) -> int:
+        """What the pages fill in the store."""
+        return self.engine_bytes + sum(page.size for page in self.waiting)
+
+    def save(self) -> bytes:
+        return json.dumps({"format": FORMAT, **asdict(self)}, separators=(",", ":")).encode()
+
+
+def load_head(saved: bytes) -> Head:
+    """
+    >>> load_head(Head({}, watermark=0.1, waiting=[Waiting(3, 1, 1.5, 2.5, 99)]).save()).waiting[0].low
+    1.5
+    """
+    given: dict[str, Any] = json.loads(saved)
+    found = given.pop("format", None)
+    if found != FORMAT:
+        raise CepheidError(
+            "bad-state",
+            f"the checkpoint holds state of format {found}; this release reads format {FORMAT}",
+            hint="go on with the release that wrote it, or begin a new checkpoint",
+        )
+    given["waiting"] = [Waiting(**page) for page in given["waiting"]]
+    return Head(**given)

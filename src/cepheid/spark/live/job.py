@@ -1,0 +1,103 @@
+"""A job: what all parts of one streaming query know of it, made on the driver and pickled to the workers.
+
+The *terms* are what a checkpoint was begun with and must be gone on with: another query, other columns or another number of
+buckets would make its state mean something else.
+"""
+
+from __future__ import annotations
+
+import base64
+from dataclasses import dataclass
+from typing import Any
+
+import pyarrow as pa
+
+from cepheid.engine import Engine
+from cepheid.errors import CepheidError
+from cepheid.pipeline import parse_query, plan_for
+from cepheid.plan.plan import Plan
+from cepheid.schema import Schema
+
+Terms = dict[str, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class Job:
+    """`keys` are the numbers of the buckets (`placing`); `late` says what becomes of late rows (`late`)."""
+
+    plan: Plan
+    keys: tuple[int, ...]
+    positions: bool = False
+    limit: int | None = None
+    columns: tuple[str, ...] | None = None
+    late: str = "drop"
+
+    def engine(self) -> Engine:
+        return Engine(
+            self.plan,
+            positions=self.positions,
+            limit=self.limit,
+            lane_positions=self.positions and bool(self.plan.query.partition_by),
+            columns=self.columns,
+        )
+
+    @property
+    def terms(self) -> Terms:
+        schema = self.plan.schema
+        return {
+            "query": self.plan.text,
+            "language": self.plan.language,
+            "evaluator": self.plan.evaluator,
+            "asked": self.plan.asked,
+            "time": schema.time,
+            "type": schema.type,
+            "order": schema.order,
+            "stream": schema.stream,
+            "schema": base64.b64encode(schema.arrow.serialize().to_pybytes()).decode("ascii"),
+            "positions": self.positions,
+            "limit": self.limit,
+            "columns": None if self.columns is None else list(self.columns),
+            "buckets": len(self.keys),
+        }
+
+    def check(self, terms: Terms) -> None:
+        """Refuses to go on with a checkpoint that was begun on other terms."""
+        own = self.terms
+        changed = [name for name in own if terms.get(name) != own[name]]
+        if changed:
+            name = changed[0]
+            was, now = _shown(name, terms.get(name)), _shown(name, own[name])
+            raise CepheidError(
+                "bad-state",
+                f"the checkpoint was begun with another {_WORDS.get(name, name)}: {was}; now it is {now}",
+                hint=_HINTS.get(name, "go on with what it was begun with, or begin a new checkpoint"),
+            )
+
+
+_WORDS = {
+    "schema": "set of columns",
+    "stream": "name of the stream",
+    "asked": "evaluator",
+    "buckets": "number of buckets",
+}
+_HINTS = {
+    "buckets": "set `spark.sql.shuffle.partitions` to what it was before `match` is called, or begin a new checkpoint"
+}
+
+
+def job_on(terms: Terms) -> Job:
+    """The job that a checkpoint was begun with."""
+    schema = Schema(_schema(terms["schema"]), terms["time"], terms["type"], terms["order"], terms["stream"])
+    plan = plan_for(parse_query(terms["query"], terms["language"]), schema, terms["asked"])
+    columns = None if terms["columns"] is None else tuple(terms["columns"])
+    return Job(plan, tuple(range(terms["buckets"])), terms["positions"], terms["limit"], columns)
+
+
+def _schema(text: str) -> pa.Schema:
+    return pa.ipc.read_schema(pa.py_buffer(base64.b64decode(text)))
+
+
+def _shown(name: str, value: Any) -> str:
+    if name == "schema" and isinstance(value, str):
+        return ", ".join(f"{field.name} {field.type}" for field in _schema(value))
+    return repr(value) if name != "query" else f"`{' '.join(str(value).split())}`"

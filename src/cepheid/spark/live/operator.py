@@ -1,0 +1,131 @@
+"""The operator: what Spark calls for each bucket with new pages, and when the watermark has moved.
+
+In: a group of packed pages, or an alarm. Out: tables of matches as bytes, and a row of numbers. The state is a head
+(`ValueState`) and pages (`MapState`). An alarm is always set for just after the last watermark: so each bucket is called whenever the
+watermark has moved, whether rows have come or not, releases what has waited for it, and knows which rows are late.
+
+Facts about Spark that this rests on: the watermark given is the current micro-batch's; alarms ring after all rows
+have been handed over; an alarm is deleted after it has rung, so the next must be set for another time.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from typing import Any
+
+import pandas as pd
+import pyarrow as pa
+from pyspark.sql.streaming import StatefulProcessor, StatefulProcessorHandle
+
+from cepheid.spark.live.bucket import Arrived, Bucket, Numbers
+from cepheid.spark.live.job import Job
+from cepheid.spark.live.late import write_late
+from cepheid.spark.live.pack import number_of
+from cepheid.spark.live.pages import Page, written
+from cepheid.spark.live.settle import settle
+from cepheid.spark.live.watermark import passed
+
+OUTPUT = "content binary, late bigint, matches bigint, waiting bigint, state_bytes bigint, memory bigint"
+ROWS = 1 << 15
+"""Matches in one piece of output."""
+
+
+class MatchOperator(StatefulProcessor):  # type: ignore[misc]
+    def __init__(self, job: Job) -> None:
+        self._job = job
+
+    def init(self, handle: StatefulProcessorHandle) -> None:
+        self._handle = handle
+        self._head = handle.getValueState("head", "head binary")
+        self._pages = handle.getMapState("pages", "number bigint", "content binary")
+
+    def handleInputRows(
+        self, key: Any, rows: Iterator[pd.DataFrame], timerValues: Any
+    ) -> Iterator[pd.DataFrame]:  # noqa: N802, N803
+        real = pa.types.is_floating(self._job.plan.schema.time_type)
+        arrived = [
+            _arrived(row, real) for frame in rows for row in frame.itertuples(index=False) if row.rows > 0
+        ]
+        yield from self._call(int(key[0]), arrived, int(timerValues.getCurrentWatermarkInMs()))
+
+    def handleExpiredTimer(  # noqa: N802
+        self,
+        key: Any,
+        timerValues: Any,
+        expiredTimerInfo: Any,  # noqa: N803
+    ) -> Iterator[pd.DataFrame]:
+        yield from self._call(int(key[0]), [], int(timerValues.getCurrentWatermarkInMs()))
+
+    def close(self) -> None:
+        pass
+
+    def _call(self, key: int, arrived: list[Arrived], watermark_ms: int) -> Iterator[pd.DataFrame]:
+        settle()
+        bucket = Bucket(self._job, _SparkStore(self._head, self._pages))
+        bucket.take(arrived)
+        for found in bucket.release(passed(watermark_ms, self._job.plan.schema.time_type)):
+            for begin in range(0, len(found), ROWS):
+                yield _row(written(found.slice(begin, ROWS)), Numbers())
+        if bucket.late:
+            query = str(self._handle.getQueryInfo().getQueryId())
+            write_late(self._job.late, bucket.late, f"{query}-{key}-{bucket.head.calls}")
+        self._set_alarm(bucket, watermark_ms)
+        bucket.close()
+        yield _row(None, bucket.numbers)
+
+    def _set_alarm(self, bucket: Bucket, watermark_ms: int) -> None:
+        alarm = max(watermark_ms, 0) + 1
+        if bucket.head.alarm == alarm:
+            return
+        if bucket.head.alarm is not None:
+            self._handle.deleteTimer(bucket.head.alarm)
+        self._handle.registerTimer(alarm)
+        bucket.head.alarm = alarm
+
+
+class _SparkStore:
+    def __init__(self, head: Any, pages: Any) -> None:
+        self._head, self._pages = head, pages
+
+    def head(self) -> bytes | None:
+        found = self._head.get()
+        return None if found is None else bytes(found[0])
+
+    def put_head(self, head: bytes) -> None:
+        self._head.update((head,))
+
+    def page(self, number: int) -> bytes:
+        return bytes(self._pages.getValue((number,))[0])
+
+    def put_page(self, number: int, content: bytes) -> None:
+        self._pages.updateValue((number,), (content,))
+
+    def drop_page(self, number: int) -> None:
+        self._pages.removeKey((number,))
+
+
+def _arrived(row: Any, real: bool) -> Arrived:
+    low, high = number_of(bytes(row.low), real=real), number_of(bytes(row.high), real=real)
+    return Arrived(int(row.source), int(row.number), Page(int(row.rows), low, high, bytes(row.content)))
+
+
+def _row(content: bytes | None, numbers: Numbers) -> pd.DataFrame:
+    return pd.DataFrame(
+        {
+            "content": pd.Series([content], dtype=object),
+            "late": [numbers.late],
+            "matches": [numbers.matches],
+            "waiting": [numbers.waiting],
+            "state_bytes": [numbers.state_bytes],
+            "memory": [numbers.memory],
+        }
+    )
+
+
+def unpack(batches: Iterable[pa.RecordBatch], schema: pa.Schema) -> Iterator[pa.RecordBatch]:
+    """The matches in what the operator gave. Runs in a Spark worker."""
+    for batch in batches:
+        for content in batch.column(0):
+            if content.is_valid:
+                table = pa.ipc.open_stream(content.as_buffer()).read_all()
+                yield from table.cast(schema).to_batches()

@@ -1,0 +1,113 @@
+"""Packing: the rows of a task of the source become pages, by bucket. Runs in a Spark worker.
+
+In: Arrow batches, each row with the number of its partition's bucket. Out: one row per page: bucket, where it came from, what is
+known of it, and its bytes. Rows go to the shuffle as a few large values instead of one by one, and are in order already. Each
+task also sends every bucket an empty page, so that all of them hear of every micro-batch and so of every watermark.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+
+import numpy as np
+import pyarrow as pa
+from pyspark import TaskContext
+
+from cepheid.schema import HIDDEN, Schema
+from cepheid.spark.live.pages import pages_of
+from cepheid.streams.order import sort_stream
+from cepheid.streams.plain import whole
+
+BUCKET = f"{HIDDEN}bucket"
+HELD = 64 << 20
+"""Bytes of rows that are put in order together."""
+
+PACKED = pa.schema(
+    [
+        ("bucket", pa.int32()),
+        ("source", pa.int32()),
+        ("number", pa.int32()),
+        ("rows", pa.int32()),
+        ("low", pa.binary()),
+        ("high", pa.binary()),
+        ("content", pa.binary()),
+    ]
+)
+
+
+@dataclass(frozen=True, slots=True)
+class PackTask:
+    """`keys` are the numbers that the buckets go by."""
+
+    schema: Schema
+    keys: tuple[int, ...]
+
+    def __call__(self, batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+        context = TaskContext.get()
+        source = 0 if context is None else context.partitionId()
+        number = 0
+        for table in _gathered(batches):
+            made = [page for bucket in self._buckets(table) for page in bucket]
+            yield _packed(made, source, number)
+            number += len(made)
+        yield _packed([(key, 0, b"", b"", b"") for key in self.keys], source, number)
+
+    def _buckets(self, table: pa.Table) -> Iterator[list[tuple[int, int, bytes, bytes, bytes]]]:
+        buckets = whole(table[BUCKET]).to_numpy()
+        # Spark hands timestamps in the session's time zone; the plan was made for UTC. The values are the same.
+        rows = table.select(self.schema.names).cast(self.schema.arrow).append_column(BUCKET, table[BUCKET])
+        rows = sort_stream(rows, self.schema)
+        buckets = whole(rows[BUCKET]).to_numpy()
+        rows = rows.drop_columns([BUCKET]).combine_chunks()
+        if len(self.keys) == 1:
+            yield self._pages(self.keys[0], rows)
+            return
+        places = np.argsort(buckets.astype(np.uint16), kind="stable")
+        ends = np.searchsorted(buckets[places], np.arange(len(self.keys) + 1))
+        for bucket, key in enumerate(self.keys):
+            own = places[ends[bucket] : ends[bucket + 1]]
+            yield self._pages(key, rows.take(pa.array(own)))
+
+    def _pages(self, key: int, rows: pa.Table) -> list[tuple[int, int, bytes, bytes, bytes]]:
+        return [
+            (key, page.rows, number_bytes(page.low), number_bytes(page.high), page.content)
+            for page in pages_of(rows, self.schema)
+        ]
+
+
+def number_bytes(time: int | float) -> bytes:
+    """A time, whole or real, in 8 bytes.
+
+    >>> number_of(number_bytes(0.1), real=True), number_of(number_bytes(-7), real=False)
+    (0.1, -7)
+    """
+    return np.array(time, "<f8" if isinstance(time, float) else "<i8").tobytes()
+
+
+def number_of(content: bytes, *, real: bool) -> int | float:
+    found: int | float = np.frombuffer(content, "<f8" if real else "<i8")[0].item()
+    return found
+
+
+def _gathered(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.Table]:
+    held: list[pa.RecordBatch] = []
+    size = 0
+    for batch in batches:
+        if batch.num_rows:
+            held.append(batch)
+            size += batch.nbytes
+        if size >= HELD:
+            yield pa.Table.from_batches(held)
+            held, size = [], 0
+    if held:
+        yield pa.Table.from_batches(held)
+
+
+def _packed(made: list[tuple[int, int, bytes, bytes, bytes]], source: int, number: int) -> pa.RecordBatch:
+    columns = list(zip(*made, strict=True)) if made else [()] * 5
+    arrays = [columns[0], [source] * len(made), range(number, number + len(made)), *columns[1:]]
+    return pa.record_batch(
+        [pa.array(list(values), field.type) for values, field in zip(arrays, PACKED, strict=True)],
+        schema=PACKED,
+    )

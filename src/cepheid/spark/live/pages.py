@@ -1,0 +1,71 @@
+"""Pages: runs of rows in stream order as bytes, the form in which they travel and wait.
+
+In: a table of one schema. Out: an Arrow stream, compressed with LZ4, and what has to be known of it without opening it.
+A page is made once and never changed: of one that the watermark has passed in part, the later rows are read again. So a page
+is small, and rows that wait are only ever copied as bytes.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import numpy as np
+import pyarrow as pa
+
+from cepheid.schema import Schema
+from cepheid.streams.times import Time, Times, times_of
+
+BYTES = 1 << 18
+"""What the rows of a page fill before compression. Ten thousand pages, the most that Spark hands over at once, stay below
+the 2 GiB that a column of Arrow can hold."""
+
+_OPTIONS = pa.ipc.IpcWriteOptions(compression="lz4")
+
+
+@dataclass(frozen=True, slots=True)
+class Page:
+    """Rows whose times lie between `low` and `high`."""
+
+    rows: int
+    low: int | float
+    high: int | float
+    content: bytes
+
+
+def pages_of(table: pa.Table, schema: Schema) -> Iterator[Page]:
+    """The rows, which are in stream order, as pages.
+
+    >>> from cepheid.schema import schema_of
+    >>> rows = pa.table({"ts": [1, 2, 5]})
+    >>> [(page.rows, page.low, page.high) for page in pages_of(rows, schema_of(rows.schema, time="ts"))]
+    [(3, 1, 5)]
+    """
+    if len(table) == 0:
+        return
+    times = times_of(table[schema.time], schema.time)
+    rows = max(1, len(table) * BYTES // max(table.nbytes, 1))
+    for begin in range(0, len(table), rows):
+        part = table.slice(begin, rows)
+        low, high = times[begin], times[begin + len(part) - 1]
+        yield Page(len(part), low.item(), high.item(), written(part))
+
+
+def written(table: pa.Table) -> bytes:
+    """A table as bytes; its own rows only, whatever it is a slice of."""
+    sink = pa.BufferOutputStream()
+    with pa.ipc.new_stream(sink, table.schema, options=_OPTIONS) as writer:
+        writer.write_table(table.combine_chunks())
+    return sink.getvalue().to_pybytes()  # type: ignore[no-any-return]
+
+
+def read(content: bytes) -> pa.Table:
+    return pa.ipc.open_stream(content).read_all()
+
+
+def after(table: pa.Table, times: Times, last: Time | None) -> tuple[pa.Table, Times]:
+    """The rows, which are in stream order, that are later than `last`, and their times."""
+    if last is None:
+        return table, times
+    begin = int(np.searchsorted(times, last, side="right"))
+    return table.slice(begin), times[begin:]
