@@ -2,10 +2,11 @@
 
     cepheid\\0 · digest (16 bytes) · length of the content (8 bytes) · the content, compressed with LZ4
 
-The content is the length of a JSON header (8 bytes), that header with blanks behind it, and the bytes of all parts one after another, each at a
-multiple of 64. The header holds the version, the query's text, the names given to the engine, and for each part its name, its NumPy
-type, its shape and its place. Parts are the arrays of the lanes and of the evaluator, and the schema and the kept rows as
-Arrow streams. The digest is of everything behind it, so that no damage goes unnoticed.
+The content is the length of a JSON header (8 bytes), that header with blanks behind it, and the bytes of all parts
+one after another, each at a multiple of 64. The header holds the version, the query's text, the names given to the
+engine, and for each part its name, its NumPy type, its shape and its place. Parts are the arrays of the lanes and of
+the evaluator, and the schema and the kept rows as Arrow streams. The digest is of everything behind it, so that no
+damage goes unnoticed.
 """
 
 from __future__ import annotations
