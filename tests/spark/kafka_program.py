@@ -33,7 +33,7 @@ QUERY = """
 COLUMNS = "n long, ts timestamp, sensor string, type string, value double"
 SENSORS, ROUNDS = 30, 100
 PER_BATCH = 600
-LONGEST_S = 120
+LONGEST_S = 300
 
 
 @dataclass(slots=True)
