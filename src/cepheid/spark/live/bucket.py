@@ -25,7 +25,7 @@ from cepheid.spark.live.pages import Page, after, read
 from cepheid.spark.live.store import Store
 from cepheid.streams.times import times_of
 
-CHUNK = 1 << 19
+CHUNK = 1 << 17
 """Bytes of a saved engine in one page."""
 
 
