@@ -14,6 +14,7 @@ LONG_CONFIGURATIONS = "tests/evaluators/test_configurations_long.py"
 CONFIGURATIONS_WORK = "tests/test_configurations_work.py"
 HIDES = f"{CONFIGURATIONS}::test_an_iteration_hides_the_variables_around_it"
 VECTORS = "tests/evaluators/test_configurations_vectors.py"
+ROOM = "tests/evaluators/test_configurations_room.py"
 SPEC = "tests/test_spec.py"
 EXPLAIN = "tests/plan/test_explain.py"
 
@@ -383,5 +384,21 @@ TRANSDUCERS: tuple[Break, ...] = (
         "pass",
         "configurations index: what is moved is found where it is",
         (VECTORS,),
+    ),
+    Break(
+        "evaluators/configurations/tables.py",
+        "_creates",
+        "extends[klass, region[state]] += nodes",
+        "extends[klass, region[state]] = nodes",
+        "configurations room: all states of a slot may take an event",
+        (ROOM,),
+    ),
+    Break(
+        "kernels/config_room.py",
+        "room_for_one",
+        "if starts + 1 > cap:",
+        "if starts + 1 > cap and cap < 8:",
+        "configurations room: a ring that is full is moved",
+        (ROOM,),
     ),
 )

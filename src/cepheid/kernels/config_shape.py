@@ -51,8 +51,9 @@ STAY, BASE, OTHER = range(3)
 NOWHERE = -1
 NEVER = np.iinfo(np.int64).min  # before every start
 
-# words of `meta`: heap used, nodes used, number of the event, words it needs, cells of the index used
-TOP, NODES, STAMP, NEED, CELLS = range(5)
+# words of `meta`: heap used, nodes used, number of the event, cells of the index used; then what the event needs at
+# most: words of the heap, slots, nodes
+TOP, NODES, STAMP, CELLS, NEED, NEED_SLOTS, NEED_NODES, M_WORDS = range(8)
 
 # why the loop returned
 DONE, MORE_HEAP, MORE_NODES, MORE_OUTPUT, MORE_STACK, WIDEN, TOO_MANY = range(7)
@@ -64,7 +65,10 @@ class Moves(NamedTuple):
     choice: np.ndarray  # [state, class]: a number, or -1 where the state takes no notice
     reacting: np.ndarray  # [region, class, i]: the states that do, then -1
     in_order: np.ndarray  # [region, class]: `reacting` is such that each state can move in place
-    creates: np.ndarray  # [class, 2]: most slots made that remember events, at all and by each such
+    creates: (
+        np.ndarray
+    )  # [class, region, region]: most slots of the second made by one of the first; last, by a root
+    extends: np.ndarray  # [class, region]: most nodes made by a slot; last, by a root
     equals: np.ndarray  # [region, class]: the word of the event that a slot's indexed word must equal, or -1
     accepting: np.ndarray  # [region, class, i]: the states that may complete a match, then -1
     asked_first: np.ndarray  # [choice + 1]
@@ -96,7 +100,6 @@ class Layout(NamedTuple):
     words: int  # of a number, or 1 for a list
     indexed: np.ndarray  # [region]: the word of its slots that the index goes by, or -1
     vectors: bool  # slots that remember events hold vectors
-    most_marks: int  # of one outcome
 
 
 class ConfigBatch(NamedTuple):

@@ -13,6 +13,7 @@ from cepheid.kernels.compiled import compiled
 from cepheid.kernels.config_ends import ending
 from cepheid.kernels.config_index import leave_all
 from cepheid.kernels.config_moves import bits_of, leave, move_in_order, node, put_in_vector
+from cepheid.kernels.config_room import room_for_one
 from cepheid.kernels.config_shape import (
     B_AT,
     B_COUNT,
@@ -38,6 +39,8 @@ from cepheid.kernels.config_shape import (
     MORE_STACK,
     N_WORDS,
     NEED,
+    NEED_NODES,
+    NEED_SLOTS,
     NODES,
     NOWHERE,
     R_SLOT,
@@ -82,25 +85,20 @@ def configurations(
     regions = len(layout.size)
     words = layout.words
     scratch, rows, before, kept, sums, event_count, one, at = work
-    largest, most_states, is_indexed = 0, 0, False
+    is_indexed = False
     for region in range(regions):
         is_indexed |= layout.indexed[region] >= 0
-        most_states = max(most_states, layout.states[region])
-        largest = max(largest, layout.size[region])
-    largest = max(largest, R_WORDS)
     for i in range(begin, len(batch.lane)):
         lane, klass, edge = batch.lane[i], batch.klass[i], batch.edge[i]
-        possible = (lanes[lane, L_SLOTS] + 1) * (layout.most_marks + 1)
-        needed = 8 * (possible + 2) * (largest + R_WORDS)
-        if layout.vectors:
-            slots = lanes[lane, L_SLOTS] - lanes[lane, L_BLOCKS + B_COUNT]
-            made_most = moves.creates[klass, 0] + moves.creates[klass, 1] * slots
-            needed += made_most * most_states * (lanes[lane, L_HI] - lanes[lane, L_LO] + 1) * words
-        cells = I_WORDS * 2 * (meta[CELLS] + possible + 1) if is_indexed else 0
-        if meta[TOP] + needed > len(heap) or 6 * possible + 6 > len(made_here) or cells > len(index):
-            meta[NEED] = needed
+        room_for_one(moves, layout, lanes, lane, klass, meta)
+        slots = 2 * (meta[NEED_SLOTS] + 1)
+        if (
+            meta[TOP] + meta[NEED] > len(heap)
+            or 3 * slots > len(made_here)
+            or (is_indexed and I_WORDS * (2 * meta[CELLS] + slots) > len(index))
+        ):
             return MORE_HEAP, i, made
-        if not options.counting and (meta[NODES] + 2 * possible + 2) * N_WORDS > len(nodes):
+        if not options.counting and (meta[NODES] + meta[NEED_NODES]) * N_WORDS > len(nodes):
             return MORE_NODES, i, made
         for w in range(words + 1):
             event_count[w] = 0

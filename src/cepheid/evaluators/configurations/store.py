@@ -28,12 +28,15 @@ from cepheid.kernels.config_shape import (
     I_WORDS,
     L_BLOCKS,
     L_SLOTS,
+    M_WORDS,
     MORE_HEAP,
     MORE_NODES,
     MORE_OUTPUT,
     MORE_STACK,
     N_WORDS,
     NEED,
+    NEED_NODES,
+    NEED_SLOTS,
     NEVER,
     NODES,
     S_COLUMNS,
@@ -65,7 +68,8 @@ class Store:
         self._heap = np.zeros(_FEWEST_WORDS, np.int64)
         self._lanes = np.zeros((1, L_BLOCKS), np.int64)
         self._nodes = np.zeros(N_WORDS if counting else _FEWEST_WORDS, np.int64)
-        self._meta = np.array([0, 1, 0, 0, 0])
+        self._meta = np.zeros(M_WORDS, np.int64)
+        self._meta[NODES] = 1
         self._index = np.zeros(I_WORDS * 64, np.int64)
         self._made = np.zeros(3 * 64, np.int64)
         self._total = np.zeros(16, np.int64)
@@ -133,9 +137,9 @@ class Store:
             if options.by_position:
                 edge = NEVER
             if status == MORE_HEAP:
-                self._make_room(edge, int(self._lanes[batch.lane[at], L_SLOTS]))
+                self._make_room(edge)
             elif status == MORE_NODES:
-                self._more_nodes(edge, int(self._lanes[batch.lane[at], L_SLOTS]))
+                self._more_nodes(edge)
             elif status == MORE_STACK:
                 self._path, self._waiting = (
                     np.zeros(2 * len(it), np.int64) for it in (self._path, self._waiting)
@@ -154,26 +158,22 @@ class Store:
             return nothing_found()
         return Found(offsets[: made + 1], rows[: offsets[made]], labels[: offsets[made]])
 
-    def _possible(self, slots: int) -> int:
-        assert self._layout is not None
-        return (slots + 1) * (self._layout.most_marks + 1)
-
-    def _make_room(self, edge: int, slots: int) -> None:
-        """Room for one more event in a lane of so many slots, and for as much again as lives."""
-        assert self._layout is not None
-        possible = self._possible(slots)
-        self._copy(edge, np.arange(len(self._lanes)), 2 * int(self._meta[NEED]))
-        self._enter_all(possible)
+    def _make_room(self, edge: int) -> None:
+        """Room for the event that asked for it, and for as much again as lives."""
+        words, slots = 2 * int(self._meta[NEED]), int(self._meta[NEED_SLOTS])
+        self._copy(edge, np.arange(len(self._lanes)), words)
+        self._enter_all(slots)
         cells = len(self._made) // 3
-        while 6 * possible + 6 > 3 * cells:
+        while cells < 2 * (slots + 1):
             cells *= 2
         if 3 * cells > len(self._made):
             self._made = np.zeros(3 * cells, np.int64)
 
-    def _more_nodes(self, edge: int, slots: int) -> None:
+    def _more_nodes(self, edge: int) -> None:
+        more = int(self._meta[NEED_NODES])
         self._copy(edge, np.arange(len(self._lanes)))
         live = int(self._meta[NODES])
-        wanted = (2 * live + 4 * self._possible(slots) + 8) * N_WORDS
+        wanted = 2 * (live + more) * N_WORDS
         if wanted > len(self._nodes):
             nodes = np.zeros(max(wanted, 2 * len(self._nodes)), np.int64)
             nodes[: live * N_WORDS] = self._nodes[: live * N_WORDS]

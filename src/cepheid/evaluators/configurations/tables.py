@@ -102,7 +102,6 @@ class Tables:
         size = numbers + states * words
         if self.vectors:
             size[1:] = numbers[1:] + W_WORDS
-        most = max(len(outcome.marks) for choices in self._choices.values() for outcome in choices.outcomes)
         return Layout(
             region,
             number,
@@ -115,7 +114,6 @@ class Tables:
             words,
             np.array([self._indexed.get(columns, -1) for columns in range(regions)], np.int64),
             self.vectors,
-            most,
         )
 
     def _flat(self, classes: int) -> Moves:
@@ -130,7 +128,7 @@ class Tables:
                 continue
             choice[state, klass] = flat.choice(state, choices)
             where = (int(region[state]), klass)
-            if not all(_is_idle(state, outcome) for outcome in choices.outcomes):
+            if self._is_looked_at(state, choices):
                 reacting.setdefault(where, []).append(state)
             if any(mark.accepts for outcome in choices.outcomes for mark in outcome.marks):
                 accepting.setdefault(where, []).append(state)
@@ -147,21 +145,35 @@ class Tables:
             choice,
             _by_region(reacting, regions, classes),
             in_order,
-            self._creates(region, classes),
+            *self._creates(region, regions, classes),
             self._equals(region, regions, classes),
             _by_region(accepting, regions, classes),
         )
 
-    def _creates(self, region: Ints, classes: int) -> Ints:
-        """By class, the most slots that remember events which an event makes: at all from those that remember none,
-        and from each other."""
-        creates = np.zeros((classes, 2), np.int64)
+    def _creates(self, region: Ints, regions: int, classes: int) -> tuple[Ints, Ints]:
+        """By class and region, the most slots of each region that one slot makes, and the most nodes; after the
+        regions, what a root makes. An outcome decides for every state by itself."""
+        creates = np.zeros((classes, regions + 1, regions), np.int64)
+        extends = np.zeros((classes, regions + 1), np.int64)
         for (state, klass), choices in self._choices.items():
-            most = max(
-                sum(goal.place is Place.OTHER for goal in _goals(outcome)) for outcome in choices.outcomes
-            )
-            creates[klass, int(region[state] > 0)] += most
-        return creates
+            slots = np.zeros(regions, np.int64)
+            nodes = 0
+            for outcome in choices.outcomes:
+                goals = _goals(outcome)
+                targets = [region[goal.state] for goal in goals if goal.place is not Place.STAY]
+                slots = np.maximum(slots, np.bincount(targets, minlength=regions) if targets else 0)
+                nodes = max(nodes, len(goals))
+            if region[state] == ROOT:
+                creates[klass, regions] = np.maximum(creates[klass, regions], slots)
+                extends[klass, regions] = max(extends[klass, regions], nodes)
+            elif self._is_looked_at(state, choices):
+                creates[klass, region[state]] += slots
+                extends[klass, region[state]] += nodes
+        return creates, extends
+
+    @staticmethod
+    def _is_looked_at(state: int, choices: Choices) -> bool:
+        return not all(_is_idle(state, outcome) for outcome in choices.outcomes)
 
     def _equals(self, region: Ints, regions: int, classes: int) -> Ints:
         """By region and class, the word of the event that the indexed word of a slot must equal for it to move."""
@@ -286,6 +298,7 @@ class _Flat:
         reacting: Ints,
         in_order: npt.NDArray[np.bool_],
         creates: Ints,
+        extends: Ints,
         equals: Ints,
         accepting: Ints,
     ) -> Moves:
@@ -298,6 +311,7 @@ class _Flat:
             reacting,
             in_order,
             creates,
+            extends,
             equals,
             accepting,
             np.array(self._asked_first, np.int64),
