@@ -71,7 +71,10 @@ def with_no_more_than_asked(loop: Loop) -> Loop:
                 Cut(made_here, len(made_here)),
             )
             before = [int(meta[word]) for word in (TOP, NODES, CELLS)]
-            bound = [int(meta[word]) for word in (NEED, NEED_NODES, NEED_SLOTS)]
+            cells_of_slots = 2 * int(
+                meta[NEED_SLOTS]
+            )  # by all that tells it apart, and by the word that must be equal
+            bound = [int(meta[NEED]), int(meta[NEED_NODES]), cells_of_slots]
             ours, theirs, cells, found = (cut.given for cut in cuts)
             arrays = (ours, meta, lanes, theirs, cells, found)
             status, done, made = loop(moves, layout, program, one, 0, options, *arrays, *others, made)
