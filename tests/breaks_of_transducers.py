@@ -14,6 +14,8 @@ LONG_CONFIGURATIONS = "tests/evaluators/test_configurations_long.py"
 CONFIGURATIONS_WORK = "tests/test_configurations_work.py"
 HIDES = f"{CONFIGURATIONS}::test_an_iteration_hides_the_variables_around_it"
 VECTORS = "tests/evaluators/test_configurations_vectors.py"
+ROOM = "tests/evaluators/test_configurations_room.py"
+SHARING = "tests/evaluators/test_configurations_sharing.py"
 SPEC = "tests/test_spec.py"
 EXPLAIN = "tests/plan/test_explain.py"
 
@@ -23,6 +25,7 @@ ATTACH = "rewrite/attach.py"
 EMIT = "kernels/config_emit.py"
 COLLECT = "kernels/config_collect.py"
 EVALUATOR = "evaluators/configurations/evaluator.py"
+STORE = "evaluators/configurations/store.py"
 
 TRANSDUCERS: tuple[Break, ...] = (
     Break(
@@ -383,5 +386,61 @@ TRANSDUCERS: tuple[Break, ...] = (
         "pass",
         "configurations index: what is moved is found where it is",
         (VECTORS,),
+    ),
+    Break(
+        "evaluators/configurations/tables.py",
+        "_creates",
+        "extends[klass, region[state]] += nodes",
+        "extends[klass, region[state]] = nodes",
+        "configurations room: all states of a slot may take an event",
+        (ROOM,),
+    ),
+    Break(
+        "kernels/config_room.py",
+        "room_for_one",
+        "if starts + 1 > cap:",
+        "if starts + 1 > cap and cap < 8:",
+        "configurations room: a ring that is full is moved",
+        (ROOM,),
+    ),
+    Break(
+        "kernels/config_meet.py",
+        "hash_of",
+        "key = mix(key ^ np.uint64(heap[slot + layout.keys[kind, j]]))",
+        "key = mix(key ^ np.uint64(slot))",
+        "configurations meet: slots that agree are found",
+        (CONFIGURATIONS_WORK,),
+    ),
+    Break(
+        "kernels/config_meet.py",
+        "unite",
+        "heap[older + at] = node(nodes, meta, JOIN, heap[newer + at], heap[older + at])",
+        "heap[older + at] = heap[newer + at]",
+        "configurations meet: what was there stays",
+        (SHARING,),
+    ),
+    Break(
+        "kernels/config_meet.py",
+        "unite_vectors",
+        "heap[older + S_ORDINAL] = heap[newer + S_ORDINAL]",
+        "pass",
+        "configurations meet: vectors begin with the start that the newer begin with",
+        (SHARING, VECTORS),
+    ),
+    Break(
+        "evaluators/configurations/live.py",
+        "_taken",
+        "return {(carry[column - 1], word) for column, word in words if carry[column - 1] != NEW}",
+        "return set()",
+        "configurations live: columns that are taken along are read there",
+        (SHARING,),
+    ),
+    Break(
+        STORE,
+        "tidy",
+        "self._enter_all(0)",
+        "pass",
+        "configurations tidy: slots are found by the new numbers of their texts",
+        (SHARING,),
     ),
 )

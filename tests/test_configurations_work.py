@@ -124,3 +124,48 @@ def test_a_window_that_has_passed_leaves_no_slot() -> None:
     engine.push(later)
     held(evaluator)  # saving keeps what lives
     assert slots(evaluator) == 0
+
+
+TWO = "SELECT * FROM s WHERE (A AS x ; B AS y) FILTER x.v < y.v"
+THREE = "SELECT * FROM s WHERE (A AS x ; B AS y ; A AS z) FILTER x.v < y.v AND y.v < z.v"
+CLIMBING = "#([type = 'A'] > r, ([v > r.v] > r)+)"
+
+
+def seven_values(events: int) -> pa.Table:
+    return stream("AB" * (events // 2), np.random.default_rng(1).integers(0, 7, events).tolist())
+
+
+@pytest.mark.parametrize("counting", [True, False])
+@pytest.mark.parametrize("query", [TWO, THREE, CLIMBING])
+def test_a_value_remembered_a_thousand_times_is_one_slot(query: str, counting: bool) -> None:
+    """Without a window what is held grows with the values that later conditions read, not with the events."""
+    most = []
+    for events in (400, 10_000) if counting else (100, 150):
+        engine, evaluator = engine_for(f"{query} LIMIT 1", counting)
+        engine.push(seven_values(events))
+        most.append(slots(evaluator))
+    assert most[0] == most[1] <= 2 * 7 + 1
+
+
+def test_values_that_nothing_reads_any_more_tell_nothing_apart() -> None:
+    """Seven values of v in x, then two keys of y: nine slots, not fourteen of both."""
+    text = "SELECT * FROM s WHERE (A AS x ; B AS y ; A AS z) FILTER x.v < y.v AND y.k <> z.k"
+    engine, evaluator = engine_for(text)
+    values = np.random.default_rng(2).integers(0, 7, 2_000).tolist()
+    engine.push(stream("AB" * 1_000, values, keys=3))
+    assert slots(evaluator) == 7 + 3
+
+
+def test_a_start_in_a_window_has_one_slot_per_value() -> None:
+    text = "SELECT * FROM s WHERE (C AS w ; A AS x ; B AS y) FILTER x.v < y.v AND w.v < y.v WITHIN 100000"
+    engine, evaluator = engine_for(text)
+    engine.push(stream("CC" + "A" * 3_000, [0, 1, *np.random.default_rng(3).integers(0, 7, 3_000).tolist()]))
+    assert slots(evaluator) == 2 + 2 * 7
+
+
+def test_a_vector_of_starts_is_one_per_value() -> None:
+    text = "SELECT * FROM s WHERE (C AS w ; A AS x ; B AS y) FILTER x.v < y.v WITHIN 100000"
+    engine, evaluator = engine_for(text)
+    values = np.random.default_rng(4).integers(0, 7, 3_000).tolist()
+    engine.push(stream("CCA" * 1_000, values))
+    assert slots(evaluator) == 2_000 + 7

@@ -26,12 +26,17 @@ def run(setting: Setting) -> Report:
     depths = setting.points([4, 8, 12, 16], [4])
     windows = setting.points([WITHIN, SHORT, 2_000, MANY, 10_000, LONG], [WITHIN, MANY, LONG])
     nested_windows = setting.points([WITHIN, SHORT, LONG], [WITHIN])
+    longer = setting.points([6, 9, 12], [])  # iterations measured in the longest window, too
 
     def rows_of(family: str, cases: list[tuple[int, int]]) -> dict[tuple[int, int], Row]:
         rows = setting.each(pattern_row, [(family, *case, *sizes(setting)) for case in cases])
         return dict(zip(cases, rows, strict=True))
 
-    cases = [*((n, WITHIN) for n in lengths), *((3, w) for w in windows if w != WITHIN)]
+    cases = [
+        *((n, WITHIN) for n in lengths),
+        *((3, w) for w in windows if w != WITHIN),
+        *((n, w) for n in longer for w in (SHORT, LONG)),
+    ]
     plain = rows_of("kleene", cases)
     nested = rows_of("nested", [(n, w) for w in nested_windows for n in depths])
     (without,) = rows_of("sequence", [(3, MANY)]).values()
@@ -52,6 +57,15 @@ def run(setting: Setting) -> Report:
             beside(f"registers, iteration beside sequence of 3, {MANY:,} ms", plain[3, MANY], without, FLAT),
             beside(
                 f"registers, iteration of 3, {WITHIN} → {LONG:,} ms", plain[3, LONG], plain[3, WITHIN], GOAL
+            ),
+            *(
+                beside(
+                    f"registers, iteration of {n}, {SHORT:,} → {LONG:,} ms",
+                    plain[n, LONG],
+                    plain[n, SHORT],
+                    GOAL,
+                )
+                for n in longer
             ),
             *(
                 beside(

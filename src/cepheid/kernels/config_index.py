@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from cepheid.kernels.compiled import compiled, inner, inner_inlined
+from cepheid.kernels.compiled import inner, inner_inlined
 from cepheid.kernels.config_shape import (
     B_AT,
     B_COUNT,
@@ -71,15 +71,4 @@ def enter_all(index, heap, lane, lanes, layout, region):
     taken = 0
     for k in range(lanes[lane, L_BLOCKS + region * B_WORDS + B_COUNT]):
         taken += enter(index, heap, block, word_at, at + k * layout.size[region], k)
-    return taken
-
-
-@compiled
-def enter_everything(index, heap, lanes, layout):
-    """Fills an empty index: how many cells were taken."""
-    taken = 0
-    for lane in range(len(lanes)):
-        for region in range(len(layout.size)):
-            if layout.indexed[region] >= 0:
-                taken += enter_all(index, heap, lane, lanes, layout, region)
     return taken

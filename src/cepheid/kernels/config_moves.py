@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from cepheid.kernels.compiled import inner, inner_inlined
 from cepheid.kernels.config_index import newest
+from cepheid.kernels.config_meet import node
 from cepheid.kernels.config_shape import (
     B_AT,
     B_GONE,
@@ -11,11 +12,6 @@ from cepheid.kernels.config_shape import (
     BASE,
     L_BLOCKS,
     LABEL_BITS,
-    N_BEFORE,
-    N_EVENT,
-    N_OTHER,
-    N_WORDS,
-    NODES,
     NOWHERE,
     S_NEXT,
     S_ORDINAL,
@@ -50,16 +46,6 @@ def bits_of(moves, options, program, batch, i, heap, slot, choice, at):
         if passed:
             bits |= 1 << (j - first)
     return bits
-
-
-@inner_inlined
-def node(nodes, meta, event, before, other):
-    made = meta[NODES]
-    meta[NODES] = made + 1
-    nodes[made * N_WORDS + N_EVENT] = event
-    nodes[made * N_WORDS + N_BEFORE] = before
-    nodes[made * N_WORDS + N_OTHER] = other
-    return made
 
 
 @inner

@@ -1,9 +1,10 @@
 """Configurations in flat arrays: what a slot, a ring, a node and the tables of moves are made of.
 
 A *slot* is all partial matches of one lane that began with the same event (or, without a window, with any) and
-remember the same events: the configurations that can be told apart by nothing but their state. It holds those
-events' words and, per state, how many partial matches there are, or a list of them. Slots that remember equally
-many events are a *region*; those of a lane and region lie in one block, densely, in no order.
+agree in the words that later tests read of the events they remember: the configurations that can be told apart by
+nothing but their state. It holds one of each of those events and, per state, how many partial matches there are, or a
+list of them. Which words later tests read depends on the state, so slots are of one *kind* or another. Slots that
+remember equally many events are a *region*; those of a lane and region lie in one block, densely, in no order.
 
 When matches are counted inside a window, slots that remember events hold partial matches of *all* starts, where
 nothing later asks how they began: per state a vector of numbers, one for each start there was when the slot was made.
@@ -13,8 +14,9 @@ while, so that vectors are added word by word; `W_BITS` bounds how far.
 The *ring* of a lane holds the events that matches began with, by ordinal: where they began, and the slot that
 remembers nothing else.
 
-Where an event can move only slots in which one word equals one of its own, the slots of a region are found by an
-*index*: a hash of that word leads to the newest, and `S_NEXT` of each to the one before.
+The *index* leads to slots by a hash: of all words by which they are told apart, so that no two agree (`config_meet`);
+and, where an event can move only slots in which one word equals one of its own, of that word, to the newest, and
+`S_NEXT` of each leads to the one before (`config_index`).
 
 A *list* of partial matches is a node: one marked event before which comes any of the list `N_BEFORE`, or else any
 partial match of the list `N_OTHER`. A node whose word is JOIN has no event: it is the two lists. Nodes never change
@@ -34,9 +36,11 @@ L_ROOT, L_RING, L_RING_CAP, L_LO, L_HI, L_SLOTS, L_EDGE, L_BLOCKS = range(8)
 B_AT, B_CAP, B_COUNT, B_GONE, B_WORDS = range(5)
 # words of a ring's entry
 R_START, R_SLOT, R_WORDS = range(3)
-# words of a slot; then the columns it remembers, then a number or list per state
-S_ORDINAL, S_START, S_NEXT, S_COLUMNS = range(4)
-# words of a cell of the index: a lane and region (0: none), a word of a slot, the newest slot with it
+# words of a slot, of which the fourth is its kind and the fifth its cell in the index, or NOWHERE; then the columns it
+# remembers, then a number or list per state
+S_ORDINAL, S_START, S_NEXT, S_KIND, S_CELL, S_COLUMNS = range(6)
+# words of a cell of the index: a lane and region (0: none; negative where the word is a hash of all that tells slots
+# apart), a word of a slot, the newest slot with it
 I_BLOCK, I_WORD, I_SLOT, I_WORDS = range(4)
 # words of a slot with vectors, in place of numbers: where they are, for how many starts, the bits that no word exceeds,
 # and a bit for each state that has any
@@ -51,8 +55,9 @@ STAY, BASE, OTHER = range(3)
 NOWHERE = -1
 NEVER = np.iinfo(np.int64).min  # before every start
 
-# words of `meta`: heap used, nodes used, number of the event, words it needs, cells of the index used
-TOP, NODES, STAMP, NEED, CELLS = range(5)
+# words of `meta`: heap used, nodes used, number of the event, cells of the index used; then what the event needs at
+# most: words of the heap, slots, nodes
+TOP, NODES, STAMP, CELLS, NEED, NEED_SLOTS, NEED_NODES, M_WORDS = range(8)
 
 # why the loop returned
 DONE, MORE_HEAP, MORE_NODES, MORE_OUTPUT, MORE_STACK, WIDEN, TOO_MANY = range(7)
@@ -64,7 +69,11 @@ class Moves(NamedTuple):
     choice: np.ndarray  # [state, class]: a number, or -1 where the state takes no notice
     reacting: np.ndarray  # [region, class, i]: the states that do, then -1
     in_order: np.ndarray  # [region, class]: `reacting` is such that each state can move in place
-    creates: np.ndarray  # [class, 2]: most slots made that remember events, at all and by each such
+    creates: (
+        np.ndarray
+    )  # [class, region, region]: most slots of the second made by one of the first; last, by a root
+    extends: np.ndarray  # [class, region]: most nodes made by a slot; last, by a root
+    most: np.ndarray  # [class, 2]: of slots made by any one slot or root, and of nodes
     equals: np.ndarray  # [region, class]: the word of the event that a slot's indexed word must equal, or -1
     accepting: np.ndarray  # [region, class, i]: the states that may complete a match, then -1
     asked_first: np.ndarray  # [choice + 1]
@@ -80,6 +89,9 @@ class Moves(NamedTuple):
     goal_state: np.ndarray  # per goal
     goal_place: np.ndarray
     goal_carry: np.ndarray  # [goal, i]: where columns to take along begin, -1 for the event, then -2
+    goal_from: (
+        np.ndarray
+    )  # [goal, i]: where the words of its kind are taken from; -1 for the event, and after them
 
 
 class Layout(NamedTuple):
@@ -96,7 +108,8 @@ class Layout(NamedTuple):
     words: int  # of a number, or 1 for a list
     indexed: np.ndarray  # [region]: the word of its slots that the index goes by, or -1
     vectors: bool  # slots that remember events hold vectors
-    most_marks: int  # of one outcome
+    kind: np.ndarray  # [state]: of the slots that are made for it
+    keys: np.ndarray  # [kind, i]: the words that tell its slots apart, then -1
 
 
 class ConfigBatch(NamedTuple):

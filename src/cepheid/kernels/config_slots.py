@@ -6,6 +6,7 @@ import numpy as np
 
 from cepheid.kernels.compiled import inner, inner_inlined
 from cepheid.kernels.config_index import enter, enter_all, leave_all
+from cepheid.kernels.config_meet import now_at
 from cepheid.kernels.config_shape import (
     B_AT,
     B_CAP,
@@ -24,7 +25,9 @@ from cepheid.kernels.config_shape import (
     R_SLOT,
     R_START,
     R_WORDS,
+    S_CELL,
     S_COLUMNS,
+    S_KIND,
     S_ORDINAL,
     S_START,
     STAMP,
@@ -87,7 +90,7 @@ def remember(batch, options, i, heap, at, column):
         heap[at + options.record + 1] = batch.position[i]
 
 
-@inner
+@inner_inlined
 def base_slot(heap, meta, lane, lanes, layout, index, batch, options, i, ordinal, like):
     """The address of the slot that remembers only how matches began, made where there is none. `like` is a slot of the
     same start, to take the first column from; -1 where it begins with the event at hand."""
@@ -98,6 +101,8 @@ def base_slot(heap, meta, lane, lanes, layout, index, batch, options, i, ordinal
         slot = block_for_one_more(heap, meta, lane, lanes, L_BLOCKS, size)
         heap[slot + S_ORDINAL] = ordinal
         heap[slot + S_START] = heap[entry + R_START]
+        heap[slot + S_KIND] = 0
+        heap[slot + S_CELL] = NOWHERE
         if like >= 0:
             for w in range(layout.home):
                 heap[slot + S_COLUMNS + w] = heap[like + S_COLUMNS + w]
@@ -117,33 +122,34 @@ def other_slot(
     heap, meta, lane, lanes, layout, index, moves, batch, options, i, goal, region, ordinal, start, like, made
 ):
     """The address of the slot, made by this event, that remembers what a goal takes along from the slot `like` (-1:
-    from none). Partial matches that agree share one."""
-    column, row_at = layout.column, options.record
-    key = mix(np.uint64(ordinal) * np.uint64(1 << 20) + np.uint64(region))
-    for j in range(moves.goal_carry.shape[1]):
-        if moves.goal_carry[goal, j] >= 0:
-            key = mix(key ^ np.uint64(heap[like + moves.goal_carry[goal, j] + row_at]))
+    from none). Partial matches that agree share one; with older ones they meet later (`config_meet`)."""
+    column, kind = layout.column, layout.kind[moves.goal_state[goal]]
+    key = mix(np.uint64(ordinal) * np.uint64(1 << 20) + np.uint64(kind))
+    for j in range(moves.goal_from.shape[1]):
+        if moves.goal_from[goal, j] >= 0:
+            key = mix(key ^ np.uint64(heap[like + moves.goal_from[goal, j]]))
     mask = len(made) // 3 - 1
     place = np.int64(key & np.uint64(mask))
     block = L_BLOCKS + region * B_WORDS
     size = layout.size[region]
     while made[3 * place] == meta[STAMP]:
-        if made[3 * place + 1] == region:
+        if made[3 * place + 1] == kind:
             slot = lanes[lane, block + B_AT] + made[3 * place + 2] * size
             same = ordinal < 0 or heap[slot + S_ORDINAL] == ordinal
-            for j in range(moves.goal_carry.shape[1]):
-                if same and moves.goal_carry[goal, j] >= 0:
-                    at = slot + S_COLUMNS + layout.home + j * column
-                    same = heap[at + row_at] == heap[like + moves.goal_carry[goal, j] + row_at]
+            for j in range(moves.goal_from.shape[1]):
+                if same and moves.goal_from[goal, j] >= 0:
+                    same = heap[slot + layout.keys[kind, j]] == heap[like + moves.goal_from[goal, j]]
             if same:
                 return slot
         place = (place + 1) & mask
     made[3 * place] = meta[STAMP]
-    made[3 * place + 1] = region
+    made[3 * place + 1] = kind
     made[3 * place + 2] = lanes[lane, block + B_COUNT]
     slot = block_for_one_more(heap, meta, lane, lanes, block, size)
     heap[slot + S_ORDINAL] = ordinal
     heap[slot + S_START] = start
+    heap[slot + S_KIND] = kind
+    heap[slot + S_CELL] = NOWHERE
     for w in range(layout.home):
         heap[slot + S_COLUMNS + w] = heap[like + S_COLUMNS + w] if like >= 0 else 0
     for j in range(moves.goal_carry.shape[1]):
@@ -155,9 +161,6 @@ def other_slot(
             remember(batch, options, i, heap, at, column)
     for w in range(layout.numbers[region], size):
         heap[slot + w] = 0
-    if layout.indexed[region] >= 0:
-        number = lane * len(layout.size) + region + 1
-        meta[CELLS] += enter(index, heap, number, layout.indexed[region], slot, made[3 * place + 2])
     return slot
 
 
@@ -182,7 +185,7 @@ def vector_slot(heap, meta, lane, lanes, layout, index, moves, batch, options, i
 
 
 @inner
-def settle_blocks(heap, lane, lanes, layout, kept, before):
+def settle_blocks(heap, lane, lanes, layout, index, kept, before):
     """Closes the gaps that removed slots have left: a region's slots are `kept` old ones, a gap, then new ones."""
     for region in range(len(kept)):
         if kept[region] == before[region]:
@@ -195,6 +198,7 @@ def settle_blocks(heap, lane, lanes, layout, kept, before):
             source, target = at + (count - 1 - k) * size, at + (kept[region] + k) * size
             for w in range(size):
                 heap[target + w] = heap[source + w]
+            now_at(index, heap, target, kept[region] + k)
             if region == 0:
                 entry = (heap[target + S_ORDINAL] & (lanes[lane, L_RING_CAP] - 1)) * R_WORDS
                 heap[lanes[lane, L_RING] + entry + R_SLOT] = kept[region] + k
@@ -213,11 +217,13 @@ def purge(heap, lane, lanes, layout, index, region, edge):
     for k in range(count):
         source = at + k * size
         if heap[source + S_START] < edge:
+            now_at(index, heap, source, NOWHERE)
             continue
         if k != kept:
             target = at + kept * size
             for w in range(size):
                 heap[target + w] = heap[source + w]
+            now_at(index, heap, target, kept)
             if region == 0:
                 entry = (heap[target + S_ORDINAL] & (lanes[lane, L_RING_CAP] - 1)) * R_WORDS
                 heap[lanes[lane, L_RING] + entry + R_SLOT] = kept

@@ -23,10 +23,17 @@ def first_alive(heap, lanes, lane, slot):
 
 
 @inner_inlined
+def vector_in(heap, layout, vectors, number, start):
+    """Where the number of partial matches with a start, counted from the slot's first, lies; `number`: the state's
+    among those of its region."""
+    return heap[vectors + W_AT] + (number * heap[vectors + W_STARTS] + start) * layout.words
+
+
+@inner_inlined
 def vector_at(heap, layout, slot, state, start):
-    """Where the number of a state's partial matches with a start, counted from the slot's first, lies."""
+    """The same for a slot and a state."""
     vectors = slot + layout.numbers[layout.region[state]]
-    return heap[vectors + W_AT] + (layout.number[state] * heap[vectors + W_STARTS] + start) * layout.words
+    return vector_in(heap, layout, vectors, layout.number[state], start)
 
 
 @inner

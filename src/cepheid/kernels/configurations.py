@@ -11,17 +11,17 @@ from __future__ import annotations
 
 from cepheid.kernels.compiled import compiled
 from cepheid.kernels.config_ends import ending
-from cepheid.kernels.config_index import leave_all
-from cepheid.kernels.config_moves import bits_of, leave, move_in_order, node, put_in_vector
+from cepheid.kernels.config_meet import forget_all, meet, node, now_at
+from cepheid.kernels.config_moves import bits_of, leave, move_in_order, put_in_vector
+from cepheid.kernels.config_room import is_short, is_short_of_nodes, room_for_any, room_for_one
 from cepheid.kernels.config_shape import (
     B_AT,
+    B_CAP,
     B_COUNT,
     B_GONE,
     B_WORDS,
     BASE,
-    CELLS,
     DONE,
-    I_WORDS,
     JOIN,
     L_BLOCKS,
     L_EDGE,
@@ -36,9 +36,6 @@ from cepheid.kernels.config_shape import (
     MORE_NODES,
     MORE_OUTPUT,
     MORE_STACK,
-    N_WORDS,
-    NEED,
-    NODES,
     NOWHERE,
     R_SLOT,
     R_START,
@@ -48,7 +45,6 @@ from cepheid.kernels.config_shape import (
     STAMP,
     STAY,
     TOO_MANY,
-    TOP,
     WIDEN,
 )
 from cepheid.kernels.config_slots import base_slot, other_slot, purge, ring_entry, settle_blocks, vector_slot
@@ -82,26 +78,19 @@ def configurations(
     regions = len(layout.size)
     words = layout.words
     scratch, rows, before, kept, sums, event_count, one, at = work
-    largest, most_states, is_indexed = 0, 0, False
+    widest, most_states = 0, 0
     for region in range(regions):
-        is_indexed |= layout.indexed[region] >= 0
+        widest = max(widest, layout.size[region])
         most_states = max(most_states, layout.states[region])
-        largest = max(largest, layout.size[region])
-    largest = max(largest, R_WORDS)
     for i in range(begin, len(batch.lane)):
         lane, klass, edge = batch.lane[i], batch.klass[i], batch.edge[i]
-        possible = (lanes[lane, L_SLOTS] + 1) * (layout.most_marks + 1)
-        needed = 8 * (possible + 2) * (largest + R_WORDS)
-        if layout.vectors:
-            slots = lanes[lane, L_SLOTS] - lanes[lane, L_BLOCKS + B_COUNT]
-            made_most = moves.creates[klass, 0] + moves.creates[klass, 1] * slots
-            needed += made_most * most_states * (lanes[lane, L_HI] - lanes[lane, L_LO] + 1) * words
-        cells = I_WORDS * 2 * (meta[CELLS] + possible + 1) if is_indexed else 0
-        if meta[TOP] + needed > len(heap) or 6 * possible + 6 > len(made_here) or cells > len(index):
-            meta[NEED] = needed
-            return MORE_HEAP, i, made
-        if not options.counting and (meta[NODES] + 2 * possible + 2) * N_WORDS > len(nodes):
-            return MORE_NODES, i, made
+        room_for_any(moves, layout, lanes, lane, klass, widest, most_states, meta)
+        if is_short(meta, heap, made_here, index) or is_short_of_nodes(meta, nodes, options.counting):
+            room_for_one(moves, layout, lanes, lane, klass, meta)
+            if is_short(meta, heap, made_here, index):
+                return MORE_HEAP, i, made
+            if is_short_of_nodes(meta, nodes, options.counting):
+                return MORE_NODES, i, made
         for w in range(words + 1):
             event_count[w] = 0
         matched, after = ending(
@@ -140,8 +129,7 @@ def configurations(
             lanes[lane, L_LO] = lanes[lane, L_HI]
             lanes[lane, L_SLOTS] = 0
             for region in range(regions):
-                if layout.indexed[region] >= 0:
-                    leave_all(index, heap, lane, lanes, layout, region)
+                forget_all(index, heap, lane, lanes, layout, region)
                 lanes[lane, L_BLOCKS + region * B_WORDS + B_COUNT] = 0
             continue
         meta[STAMP] += 1
@@ -302,6 +290,7 @@ def configurations(
                             dead = False
                 if dead:
                     changed = True
+                    now_at(index, heap, slot, NOWHERE)
                     if region == 0 and heap[slot + S_ORDINAL] >= lanes[lane, L_LO]:
                         entry = (heap[slot + S_ORDINAL] & (lanes[lane, L_RING_CAP] - 1)) * R_WORDS
                         heap[lanes[lane, L_RING] + entry + R_SLOT] = NOWHERE
@@ -310,6 +299,7 @@ def configurations(
                     if source != slot:
                         for w in range(size):
                             heap[slot + w] = heap[source + w]
+                        now_at(index, heap, slot, k)
                         if region == 0:
                             entry = (heap[slot + S_ORDINAL] & (lanes[lane, L_RING_CAP] - 1)) * R_WORDS
                             heap[lanes[lane, L_RING] + entry + R_SLOT] = k
@@ -354,11 +344,18 @@ def configurations(
                 else:
                     event = batch.row[i] << LABEL_BITS | moves.label[mark]
                     heap[to] = node(nodes, meta, event, 0, heap[to])
+        for region in range(1, regions):
+            if lanes[lane, L_BLOCKS + region * B_WORDS + B_COUNT] != before[region]:
+                large |= meet(
+                    heap, nodes, meta, lane, lanes, layout, index, options.counting, region, before[region]
+                )
         if changed:
-            settle_blocks(heap, lane, lanes, layout, kept, before)
+            settle_blocks(heap, lane, lanes, layout, index, kept, before)
         for region in range(regions):
             block = L_BLOCKS + region * B_WORDS
-            if lanes[lane, block + B_GONE] > 4 + lanes[lane, block + B_COUNT] // 2:
+            gone, count = lanes[lane, block + B_GONE], lanes[lane, block + B_COUNT]
+            # a full block would grow for what has gone
+            if gone > 4 + count // 2 or (count == lanes[lane, block + B_CAP] and gone > count // 4):
                 purge(heap, lane, lanes, layout, index, region, edge)
         if large:
             return WIDEN, i + 1, made

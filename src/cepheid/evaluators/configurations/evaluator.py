@@ -60,7 +60,12 @@ class ConfigurationsEvaluator:
         column = self._tests.record + 1 + any(by_position) if remembers else 0
         windowed = query.window is not None
         self._tables = Tables(
-            automaton, order, Columns(column, windowed), counting and windowed, self._tests.equality
+            automaton,
+            order,
+            Columns(column, windowed),
+            counting and windowed,
+            self._tests.equality,
+            self._read,
         )
         self._store = Store(self._tables, self._tests, counting)
         self._window = SlidingWindow(query.window)
@@ -112,6 +117,12 @@ class ConfigurationsEvaluator:
         if is_new or not self._store.is_laid_out:
             self._store.fit_states()
         return self._tables.notices.copy()
+
+    def _read(self, test: int) -> tuple[tuple[int, ...], ...]:
+        """Per register the words of a column that a test reads; a nested window reads its row or position."""
+        if test < len(self._automaton.tests):
+            return self._tests.reads(test)
+        return ((self._tests.record + int(self._nested_by_position[test - len(self._automaton.tests)]),),)
 
     def _known(self, satisfied: frozenset[int]) -> frozenset[int]:
         return satisfied - {len(self._automaton.predicates)}

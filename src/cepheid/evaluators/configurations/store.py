@@ -20,7 +20,7 @@ from cepheid.kernels.config_collect import (
     set_stored_words,
     stored_words,
 )
-from cepheid.kernels.config_index import enter_everything
+from cepheid.kernels.config_meet import enter_everything
 from cepheid.kernels.config_shape import (
     B_WORDS,
     CELLS,
@@ -28,12 +28,15 @@ from cepheid.kernels.config_shape import (
     I_WORDS,
     L_BLOCKS,
     L_SLOTS,
+    M_WORDS,
     MORE_HEAP,
     MORE_NODES,
     MORE_OUTPUT,
     MORE_STACK,
     N_WORDS,
     NEED,
+    NEED_NODES,
+    NEED_SLOTS,
     NEVER,
     NODES,
     S_COLUMNS,
@@ -52,6 +55,8 @@ from cepheid.matches.found import LABEL, Found, Ints, nothing_found
 
 _MOST_KEPT = 1 << 22  # events of matches that room is kept for
 _FEWEST_WORDS = 1 << 12
+_SPARE_WORDS = 1 << 16  # beyond twice what lives, so that copying it is rare
+_FEWEST_CELLS = 1 << 10
 _SPARE_TEXTS = 1 << 14  # texts kept beyond twice those in use
 
 
@@ -65,8 +70,9 @@ class Store:
         self._heap = np.zeros(_FEWEST_WORDS, np.int64)
         self._lanes = np.zeros((1, L_BLOCKS), np.int64)
         self._nodes = np.zeros(N_WORDS if counting else _FEWEST_WORDS, np.int64)
-        self._meta = np.array([0, 1, 0, 0, 0])
-        self._index = np.zeros(I_WORDS * 64, np.int64)
+        self._meta = np.zeros(M_WORDS, np.int64)
+        self._meta[NODES] = 1
+        self._index = np.zeros(I_WORDS * _FEWEST_CELLS, np.int64)
         self._made = np.zeros(3 * 64, np.int64)
         self._total = np.zeros(16, np.int64)
         self._path = np.zeros(256, np.int64)
@@ -133,9 +139,9 @@ class Store:
             if options.by_position:
                 edge = NEVER
             if status == MORE_HEAP:
-                self._make_room(edge, int(self._lanes[batch.lane[at], L_SLOTS]))
+                self._make_room(edge)
             elif status == MORE_NODES:
-                self._more_nodes(edge, int(self._lanes[batch.lane[at], L_SLOTS]))
+                self._more_nodes(edge)
             elif status == MORE_STACK:
                 self._path, self._waiting = (
                     np.zeros(2 * len(it), np.int64) for it in (self._path, self._waiting)
@@ -154,26 +160,24 @@ class Store:
             return nothing_found()
         return Found(offsets[: made + 1], rows[: offsets[made]], labels[: offsets[made]])
 
-    def _possible(self, slots: int) -> int:
-        assert self._layout is not None
-        return (slots + 1) * (self._layout.most_marks + 1)
-
-    def _make_room(self, edge: int, slots: int) -> None:
-        """Room for one more event in a lane of so many slots, and for as much again as lives."""
-        assert self._layout is not None
-        possible = self._possible(slots)
-        self._copy(edge, np.arange(len(self._lanes)), 2 * int(self._meta[NEED]))
-        self._enter_all(possible)
+    def _make_room(self, edge: int) -> None:
+        """Room for the event that asked for it, and for as much again as lives."""
+        words, slots = int(self._meta[NEED]), int(self._meta[NEED_SLOTS])
+        if int(self._meta[TOP]) + words > len(self._heap):
+            self._copy(edge, np.arange(len(self._lanes)), 2 * words)
+        if 2 * I_WORDS * (int(self._meta[CELLS]) + 2 * (slots + 1)) > len(self._index):
+            self._enter_all(slots)
         cells = len(self._made) // 3
-        while 6 * possible + 6 > 3 * cells:
+        while cells < 2 * (slots + 1):
             cells *= 2
         if 3 * cells > len(self._made):
             self._made = np.zeros(3 * cells, np.int64)
 
-    def _more_nodes(self, edge: int, slots: int) -> None:
+    def _more_nodes(self, edge: int) -> None:
+        more = int(self._meta[NEED_NODES])
         self._copy(edge, np.arange(len(self._lanes)))
         live = int(self._meta[NODES])
-        wanted = (2 * live + 4 * self._possible(slots) + 8) * N_WORDS
+        wanted = 2 * (live + more) * N_WORDS
         if wanted > len(self._nodes):
             nodes = np.zeros(max(wanted, 2 * len(self._nodes)), np.int64)
             nodes[: live * N_WORDS] = self._nodes[: live * N_WORDS]
@@ -186,7 +190,7 @@ class Store:
         layout = self._tables.layout(self._words)
         old = self._layout
         needed = int(measure(self._heap, self._lanes, lanes, old, layout, edge))
-        heap = np.zeros(max(_FEWEST_WORDS, 2 * needed + words), np.int64)
+        heap = np.zeros(2 * needed + words + _SPARE_WORDS, np.int64)
         table = np.zeros((len(lanes), self._lane_words(layout)), np.int64)
         self._meta[TOP] = copy(self._heap, self._lanes, lanes, old, layout, edge, heap, table)
         self._heap, self._lanes, self._layout = heap, table, layout
@@ -197,11 +201,9 @@ class Store:
     def _enter_all(self, more: int) -> None:
         """Makes the index anew, with room for so many slots more."""
         assert self._layout is not None
-        if not np.any(self._layout.indexed >= 0):
-            return
         live = int(self._lanes[:, L_SLOTS].sum())
-        cells = 64
-        while cells < 4 * (live + more + 1):
+        cells = _FEWEST_CELLS
+        while cells < 8 * (live + more + 1) + len(self._lanes):
             cells *= 2
         self._index = np.zeros(I_WORDS * cells, np.int64)
         self._meta[CELLS] = enter_everything(self._index, self._heap, self._lanes, self._layout)
@@ -234,6 +236,7 @@ class Store:
         renumbered = self._tests.keep(kept)
         for word, values in held:
             set_stored_words(self._heap, self._lanes, *where, word, renumbered[np.maximum(values, -1)])
+        self._enter_all(0)
         self._texts_in_use = self._tests.numbered
 
     def collect(self, edge: int) -> None:
@@ -278,6 +281,7 @@ class Store:
         self._nodes = np.array(state["nodes"], np.int64)
         self._meta = np.array(state["meta"], np.int64)
         self._meta[STAMP] = 0
+        self._made[:] = 0
         self._total = np.array(state["total"], np.int64)
         self._words, self._texts_in_use = (int(item) for item in state["words"])
         laid_out = self._lanes.shape[1] > L_BLOCKS

@@ -7,15 +7,17 @@ that can be reached over these classes are all met here, between two batches, so
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from graphlib import CycleError, TopologicalSorter
+from itertools import product
 
 import numpy as np
 import numpy.typing as npt
 
 from cepheid.automata.srt_determinise import NEW, ROOT, Choices, Goal, Outcome, Place
 from cepheid.automata.srt_minimise import RegisterAutomaton
+from cepheid.evaluators.configurations.live import Word, live_words
 from cepheid.kernels.config_shape import BASE, NOWHERE, OTHER, S_COLUMNS, STAY, W_WORDS, Layout, Moves
 from cepheid.kernels.stream import BEGINS, ENDS, TURNS
 from cepheid.matches.found import Ints
@@ -56,16 +58,19 @@ class Tables:
         columns: Columns,
         sums_starts: bool,
         equality: Callable[[int], tuple[int, int, int] | None],
+        reads: Callable[[int], tuple[tuple[int, ...], ...]],
     ) -> None:
         """`order[test]`: the places of its registers, in the order its program numbers them. With `sums_starts`
         numbers of different starts are kept as vectors, if nothing asks how a partial match began. `equality[test]`: as
-        `Tests.equality`."""
+        `Tests.equality`. `reads[test]`: per register the words of a column that the test reads."""
         self._automaton = automaton
         self._order = order
         self.columns = columns
         self._equality = equality
+        self._reads = reads
         self.vectors = sums_starts and self._is_free_of_starts()
         self._indexed: dict[int, int] = self._words_to_index()
+        self._live = None if automaton.classes is None else live_words(automaton, self._read)
         self._choices: dict[tuple[int, int], Choices] = {}
         self._classes = 0
         self.moves: Moves
@@ -104,6 +109,33 @@ class Tables:
     def _regions(self) -> Ints:
         return np.array([self._automaton.columns(state) for state in range(len(self._automaton))], np.int64)
 
+    def _read(self, test: int, columns: tuple[int, ...]) -> set[Word]:
+        """The words that a test reads of these columns."""
+        taken = [columns[place] for place in self._order[test]] if test < len(self._order) else columns[:1]
+        return {
+            (column, word) for column, words in zip(taken, self._reads(test), strict=True) for word in words
+        }
+
+    def _key(self, state: int) -> tuple[int, ...]:
+        """The words that tell the slots apart which are made for a state. Where not all classes of events are known,
+        they are all that any test reads."""
+        if self._live is not None:
+            live: Iterable[Word] = self._live[state]
+        else:
+            tests = range(len(self._automaton.tests) + len(self._automaton.windows))
+            words = {word for test in tests for read in self._reads(test) for word in read}
+            live = product(range(1, self._automaton.columns(state) + 1), words)
+        return tuple(sorted(self.columns.at(column) + word for column, word in live))
+
+    def _kinds(self) -> tuple[Ints, Ints]:
+        """By state its kind, and by kind the words."""
+        kinds: dict[tuple[int, tuple[int, ...]], int] = {}
+        kind = [
+            kinds.setdefault((self._automaton.columns(state), self._key(state)), len(kinds))
+            for state in range(len(self._automaton))
+        ]
+        return np.array(kind, np.int64), _padded([list(words) for _, words in kinds], -1)
+
     def layout(self, words: int) -> Layout:
         """The words of a slot whose numbers have so many."""
         region = self._regions()
@@ -119,7 +151,6 @@ class Tables:
         size = numbers + states * words
         if self.vectors:
             size[1:] = numbers[1:] + W_WORDS
-        most = max(len(outcome.marks) for choices in self._choices.values() for outcome in choices.outcomes)
         return Layout(
             region,
             number,
@@ -132,7 +163,7 @@ class Tables:
             words,
             np.array([self._indexed.get(columns, -1) for columns in range(regions)], np.int64),
             self.vectors,
-            most,
+            *self._kinds(),
         )
 
     def _flat(self, classes: int) -> Moves:
@@ -147,7 +178,7 @@ class Tables:
                 continue
             choice[state, klass] = flat.choice(state, choices)
             where = (int(region[state]), klass)
-            if not all(_is_idle(state, outcome) for outcome in choices.outcomes):
+            if self._is_looked_at(state, choices):
                 reacting.setdefault(where, []).append(state)
             if any(mark.accepts for outcome in choices.outcomes for mark in outcome.marks):
                 accepting.setdefault(where, []).append(state)
@@ -164,21 +195,37 @@ class Tables:
             choice,
             _by_region(reacting, regions, classes),
             in_order,
-            self._creates(region, classes),
+            *self._creates(region, regions, classes),
             self._equals(region, regions, classes),
             _by_region(accepting, regions, classes),
         )
 
-    def _creates(self, region: Ints, classes: int) -> Ints:
-        """By class, the most slots that remember events which an event makes: at all from those that remember none,
-        and from each other."""
-        creates = np.zeros((classes, 2), np.int64)
+    def _creates(self, region: Ints, regions: int, classes: int) -> tuple[Ints, Ints, Ints]:
+        """By class and region, the most slots of each region that one slot makes, and the most nodes; after the
+        regions, what a root makes. An outcome decides for every state by itself."""
+        creates = np.zeros((classes, regions + 1, regions), np.int64)
+        extends = np.zeros((classes, regions + 1), np.int64)
         for (state, klass), choices in self._choices.items():
-            most = max(
-                sum(goal.place is Place.OTHER for goal in _goals(outcome)) for outcome in choices.outcomes
-            )
-            creates[klass, int(region[state] > 0)] += most
-        return creates
+            slots = np.zeros(regions, np.int64)
+            nodes = 0
+            for outcome in choices.outcomes:
+                goals = _goals(outcome)
+                targets = [region[goal.state] for goal in goals if goal.place is not Place.STAY]
+                slots = np.maximum(slots, np.bincount(targets, minlength=regions) if targets else 0)
+                # A list that goes to another slot may meet one that is there.
+                nodes = max(nodes, len(goals) + sum(goal.place is Place.OTHER for goal in goals))
+            if region[state] == ROOT:
+                creates[klass, regions] = np.maximum(creates[klass, regions], slots)
+                extends[klass, regions] = max(extends[klass, regions], nodes)
+            elif self._is_looked_at(state, choices):
+                creates[klass, region[state]] += slots
+                extends[klass, region[state]] += nodes
+        most = np.stack([creates.sum(axis=2).max(axis=1), extends.max(axis=1)], axis=1)
+        return creates, extends, most
+
+    @staticmethod
+    def _is_looked_at(state: int, choices: Choices) -> bool:
+        return not all(_is_idle(state, outcome) for outcome in choices.outcomes)
 
     def _equals(self, region: Ints, regions: int, classes: int) -> Ints:
         """By region and class, the word of the event that the indexed word of a slot must equal for it to move."""
@@ -256,6 +303,16 @@ class Tables:
                     return False
         return True
 
+    def sources(self, goal: Goal) -> list[int]:
+        """For each word that tells the slots of a goal apart, the word of the slot it is taken from, -1 for the event's
+        own."""
+        found = []
+        for word in self._key(goal.state) if goal.place is Place.OTHER else ():
+            place, offset = divmod(word - self.columns.at(1), self.columns.column)
+            column = goal.carry[place]
+            found.append(-1 if column == NEW else self.columns.at(column) + offset)
+        return found
+
     def columns_of(self, test: int, columns: tuple[int, ...]) -> list[int]:
         """The words at which the columns a test reads begin, in the order of its program."""
         places = self._order[test] if test < len(self._order) else (0,)
@@ -303,6 +360,8 @@ class _Flat:
         reacting: Ints,
         in_order: npt.NDArray[np.bool_],
         creates: Ints,
+        extends: Ints,
+        most: Ints,
         equals: Ints,
         accepting: Ints,
     ) -> Moves:
@@ -315,6 +374,8 @@ class _Flat:
             reacting,
             in_order,
             creates,
+            extends,
+            most,
             equals,
             accepting,
             np.array(self._asked_first, np.int64),
@@ -330,6 +391,7 @@ class _Flat:
             np.array([goal.state for goal in self._goals], np.int64),
             np.array([_PLACES[goal.place] for goal in self._goals], np.int64),
             _padded(carries, _NONE),
+            _padded([self._tables.sources(goal) for goal in self._goals], -1),
         )
 
 

@@ -1,0 +1,57 @@
+"""Which words of the events they remember tell partial matches apart: those that some later test may read.
+
+In: a register automaton, worked out for all classes of events, and the words of a record that each test reads. Out: by
+state, the words that are read of each column before it is dropped: liveness, as in a compiler, along moves that stay
+and moves that take columns along. Partial matches in one state that agree in these words have the same future.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from cepheid.automata.srt_determinise import NEW, Choices, Place
+from cepheid.automata.srt_minimise import RegisterAutomaton
+
+Word = tuple[int, int]  # a column, from 1 on, and a word of it
+Step = tuple[int, tuple[int, ...] | None]  # a state and the columns that are taken there; None: all stay
+
+
+def live_words(
+    automaton: RegisterAutomaton, read: Callable[[int, tuple[int, ...]], set[Word]]
+) -> list[frozenset[Word]]:
+    """By state, the words; `read`: those that a test reads of columns."""
+    assert automaton.classes is not None
+    live: list[set[Word]] = []
+    steps: list[set[Step]] = []
+    for state in range(len(automaton)):
+        choices = [automaton.choices(state, satisfied) for satisfied in automaton.classes]
+        asked = {(item.test, item.columns) for one in choices for item in one.asked}
+        live.append({word for test, columns in asked for word in read(test, columns) if word[0] > 0})
+        steps.append({step for one in choices for step in _steps(one)})
+    changed = True
+    while changed:
+        changed = False
+        for state, ours in enumerate(live):
+            before = len(ours)
+            for target, carry in steps[state]:
+                ours |= _taken(live[target], carry)
+            changed |= len(ours) != before
+    return [frozenset(words) for words in live]
+
+
+def _steps(choices: Choices) -> set[Step]:
+    goals = {
+        goal for one in choices.outcomes for goal in (one.skip, *(mark.goal for mark in one.marks)) if goal
+    }
+    return {
+        (goal.state, goal.carry if goal.place is Place.OTHER else None)
+        for goal in goals
+        if goal.place is not Place.BASE
+    }
+
+
+def _taken(words: set[Word], carry: tuple[int, ...] | None) -> set[Word]:
+    """The words by the columns that they were in before."""
+    if carry is None:
+        return words
+    return {(carry[column - 1], word) for column, word in words if carry[column - 1] != NEW}
