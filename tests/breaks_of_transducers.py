@@ -16,11 +16,13 @@ HIDES = f"{CONFIGURATIONS}::test_an_iteration_hides_the_variables_around_it"
 VECTORS = "tests/evaluators/test_configurations_vectors.py"
 SPEC = "tests/test_spec.py"
 EXPLAIN = "tests/plan/test_explain.py"
+ASKED = "tests/evaluators/test_questions.py"
 
 DETERMINISE = "automata/srt_determinise.py"
 TRIM = "automata/srt_trim.py"
 ATTACH = "rewrite/attach.py"
 EMIT = "kernels/config_emit.py"
+QUESTIONS = "evaluators/configurations/questions.py"
 COLLECT = "kernels/config_collect.py"
 EVALUATOR = "evaluators/configurations/evaluator.py"
 
@@ -383,5 +385,53 @@ TRANSDUCERS: tuple[Break, ...] = (
         "pass",
         "configurations index: what is moved is found where it is",
         (VECTORS,),
+    ),
+    Break(
+        "kernels/tests.py",
+        "_run",
+        "ends, store = word_from(row, P_ENDS), word_from(row, P_STORE)  # an answer may be a new text",
+        "pass",
+        "questions: texts that an answer moved are found where they are",
+        (ASKED,),
+    ),
+    Break(
+        "kernels/answers.py",
+        "_place",
+        "while same < words and (",
+        "while same < words - 2 and (",
+        "questions: an answer is that to all values of its key",
+        (ASKED,),
+    ),
+    Break(
+        QUESTIONS,
+        "_with_others",
+        "if not any(is_known):",
+        "if True:",
+        "questions: a new value is asked about with all of the other side at once",
+        (ASKED,),
+    ),
+    Break(
+        QUESTIONS,
+        "_make_room",
+        "wanted = min(4 * cells, 2 * MOST_ANSWERS)",
+        "wanted = 4 * cells",
+        "questions: answers are forgotten where they are too many",
+        (ASKED,),
+    ),
+    Break(
+        "evaluators/configurations/tests.py",
+        "_renumber",
+        "question.forget(texts)",
+        "pass",
+        "questions: no answer outlives the numbers of its texts",
+        (ASKED,),
+    ),
+    Break(
+        "evaluators/configurations/compile.py",
+        "_about",
+        "form not in (tags.MICROS, tags.NANOS, tags.ANY)",
+        "form != tags.ANY",
+        "questions: a time is asked about with its zone",
+        (ASKED,),
     ),
 )
