@@ -15,12 +15,16 @@ CONFIGURATIONS_WORK = "tests/test_configurations_work.py"
 HIDES = f"{CONFIGURATIONS}::test_an_iteration_hides_the_variables_around_it"
 VECTORS = "tests/evaluators/test_configurations_vectors.py"
 SPEC = "tests/test_spec.py"
-EXPLAIN = "tests/plan/test_explain.py"
+GATHERED = "tests/rewrite/test_attach_sets.py"
+LATE = f"{GATHERED}::test_one_event_of_a_set_decides_for_all"
+WHOLE = f"{GATHERED}::test_what_no_one_event_decides_is_asked_of_whole_matches"
 ASKED = "tests/evaluators/test_questions.py"
 
 DETERMINISE = "automata/srt_determinise.py"
 TRIM = "automata/srt_trim.py"
 ATTACH = "rewrite/attach.py"
+ATTACH_SETS = "rewrite/attach_sets.py"
+CHECKED = "evaluators/configurations/checked.py"
 EMIT = "kernels/config_emit.py"
 QUESTIONS = "evaluators/configurations/questions.py"
 COLLECT = "kernels/config_collect.py"
@@ -155,27 +159,11 @@ TRANSDUCERS: tuple[Break, ...] = (
         ),
     ),
     Break(
-        "automata/srt_of_pattern.py",
-        "_check_bound",
-        "if before is not None and register not in before:",
-        "if False:",
-        "attach: what is read was bound before",
-        (EXPLAIN,),
-    ),
-    Break(
         "rewrite/attach_atoms.py",
         "on_last",
         "if names & bound(right):",
         "if not names & bound(left):",
         "attach: a filter goes to the last event it reads",
-        (COMPARES,),
-    ),
-    Break(
-        "rewrite/attach_atoms.py",
-        "_on_bound",
-        "body=_on_every_atom(condition, pattern.body)",
-        "body=pattern.body",
-        "attach: a filter on a set is asked of its events",
         (COMPARES,),
     ),
     Break(
@@ -433,5 +421,69 @@ TRANSDUCERS: tuple[Break, ...] = (
         "form != tags.ANY",
         "questions: a time is asked about with its zone",
         (ASKED,),
+    ),
+    Break(
+        ATTACH_SETS,
+        "wants_more",
+        "!= self.negated",
+        "!= False",
+        "sets: of what is not below, the lowest decides",
+        (LATE,),
+    ),
+    Break(
+        ATTACH_SETS,
+        "_harder",
+        "if compared.may_be_nan:",
+        "if False:",
+        "sets: what equals nothing gives way to a number",
+        (LATE,),
+    ),
+    Break(
+        ATTACH_SETS,
+        "_noted",
+        "if len(self._plurals) > 1 or ",
+        "if ",
+        "sets: an event without a value fails only where there is one to compare it with",
+        (LATE,),
+    ),
+    Break(
+        ATTACH_SETS,
+        "_compared",
+        "_MIRRORED[inner.op]",
+        "inner.op",
+        "sets: on the right of a comparison the other extreme decides",
+        (LATE,),
+    ),
+    Break(
+        ATTACH_SETS,
+        "_tests",
+        "for roles in combinations(sorted(inside), count):",
+        "for roles in ([tuple(sorted(inside))] if count else []):",
+        "sets: an event is compared in every role that it has",
+        (LATE,),
+    ),
+    Break(
+        ATTACH,
+        "_with_rounds_gathered",
+        "if len(scope) > 1:",
+        "if False:",
+        "sets: events of one round go together",
+        (WHOLE,),
+    ),
+    Break(
+        CHECKED,
+        "_passing",
+        "_distinct(Found(found.offsets, found.rows, self._label[found.labels]))",
+        "Found(found.offsets, found.rows, self._label[found.labels])",
+        "checks: a match that passes in two ways is one",
+        (f"{GATHERED}::test_a_match_that_passes_in_two_ways_is_one",),
+    ),
+    Break(
+        CHECKED,
+        "only",
+        "self._rows, self._table = rows, ",
+        "self._rows, self._table = self._rows[: len(rows)], ",
+        "checks: attributes are those of the rows that are kept",
+        (f"{GATHERED}::test_events_that_no_candidate_holds_are_forgotten",),
     ),
 )
