@@ -85,8 +85,8 @@ TRANSDUCERS: tuple[Break, ...] = (
     Break(
         DETERMINISE,
         "_outcome",
-        "marking.setdefault(label, set()).update(reached)",
-        "marking[label] = set(reached)",
+        "marking.setdefault(move.label, set()).update(move.reached)",
+        "marking[move.label] = set(move.reached)",
         "registers determinised: runs that mark the same are together",
         (REGISTERS,),
     ),
