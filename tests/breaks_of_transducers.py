@@ -17,7 +17,6 @@ VECTORS = "tests/evaluators/test_configurations_vectors.py"
 SPEC = "tests/test_spec.py"
 GATHERED = "tests/rewrite/test_attach_sets.py"
 LATE = f"{GATHERED}::test_one_event_of_a_set_decides_for_all"
-WHOLE = f"{GATHERED}::test_what_no_one_event_decides_is_asked_of_whole_matches"
 ASKED = "tests/evaluators/test_questions.py"
 
 DETERMINISE = "automata/srt_determinise.py"
@@ -468,7 +467,7 @@ TRANSDUCERS: tuple[Break, ...] = (
         "if len(scope) > 1:",
         "if False:",
         "sets: events of one round go together",
-        (WHOLE,),
+        (f"{GATHERED}::test_events_of_one_round_go_together",),
     ),
     Break(
         CHECKED,

@@ -113,6 +113,14 @@ def test_a_match_that_passes_in_two_ways_is_one() -> None:
     assert cepheid.count(table, query) == 3
 
 
+def test_events_of_one_round_go_together() -> None:
+    """Each round adds up to 4; the first of one round and the second of the other to 6."""
+    query = "SELECT * FROM s WHERE (A AS x ; B AS y FILTER x.v + y.v <= z.v)+ ; C AS z"
+    table = stream("ABABC", v=[1, 3, 3, 1, 4])
+    assert [0, 1, 2, 3, 4] in positions(table, query)
+    assert positions(table, query) == positions(table, query, evaluator="semantics")
+
+
 def test_events_that_no_candidate_holds_are_forgotten(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(checked, "_SPARE", 8)
     table = stream("AAC" * 40, v=[1, 2, 3, 3, 1, 1, 2, 2, 2, 1, 2, 1] * 10)
