@@ -1767,7 +1767,7 @@ N_ARY = (
     ),
     Break(
         "evaluators/configurations/tests.py",
-        "load",
+        "_renumber",
         "        self._note_addresses()\n",
         "",
         "n-ary: a loaded program finds its texts",

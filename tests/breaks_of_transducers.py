@@ -17,12 +17,17 @@ VECTORS = "tests/evaluators/test_configurations_vectors.py"
 ROOM = "tests/evaluators/test_configurations_room.py"
 SHARING = "tests/evaluators/test_configurations_sharing.py"
 SPEC = "tests/test_spec.py"
-EXPLAIN = "tests/plan/test_explain.py"
+GATHERED = "tests/rewrite/test_attach_sets.py"
+LATE = f"{GATHERED}::test_one_event_of_a_set_decides_for_all"
+ASKED = "tests/evaluators/test_questions.py"
 
 DETERMINISE = "automata/srt_determinise.py"
 TRIM = "automata/srt_trim.py"
 ATTACH = "rewrite/attach.py"
+ATTACH_SETS = "rewrite/attach_sets.py"
+CHECKED = "evaluators/configurations/checked.py"
 EMIT = "kernels/config_emit.py"
+QUESTIONS = "evaluators/configurations/questions.py"
 COLLECT = "kernels/config_collect.py"
 EVALUATOR = "evaluators/configurations/evaluator.py"
 STORE = "evaluators/configurations/store.py"
@@ -82,8 +87,8 @@ TRANSDUCERS: tuple[Break, ...] = (
     Break(
         DETERMINISE,
         "_outcome",
-        "marking.setdefault(label, set()).update(reached)",
-        "marking[label] = set(reached)",
+        "marking.setdefault(move.label, set()).update(move.reached)",
+        "marking[move.label] = set(move.reached)",
         "registers determinised: runs that mark the same are together",
         (REGISTERS,),
     ),
@@ -156,27 +161,11 @@ TRANSDUCERS: tuple[Break, ...] = (
         ),
     ),
     Break(
-        "automata/srt_of_pattern.py",
-        "_check_bound",
-        "if before is not None and register not in before:",
-        "if False:",
-        "attach: what is read was bound before",
-        (EXPLAIN,),
-    ),
-    Break(
         "rewrite/attach_atoms.py",
         "on_last",
         "if names & bound(right):",
         "if not names & bound(left):",
         "attach: a filter goes to the last event it reads",
-        (COMPARES,),
-    ),
-    Break(
-        "rewrite/attach_atoms.py",
-        "_on_bound",
-        "body=_on_every_atom(condition, pattern.body)",
-        "body=pattern.body",
-        "attach: a filter on a set is asked of its events",
         (COMPARES,),
     ),
     Break(
@@ -442,5 +431,117 @@ TRANSDUCERS: tuple[Break, ...] = (
         "pass",
         "configurations tidy: slots are found by the new numbers of their texts",
         (SHARING,),
+    ),
+    Break(
+        "kernels/tests.py",
+        "_run",
+        "ends, store = word_from(row, P_ENDS), word_from(row, P_STORE)  # an answer may be a new text",
+        "pass",
+        "questions: texts that an answer moved are found where they are",
+        (ASKED,),
+    ),
+    Break(
+        "kernels/answers.py",
+        "_place",
+        "while same < words and (",
+        "while same < words - 2 and (",
+        "questions: an answer is that to all values of its key",
+        (ASKED,),
+    ),
+    Break(
+        QUESTIONS,
+        "_with_others",
+        "if not any(is_known):",
+        "if True:",
+        "questions: a new value is asked about with all of the other side at once",
+        (ASKED,),
+    ),
+    Break(
+        QUESTIONS,
+        "_make_room",
+        "wanted = min(4 * cells, 2 * MOST_ANSWERS)",
+        "wanted = 4 * cells",
+        "questions: answers are forgotten where they are too many",
+        (ASKED,),
+    ),
+    Break(
+        "evaluators/configurations/tests.py",
+        "_renumber",
+        "question.forget(texts)",
+        "pass",
+        "questions: no answer outlives the numbers of its texts",
+        (ASKED,),
+    ),
+    Break(
+        "evaluators/configurations/compile.py",
+        "_about",
+        "form not in (tags.MICROS, tags.NANOS, tags.ANY)",
+        "form != tags.ANY",
+        "questions: a time is asked about with its zone",
+        (ASKED,),
+    ),
+    Break(
+        ATTACH_SETS,
+        "wants_more",
+        "!= self.negated",
+        "!= False",
+        "sets: of what is not below, the lowest decides",
+        (LATE,),
+    ),
+    Break(
+        ATTACH_SETS,
+        "_harder",
+        "if compared.may_be_nan:",
+        "if False:",
+        "sets: what equals nothing gives way to a number",
+        (LATE,),
+    ),
+    Break(
+        ATTACH_SETS,
+        "_noted",
+        "if len(self._plurals) > 1 or ",
+        "if ",
+        "sets: an event without a value fails only where there is one to compare it with",
+        (LATE,),
+    ),
+    Break(
+        ATTACH_SETS,
+        "_compared",
+        "_MIRRORED[inner.op]",
+        "inner.op",
+        "sets: on the right of a comparison the other extreme decides",
+        (LATE,),
+    ),
+    Break(
+        ATTACH_SETS,
+        "_tests",
+        "for roles in combinations(sorted(inside), count):",
+        "for roles in ([tuple(sorted(inside))] if count else []):",
+        "sets: an event is compared in every role that it has",
+        (LATE,),
+    ),
+    Break(
+        ATTACH,
+        "_with_rounds_gathered",
+        "if len(scope) > 1:",
+        "if False:",
+        "sets: events of one round go together",
+        (f"{GATHERED}::test_events_of_one_round_go_together",),
+    ),
+    Break(
+        CHECKED,
+        "_passing",
+        "_distinct(Found(found.offsets, found.rows, self._label[found.labels]))",
+        "Found(found.offsets, found.rows, self._label[found.labels])",
+        "checks: a match that passes in two ways is one",
+        (f"{GATHERED}::test_a_match_that_passes_in_two_ways_is_one",),
+    ),
+    Break(
+        CHECKED,
+        "only",
+        "self._rows, self._table = rows, ",
+        "self._rows, self._table = self._rows[: len(rows)], ",
+        "checks: attributes are those of the rows that are kept",
+        (f"{GATHERED}::test_events_that_no_candidate_holds_are_forgotten",),
     ),
 )

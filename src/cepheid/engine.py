@@ -25,6 +25,7 @@ from cepheid.automata.srt_minimise import register_automaton
 from cepheid.errors import CepheidError
 from cepheid.evaluators.chain.evaluator import ChainEvaluator
 from cepheid.evaluators.compact.evaluator import CompactEvaluator
+from cepheid.evaluators.configurations.checked import Checked
 from cepheid.evaluators.configurations.evaluator import ConfigurationsEvaluator
 from cepheid.evaluators.configurations.selection import HOW, Selection
 from cepheid.evaluators.interface import Evaluator, Events, part_of
@@ -444,6 +445,12 @@ def evaluator_for(plan: Plan, counting: bool, limit: int | None) -> Evaluator:
 def _configurations(plan: Plan, transducer: SRT, counting: bool, limit: int | None) -> Evaluator:
     query = plan.rewritten
     registers = register_automaton(transducer, query.window is not None)
-    if query.strategy not in HOW:
+    chooses = query.strategy in HOW
+    if not chooses and not transducer.checks:
         return ConfigurationsEvaluator(registers, query, plan.schema, counting, limit)
-    return Selection(ConfigurationsEvaluator(registers, query, plan.schema), query.strategy, counting, limit)
+    inner: Evaluator = ConfigurationsEvaluator(registers, query, plan.schema)
+    if transducer.checks:
+        names = {item.name for item in plan.shown}
+        own = (False, None) if chooses else (counting, limit)
+        inner = Checked(inner, transducer.checks, names, plan.schema.arrow, *own)
+    return Selection(inner, query.strategy, counting, limit) if chooses else inner

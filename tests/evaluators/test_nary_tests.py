@@ -34,25 +34,21 @@ from cepheid.algebra.conditions import (
     Literal,
     Negation,
     rebuild,
-    variables,
 )
 from cepheid.errors import CepheidError
 from cepheid.evaluators.configurations.forms import NoTestError
 from cepheid.evaluators.configurations.tests import Tests
 from cepheid.kernels import tests as kernel
 from cepheid.kernels.tests import NULL_WORD
-from cepheid.schema import Schema, schema_of
+from cepheid.schema import Schema
 from cepheid.semantics import values as definition
 from cepheid.streams.plain import plain_table
-from expressions import LARGE, NAN, NUMBERS, REALS, TEXTS, array
+from expressions import LARGE, NAN, NUMBERS, REALS, TEXTS
 from generators import Choices, Drawn, Seeded, chance, pick
+from holding import check, columns, schema_for
 
 OPERATORS = ("=", "<>", "<", "<=", ">", ">=")
 EVENTS: tuple[str | None, ...] = (None, "r", "q")
-
-
-def schema_for(table: pa.Table) -> Schema:
-    return schema_of(table.schema, time="k", type=None)
 
 
 def given_to(
@@ -83,19 +79,6 @@ def condition(choices: Choices) -> Condition:
     )
 
 
-class Stored:
-    """The records of some events, word by word, as an arena might keep them."""
-
-    def __init__(self, ours: Tests, rows: np.ndarray) -> None:
-        self.stride = len(rows) + 1
-        self.words = np.full(3 + self.stride * max(ours.record, 1), -7)
-        for word in range(ours.record):
-            self.words[3 + word * self.stride : 3 + word * self.stride + len(rows)] = rows[:, word]
-
-    def at(self, *rows: int) -> np.ndarray:
-        return np.array([*rows, 0], np.int64) + 3
-
-
 def compiled(conditions: Sequence[Condition], schema: Schema) -> tuple[list[Condition], Tests]:
     """The conditions that have a compiled form, and their tests."""
     fit = []
@@ -108,33 +91,6 @@ def compiled(conditions: Sequence[Condition], schema: Schema) -> tuple[list[Cond
     return fit, Tests(fit, schema)
 
 
-def check(
-    conditions: Sequence[Condition], table: pa.Table, ours: Tests | None = None, most: int = 40
-) -> None:
-    """Compares what holds of combinations of rows with the definition."""
-    ours = ours or Tests(conditions, schema_for(table))
-    events = table.to_pylist()
-    half = len(events) // 2
-    first = ours.of(table, np.arange(half))
-    rows = np.concatenate([first, ours.of(table, np.arange(half, len(events)))])
-    stored = Stored(ours, rows)
-    for number, condition in enumerate(conditions):
-        registers = ours.registers[number]
-        assert set(registers) == variables(condition)
-        combinations = list(itertools.product(range(len(events)), repeat=1 + len(registers)))
-        for now, *places in combinations[:: max(1, len(combinations) // most)]:
-            bound = {None: events[now]} | {
-                name: events[place] for name, place in zip(registers, places, strict=True)
-            }
-            at = stored.at(*places)
-            holds = kernel.holds(ours.program, number, rows, now, stored.words, at, stored.stride)
-            assert holds == definition.holds(condition, bound), (condition, bound)
-            equal = ours.equality(number)
-            if equal is not None:
-                word, register, other = equal
-                assert holds == (rows[now, word] == stored.words[at[register] + other * stored.stride])
-
-
 @settings(max_examples=300)
 @given(st.data())
 def test_conditions_hold_of_words_as_of_events(data: st.DataObject) -> None:
@@ -144,8 +100,7 @@ def test_conditions_hold_of_words_as_of_events(data: st.DataObject) -> None:
 @pytest.mark.parametrize("seed", range(40))
 def test_many_conditions_hold_of_words_as_of_events(seed: int) -> None:
     choices = Seeded(seed)
-    fit = sum(check_some(choices, 6) for _ in range(20))
-    assert fit > 100  # of 120
+    assert sum(check_some(choices, 6) for _ in range(20)) == 120
 
 
 def check_some(choices: Choices, count: int = 3) -> int:
@@ -162,16 +117,6 @@ def of(name: str, register: str = "r") -> Attribute:
 
 def here(name: str) -> Attribute:
     return Attribute(None, name)
-
-
-def columns(**given: tuple[Sequence[Any], pa.DataType]) -> pa.Table:
-    arrays = {name: array(list(values), dtype) for name, (values, dtype) in given.items()}
-    length = max(len(item) for item in arrays.values())
-    arrays = {
-        name: pa.concat_arrays([item, pa.nulls(length - len(item), item.type)])
-        for name, item in arrays.items()
-    }
-    return pa.table({"k": pa.array(range(length), pa.int64()), **arrays})
 
 
 NUMBER_COLUMNS = {
@@ -361,22 +306,9 @@ def test_narrow_columns_need_no_bits_for_null() -> None:
     assert (ours.record, ours.words) == (2, 2)
 
 
-DIFFERENCE = Arithmetic("-", here("v"), of("v"))
-
-
 @pytest.mark.parametrize(
     ("condition", "reason"),
     [
-        (
-            Like(Call("coalesce", (here("s"), of("s"))), "a%"),
-            "looks for a pattern in texts of several events",
-        ),
-        (Comparison("=", Call("concat", (here("s"), of("s"))), Literal("a")), "takes concat"),
-        (
-            Comparison("=", Call("round", (DIFFERENCE, Literal(-1))), Literal(1)),
-            "to 0 to 15 digits, not to -1",
-        ),
-        (Comparison("=", Call("round", (here("v"), of("i"))), Literal(1)), "takes round"),
         (Comparison("<", Arithmetic("+", here("i"), of("i")), Literal(2**64)), "is no number of 64 bits"),
         (Comparison("<", here("i"), Attribute("r", "i", Index.PREVIOUS)), "one event among many"),
         (Comparison("<", here("i"), Aggregate("max", of("i"))), "aggregates"),

@@ -218,6 +218,15 @@ def test_a_printed_query_parses_back(query: Query) -> None:
     assert again == query
 
 
+def test_copies_of_a_condition_that_can_hold_elsewhere_parse_back() -> None:
+    """Where the first part is left out, nothing is in the register; the text says that twice, the query once."""
+    query = lower(parse("@([v = 3], @([v = 1] > r?, [v > r.v]?), [v = 2]) WITHIN 5 EVENTS"))
+    check_scope(query)
+    again = lower(parse(print_query(query)))
+    check_scope(again)
+    assert again == query
+
+
 @settings(max_examples=300)
 @given(readings())
 def test_a_printed_expression_parses_back(read: Reading) -> None:

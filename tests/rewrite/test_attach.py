@@ -101,7 +101,11 @@ def test_nothing_is_taken_apart_that_does_not_wait() -> None:
 @pytest.mark.parametrize(
     ("formula", "reason"),
     [
-        ("(A AS x FILTER x.v < z.v)+ ; C AS z", "FILTER x.v < z.v compares every round of an iteration"),
+        (
+            "((A+ IN X ; B AS z) FILTER X.v <> z.v)+ ; C",
+            "FILTER X.v <> z.v compares any number of events of a round",
+        ),
+        ("((A+ IN X ; B AS y) FILTER X.v < y.v + z.v)+ ; C AS z", "with one of their round and a later one"),
         (" ; ".join(f"((A AS x{i} FILTER x{i}.v < z.v) OR B)" for i in range(12)) + " ; C AS z", "too many"),
     ],
 )

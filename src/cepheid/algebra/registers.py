@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import assert_never
 
-from cepheid.algebra.conditions import Attribute, attributes
+from cepheid.algebra.conditions import Attribute, Condition, attributes
 from cepheid.algebra.expression_printing import print_name
 from cepheid.algebra.strings import (
     SKIP,
@@ -54,20 +54,22 @@ def check_registers(reading: Reading, window: Window | None) -> None:
 
 
 def _check_reads(reading: Reading, every: frozenset[str]) -> None:
-    """What stands once in the text may have become several nodes, `e+` is `e . e*`: one that can hold is enough."""
+    """What stands once in the text may have become several nodes, `e+` is `e . e*`, which are printed one by one: of
+    conditions that are equal one that can hold is enough."""
     found = list(_reads(reading, frozenset()))
-    sensible = {id(read) for read, stored in found if read.var in stored}
-    for read, stored in found:
-        if id(read) not in sensible:
+    sensible = {(read.var, condition) for read, condition, stored in found if read.var in stored}
+    for read, condition, stored in found:
+        if (read.var, condition) not in sensible:
             raise _empty(read, stored, every)
 
 
-def _reads(reading: Reading, stored: frozenset[str]) -> Iterator[tuple[Attribute, frozenset[str]]]:
-    """Every attribute of a register, with the registers that may hold an event there; `stored`: those that may when the
-    expression begins."""
+def _reads(reading: Reading, stored: frozenset[str]) -> Iterator[tuple[Attribute, Condition, frozenset[str]]]:
+    """Every attribute of a register and the condition it is in, with the registers that may hold an event there;
+    `stored`: those that may when the expression begins."""
     match reading:
         case Read(condition):
-            yield from ((read, stored) for read in attributes(condition) if read.var is not None)
+            reads = (read for read in attributes(condition) if read.var is not None)
+            yield from ((read, condition, stored) for read in reads)
         case Concat(parts):
             for part in parts:
                 yield from _reads(part, stored)

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 
 from cepheid.algebra.windows import Window
 from cepheid.automata.cea import Predicate
+from cepheid.rewrite.attach_sets import Check
 
 NOTHING: frozenset[str] = frozenset()
 
@@ -44,8 +45,9 @@ class Transition:
 @dataclass(frozen=True, slots=True)
 class SRT:
     """States are 0 … states-1; a run begins in state 0 with empty registers, at any event, and accepts when it enters a
-    state of `finals` by a transition that marks."""
+    state of `finals` by a transition that marks. `checks`: what matches have yet to pass, by names in the labels."""
 
     states: int
     transitions: tuple[Transition, ...]
     finals: frozenset[int]
+    checks: tuple[Check, ...] = ()

@@ -15,7 +15,6 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass
 from enum import Enum
-from itertools import product
 
 from cepheid.algebra.conditions import attributes
 from cepheid.algebra.windows import Window
@@ -87,6 +86,34 @@ class Choices:
     outcomes: tuple[Outcome, ...]
 
 
+@dataclass(frozen=True, slots=True)
+class _Numbered:
+    """A guard by the numbers of its predicates and tests: those that hold, and of each group that does not hold; the
+    registers and numbers of nested windows."""
+
+    predicates: frozenset[int]
+    tests: tuple[int, ...]
+    fails: tuple[tuple[frozenset[int], tuple[int, ...]], ...]
+    within: tuple[tuple[str, int], ...]
+
+
+@dataclass(frozen=True, slots=True)
+class _Move:
+    """What a member may do: a mark or a skip to what it reaches, where all tests of `needs` hold, as bits of those that
+    are asked, and not all of any of `fails`."""
+
+    transition: Transition
+    label: int
+    reached: frozenset[Member]
+    needs: int
+    fails: tuple[int, ...]
+
+    def is_open(self, holding: int) -> bool:
+        return holding & self.needs == self.needs and not any(
+            holding & group == group for group in self.fails
+        )
+
+
 class RegisterDeterminiser:
     """The determinised automaton, built where it is asked for. State 0 is the start.
 
@@ -102,18 +129,18 @@ class RegisterDeterminiser:
         tests: Numbering[Predicate] = Numbering()
         windows: Numbering[Window] = Numbering()
         labels: Numbering[frozenset[str]] = Numbering({frozenset(): 0})
-        self._leaving: list[list[tuple[Transition, int]]] = [[] for _ in range(srt.states)]
+        self._leaving: list[list[tuple[Transition, int, _Numbered]]] = [[] for _ in range(srt.states)]
         for transition in srt.transitions:
             guard = transition.guard
             for test in sorted(_tests(guard), key=repr):
                 (tests if registers_of(test) else predicates)[test]
             for _, window in sorted(guard.within, key=repr):
                 windows[window]
-            self._leaving[transition.source].append((transition, labels[transition.label]))
+            numbered = _numbered(guard, predicates, tests, windows)
+            self._leaving[transition.source].append((transition, labels[transition.label], numbered))
         self.predicates, self.tests, self.windows = tuple(predicates), tuple(tests), tuple(windows)
         self.labels = tuple(labels)
         self.reads = tuple(registers_of(test) for test in self.tests)
-        self._predicate, self._test, self._window = predicates, tests, windows
         self._finals = srt.finals
         self._live = _live(srt)
         self.is_idle_on_others = all(self._waits(state) for state in range(srt.states))
@@ -134,99 +161,95 @@ class RegisterDeterminiser:
     def choices(self, state: int, satisfied: frozenset[int]) -> Choices:
         """What `state` does on an event that satisfies exactly the predicates `satisfied`."""
         columns, members = self._met[state]
-        moves = [
-            (member, transition, label)
-            for member in sorted(members)
-            for transition, label in self._leaving[member[0]]
-            if self._is_possible(transition.guard, satisfied)
+        possible = [
+            (transition, label, guard, dict(where))
+            for state, where in sorted(members)
+            for transition, label, guard in self._leaving[state]
+            if _is_possible(guard, satisfied)
         ]
         asked = sorted(
-            {
-                item
-                for (_, where), transition, _ in moves
-                for item in self._asked_by(transition.guard, dict(where))
-            },
+            {item for _, _, guard, where in possible for item in self._asked_by(guard, where)},
             key=lambda item: (item.test, item.columns),
         )
         if len(asked) > MOST_ASKED:
             raise _too_large(f"one event asks more than {MOST_ASKED} tests of a partial match")
-        outcomes = []
-        for bits in product((False, True), repeat=len(asked)):
-            holding = {item for item, holds in zip(asked, reversed(bits), strict=True) if holds}
-            outcomes.append(self._outcome(columns, moves, satisfied, holding))
+        bits = {item: 1 << place for place, item in enumerate(asked)}
+        moves = [
+            move
+            for transition, label, guard, where in possible
+            if (move := self._move(transition, label, guard, where, satisfied, bits)) is not None
+        ]
+        outcomes = [
+            self._outcome(columns, [move for move in moves if move.is_open(holding)])
+            for holding in range(1 << len(asked))
+        ]
         return without_idle(Choices(tuple(asked), tuple(outcomes)))
 
     def _waits(self, state: int) -> bool:
         """Whether the one thing to do on an event that satisfies no predicate is to skip it and stay."""
-        possible = [item for item, _ in self._leaving[state] if self._is_possible(item.guard, frozenset())]
+        possible = [item for item, _, guard in self._leaving[state] if _is_possible(guard, frozenset())]
         if state == 0 or not self._leaving[state]:
             return not possible
         return len(possible) == 1 and possible[0] == Transition(state, Guard(), False, frozenset(), state)
 
-    def _is_possible(self, guard: Guard, satisfied: frozenset[int]) -> bool:
-        """Whether the unary tests leave the guard open."""
-        if any(test in self._predicate and self._predicate[test] not in satisfied for test in guard.holds):
-            return False
-        return not any(
-            all(test in self._predicate and self._predicate[test] in satisfied for test in group)
-            for group in guard.fails
-        )
-
-    def _asked_by(self, guard: Guard, where: dict[str, int]) -> Iterable[Asked]:
+    def _asked_by(self, guard: _Numbered, where: dict[str, int]) -> Iterable[Asked]:
         """The tests of several events that decide a guard. One that reads an empty register is decided: it fails."""
-        for test in sorted(_tests(guard), key=repr):
-            if test in self._test and (item := self._instance(test, where)) is not None:
+        for number in (*guard.tests, *(number for _, tests in guard.fails for number in tests)):
+            if (item := self._instance(number, where)) is not None:
                 yield item
-        for register, window in sorted(guard.within, key=repr):
+        for register, window in guard.within:
             if register in where:
                 yield self._distance(window, where[register])
 
-    def _instance(self, test: Predicate, where: dict[str, int]) -> Asked | None:
-        number = self._test[test]
-        if any(register not in where for register in self.reads[number]):
+    def _instance(self, number: int, where: dict[str, int]) -> Asked | None:
+        registers = self.reads[number]
+        if any(register not in where for register in registers):
             return None
-        return Asked(number, tuple(where[register] for register in self.reads[number]))
+        return Asked(number, tuple(where[register] for register in registers))
 
-    def _distance(self, window: Window, column: int) -> Asked:
-        return Asked(len(self.tests) + self._window[window], (column,))
+    def _distance(self, window: int, column: int) -> Asked:
+        return Asked(len(self.tests) + window, (column,))
 
-    def _passes(
-        self, guard: Guard, where: dict[str, int], satisfied: frozenset[int], holding: set[Asked]
-    ) -> bool:
-        def holds(test: Predicate) -> bool:
-            if test in self._predicate:
-                return self._predicate[test] in satisfied
-            return self._instance(test, where) in holding
-
-        return (
-            all(holds(test) for test in guard.holds)
-            and not any(all(holds(test) for test in group) for group in guard.fails)
-            and all(
-                register in where and self._distance(window, where[register]) in holding
-                for register, window in guard.within
-            )
-        )
-
-    def _outcome(
+    def _move(
         self,
-        columns: int,
-        moves: list[tuple[Member, Transition, int]],
+        transition: Transition,
+        label: int,
+        guard: _Numbered,
+        where: dict[str, int],
         satisfied: frozenset[int],
-        holding: set[Asked],
-    ) -> Outcome:
+        bits: dict[Asked, int],
+    ) -> _Move | None:
+        """What a transition comes to where these predicates are satisfied; None where it needs an empty register."""
+
+        def all_of(tests: Iterable[int]) -> int | None:
+            found = 0
+            for number in tests:
+                item = self._instance(number, where)
+                if item is None:
+                    return None
+                found |= bits[item]
+            return found
+
+        needs = all_of(guard.tests)
+        if needs is None or any(register not in where for register, _ in guard.within):
+            return None
+        for register, window in guard.within:
+            needs |= bits[self._distance(window, where[register])]
+        groups = (all_of(tests) for predicates, tests in guard.fails if predicates <= satisfied)
+        fails = tuple(group for group in groups if group is not None)
+        return _Move(transition, label, frozenset(self._reached(transition, where)), needs, fails)
+
+    def _outcome(self, columns: int, moves: list[_Move]) -> Outcome:
         skipping: set[Member] = {(0, ())} if columns == ROOT else set()
         marking: dict[int, set[Member]] = {}
         accepting: set[int] = set()
-        for (_, where), transition, label in moves:
-            if not self._passes(transition.guard, dict(where), satisfied, holding):
+        for move in moves:
+            if not move.transition.marked:
+                skipping |= move.reached
                 continue
-            reached = self._reached(transition, dict(where))
-            if not transition.marked:
-                skipping |= reached
-                continue
-            marking.setdefault(label, set()).update(reached)
-            if transition.target in self._finals:
-                accepting.add(label)
+            marking.setdefault(move.label, set()).update(move.reached)
+            if move.transition.target in self._finals:
+                accepting.add(move.label)
         marks = tuple(
             Marking(label, self._goal(columns, marking[label], True), label in accepting)
             for label in sorted(marking)
@@ -284,6 +307,24 @@ class RegisterDeterminiser:
             (columns, frozenset((state, tuple((r, c) for r, c in where)) for state, where in members))  # type: ignore[misc,attr-defined]
             for columns, members in states
         )
+
+
+def _numbered(
+    guard: Guard, predicates: Numbering[Predicate], tests: Numbering[Predicate], windows: Numbering[Window]
+) -> _Numbered:
+    def split(group: Iterable[Predicate]) -> tuple[frozenset[int], tuple[int, ...]]:
+        unary = frozenset(predicates[test] for test in group if test in predicates)
+        return unary, tuple(sorted(tests[test] for test in group if test in tests))
+
+    within = tuple(sorted((register, windows[window]) for register, window in guard.within))
+    return _Numbered(*split(guard.holds), tuple(sorted(map(split, guard.fails), key=repr)), within)
+
+
+def _is_possible(guard: _Numbered, satisfied: frozenset[int]) -> bool:
+    """Whether the unary tests leave the guard open."""
+    return guard.predicates <= satisfied and not any(
+        not tests and predicates <= satisfied for predicates, tests in guard.fails
+    )
 
 
 def registers_of(test: Predicate) -> tuple[str, ...]:

@@ -8,20 +8,23 @@ which a variable is a register: it is stored where it is bound, if some conditio
 
 from __future__ import annotations
 
-from cepheid.algebra.conditions import conjuncts
+from cepheid.algebra.conditions import IsTrue, Negation, conjuncts, variables
 from cepheid.algebra.nodes import Atom, Pattern, walk
 from cepheid.algebra.variables import defined, label_of, sets
 from cepheid.automata.cea import Predicate
 from cepheid.automata.construct import construct
 from cepheid.automata.srt import SRT, Guard, Transition
 from cepheid.automata.srt_determinise import registers_of
+from cepheid.automata.srt_trim import registers_read
 from cepheid.automata.trim import trim
 from cepheid.rewrite.attach import attach
 from cepheid.rewrite.attach_atoms import NotAttachedError
 
 
-def srt_of_pattern(pattern: Pattern, shown: tuple[str, ...], strict: bool = False) -> SRT:
-    """The transducer of a rewritten CEL pattern.
+def srt_of_pattern(
+    pattern: Pattern, shown: tuple[str, ...], strict: bool = False, extremes: bool = True
+) -> SRT:
+    """The transducer of a rewritten CEL pattern. Its labels have the names that its checks are about, too.
 
     >>> from cepheid.algebra.conditions import Attribute, Comparison
     >>> from cepheid.algebra.nodes import Filter, Seq
@@ -30,16 +33,20 @@ def srt_of_pattern(pattern: Pattern, shown: tuple[str, ...], strict: bool = Fals
     >>> [(t.source, t.marked, sorted(t.writes), t.target) for t in srt.transitions]
     [(0, True, ['x′0'], 1), (1, False, [], 1), (1, True, [], 2)]
     """
-    attached = attach(pattern)
+    attached = attach(pattern, extremes)
     names = defined(attached.pattern) | sets(attached.pattern)
     types = {label_of(node) for node in walk(attached.pattern) if isinstance(node, Atom)}
     cea = trim(
         construct(attached.pattern, tuple(sorted(names | {name for name in types if name is not None})))
     )
     read = {name for predicate in cea.predicates for name in registers_of(predicate)}
+    checked = frozenset(name for check in attached.checks for group in check.groups for name in group)
     visible = frozenset(shown)
     guards = [_guard(predicate) for predicate in cea.predicates]
-    labels = [visible & {attached.variable.get(name, name) for name in label} for label in cea.labels]
+    labels = [
+        (visible & {attached.variable.get(name, name) for name in label}) | (checked & label)
+        for label in cea.labels
+    ]
     transitions = [
         Transition(
             mark.source,
@@ -58,17 +65,23 @@ def srt_of_pattern(pattern: Pattern, shown: tuple[str, ...], strict: bool = Fals
             if state != 0 and skip is not None
         )
     transitions.sort(key=lambda item: (item.source, item.target))
-    srt = SRT(cea.states, tuple(transitions), cea.finals)
+    srt = SRT(cea.states, tuple(transitions), cea.finals, attached.checks)
     _check_bound(srt, attached.variable)
     return srt
 
 
 def _guard(predicate: Predicate) -> Guard:
-    """The tests of a predicate: its type, and each part of its condition."""
+    """The tests of a predicate: its type, and each part of its condition. What is not true is a test that fails, so
+    that both are decided by one."""
     tests = {Predicate(predicate.type, None)} if predicate.type is not None else set()
-    if predicate.condition is not None:
-        tests |= {Predicate(None, part) for part in conjuncts(predicate.condition)}
-    return Guard(frozenset(tests))
+    fails = set()
+    for part in () if predicate.condition is None else conjuncts(predicate.condition):
+        match part:
+            case Negation(IsTrue(opposite)) if variables(opposite):
+                fails.add(frozenset([Predicate(None, opposite)]))
+            case _:
+                tests.add(Predicate(None, part))
+    return Guard(frozenset(tests), frozenset(fails))
 
 
 def _check_bound(srt: SRT, variable: dict[str, str]) -> None:
@@ -90,10 +103,9 @@ def _check_bound(srt: SRT, variable: dict[str, str]) -> None:
                 changed = True
     for transition in srt.transitions:
         before = stored[transition.source]
-        for test in transition.guard.holds:
-            for register in registers_of(test):
-                if before is not None and register not in before:
-                    name = variable.get(register, register)
-                    raise NotAttachedError(
-                        f"a filter compares an event with `{name}`, which may be bound later or not at all"
-                    )
+        for register in sorted(registers_read(transition.guard)):
+            if before is not None and register not in before:
+                name = variable.get(register, register)
+                raise NotAttachedError(
+                    f"a filter compares an event with `{name}`, which may be bound later or not at all"
+                )

@@ -77,6 +77,18 @@ def put_word(context, address, place, word):
     return none(int64, int64, int64), generate
 
 
+@intrinsic
+def call_at(context, function, argument, address):
+    """Calls the function at an address, which takes two words and gives one."""
+
+    def generate(context, builder, signature, arguments):
+        word = ir.IntType(64)
+        pointer = builder.inttoptr(arguments[0], ir.FunctionType(word, [word, word]).as_pointer())
+        return builder.call(pointer, arguments[1:])
+
+    return int64(int64, int64, int64), generate
+
+
 def _wide(combine):
     """An operation of two words in 128 bits: its (high, low) words. A word whose flag is set has no sign."""
 

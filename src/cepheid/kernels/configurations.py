@@ -16,7 +16,6 @@ from cepheid.kernels.config_moves import bits_of, leave, move_in_order, put_in_v
 from cepheid.kernels.config_room import is_short, is_short_of_nodes, room_for_any, room_for_one
 from cepheid.kernels.config_shape import (
     B_AT,
-    B_CAP,
     B_COUNT,
     B_GONE,
     B_WORDS,
@@ -353,9 +352,7 @@ def configurations(
             settle_blocks(heap, lane, lanes, layout, index, kept, before)
         for region in range(regions):
             block = L_BLOCKS + region * B_WORDS
-            gone, count = lanes[lane, block + B_GONE], lanes[lane, block + B_COUNT]
-            # a full block would grow for what has gone
-            if gone > 4 + count // 2 or (count == lanes[lane, block + B_CAP] and gone > count // 4):
+            if lanes[lane, block + B_GONE] > 4 + lanes[lane, block + B_COUNT] // 2:
                 purge(heap, lane, lanes, layout, index, region, edge)
         if large:
             return WIDEN, i + 1, made

@@ -10,6 +10,7 @@ column has a bit in a *mask* word, the bit says whether it is NULL.
 
 from __future__ import annotations
 
+from cepheid.kernels.answers import answer
 from cepheid.kernels.bits import as_real, put_word, stay_apart, word_from
 from cepheid.kernels.compiled import compiled, inlined
 from cepheid.kernels.tagged import (
@@ -48,8 +49,10 @@ REALS, WHOLES, SAME_WORDS, SAME_TEXTS, WORDS, TRUE_WORD, INSTRUCTIONS = range(7)
 P_HOW, P_OUTCOMES, P_LEFT, P_LEFT_WORD, P_RIGHT, P_RIGHT_WORD, P_LEFT_MASK, P_RIGHT_MASK = range(8)
 P_LEFT_FORM, P_RIGHT_FORM, P_BEGIN, P_END, P_CODE, P_STACK, P_ENDS, P_STORE, P_FIELDS = range(8, 17)
 
-# instructions: a column of words (side, word, form, mask) or a constant (tag, word), or an operation of `tagged`
+# instructions: a column of words (side, word, form, mask) or a constant (tag, word), a question (how many values it is
+# about, its control), or an operation of `tagged`
 LEAF, CONSTANT = range(2)
+ASK = 14
 C_FIELDS = 5
 
 
@@ -99,6 +102,10 @@ def _run(row, event, stored, at, stride):
         elif op == CONSTANT:
             top += 2
             tag, value = first, word_from(code, at_code + 2)
+        elif op == ASK:
+            top -= 2 * (first - 1)
+            tag, value = answer(word_from(code, at_code + 2), stack, top)
+            ends, store = word_from(row, P_ENDS), word_from(row, P_STORE)  # an answer may be a new text
         elif op < FIRST_BINARY:
             tag, value = apply_to_one(
                 ends, store, op, first, word_from(stack, top), word_from(stack, top + 1)

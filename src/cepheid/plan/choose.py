@@ -22,6 +22,7 @@ from cepheid.errors import CepheidError, did_you_mean
 from cepheid.plan.chain import chain_of
 from cepheid.plan.plan import Plan
 from cepheid.plan.transducer import transducer_of
+from cepheid.rewrite.attach_atoms import printed
 from cepheid.rewrite.unary import is_unary
 from cepheid.schema import Schema
 
@@ -105,6 +106,10 @@ def _why(
         yield f"{reason(rewritten)}, but only neighbours in a match: constant time per event, by an index of what waits"
     elif chosen == "configurations":
         yield f"{reason(rewritten)}: partial matches that agree in what is read later are kept and moved as one"
+        for check in transducer.checks if isinstance(transducer, SRT) else ():
+            no_extreme = "compares any number of events with later ones, and no one of them decides for all"
+            slow = "it is asked of all matches without it, so time grows with those"
+            yield f"FILTER {printed(check.condition)} {no_extreme}: {slow}"
         if rewritten.strategy not in (Strategy.ALL, Strategy.STRICT):
             chooses = f"{rewritten.strategy.value} chooses among all matches that end at an event"
             yield f"{chooses}, so time grows with those, not with what is chosen"

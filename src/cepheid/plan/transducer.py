@@ -6,7 +6,9 @@ or the reason why the query needs more than that, as `explain` says it.
 
 from __future__ import annotations
 
-from cepheid.algebra.nodes import Query, Recognise, Strategy
+from dataclasses import replace
+
+from cepheid.algebra.nodes import Filter, Query, Recognise, Strategy, walk
 from cepheid.algebra.variables import shown
 from cepheid.automata.minimise import possible_classes
 from cepheid.automata.srt import SRT
@@ -17,15 +19,30 @@ from cepheid.automata.srt_minimise import MOST_STEPS, register_automaton
 from cepheid.automata.srt_of_pattern import srt_of_pattern
 from cepheid.automata.srt_trim import trim_srt
 from cepheid.errors import CepheidError
+from cepheid.rewrite.attach_atoms import NotAttachedError, printed
 
 
 def transducer_of(query: Query, rewritten: Query) -> SRT | str:
     """The automaton, its labels what the query as meant shows; or the reason why there is none. NXT, LAST and MAX are
-    no part of it: they choose among all that it accepts."""
+    no part of it: they choose among all that it accepts. Where extremes of sets make it too large, filters on sets are
+    checks."""
     names = tuple(item.name for item in shown(query))
+    found = _transducer_or_reason(rewritten, names, extremes=True)
+    if isinstance(found, str) and any(isinstance(node, Filter) for node in walk(rewritten.pattern)):
+        checked = _transducer_or_reason(rewritten, names, extremes=False)
+        return found if isinstance(checked, str) else checked
+    return found
+
+
+def _transducer_or_reason(query: Query, names: tuple[str, ...], extremes: bool) -> SRT | str:
     try:
-        srt = trim_srt(with_one_end(_transducer(rewritten, names)))
-        automaton = register_automaton(srt, rewritten.window is not None)
+        whole = _transducer(query, names, extremes)
+        for check in whole.checks if query.consume else ():
+            raise NotAttachedError(
+                f"FILTER {printed(check.condition)} is asked of whole matches, and CONSUME cannot wait for that"
+            )
+        srt = replace(trim_srt(with_one_end(whole)), checks=whole.checks)
+        automaton = register_automaton(srt, query.window is not None)
         if isinstance(automaton, RegisterDeterminiser):
             _explore(automaton)
     except CepheidError as error:
@@ -35,10 +52,11 @@ def transducer_of(query: Query, rewritten: Query) -> SRT | str:
     return srt
 
 
-def _transducer(query: Query, names: tuple[str, ...]) -> SRT:
+def _transducer(query: Query, names: tuple[str, ...], extremes: bool) -> SRT:
     if isinstance(query.pattern, Recognise):
         return construct_srt(query.pattern.reading, names, query.window)
-    return srt_of_pattern(query.pattern, names, strict=query.strategy is Strategy.STRICT)
+    strict = query.strategy is Strategy.STRICT
+    return srt_of_pattern(query.pattern, names, strict, extremes)
 
 
 def _explore(automaton: RegisterDeterminiser) -> None:

@@ -7,7 +7,9 @@ event is read. Variables of different scopes get different names, for an iterati
 A filter inside one alternative that reads a variable bound later takes what is around it apart: `(ρ FILTER P OR σ) ; τ`
 is `(ρ ; τ) FILTER P OR σ ; τ`. So a part of a pattern is here a set of alternatives by the conditions that still wait,
 and only alternatives that wait for different ones are kept apart. Rounds `{l,m}` whose own events wait for later ones
-are written out; an iteration without bound would have to remember all its rounds, which is an error that says so.
+are written out; in an iteration without bound these events are a set. Conditions on sets are put in place where the
+last scope ends that binds one of their other variables (`attach_sets`): a set without events asks for nothing, so that
+alternatives need not be kept apart for them.
 """
 
 from __future__ import annotations
@@ -38,15 +40,8 @@ from cepheid.algebra.nodes import (
 )
 from cepheid.algebra.printing import print_part_by
 from cepheid.algebra.variables import bound, defined, defined_once, is_iteration
-from cepheid.rewrite.attach_atoms import (
-    NotAttachedError,
-    non_empty,
-    not_bound,
-    on_all_of,
-    on_first,
-    on_last,
-    printed,
-)
+from cepheid.rewrite.attach_atoms import NotAttachedError, non_empty, not_bound, on_first, on_last, printed
+from cepheid.rewrite.attach_sets import Check, NoExtremeError, check_of, on_sets
 from cepheid.rewrite.empty import EMPTY, either, is_empty, nullable
 from cepheid.rewrite.limits import guarded
 
@@ -55,14 +50,17 @@ MOST_PARTS = 256
 
 @dataclass(frozen=True, slots=True)
 class Attached:
-    """`variable` says which variable each name in the pattern stands for."""
+    """`variable` says which variable each name in the pattern stands for. `checks`: what is left to ask of whole
+    matches, by names in the pattern."""
 
     pattern: Pattern
     variable: dict[str, str]
+    checks: tuple[Check, ...] = ()
 
 
-def attach(pattern: Pattern) -> Attached:
-    """The pattern with every filter on its last atom.
+def attach(pattern: Pattern, extremes: bool = True) -> Attached:
+    """The pattern with every filter on its last atom. Without `extremes` all filters on sets are left as checks, where
+    whole matches tell.
 
     >>> from cepheid.algebra.conditions import Comparison
     >>> from cepheid.algebra.printing import print_condition
@@ -76,16 +74,34 @@ def attach(pattern: Pattern) -> Attached:
     for waiting in parts:
         for condition in waiting:
             raise not_bound(condition)
-    return Attached(parts[()], names.variable)
+    whole, checks = parts[()], []
+    for condition in names.on_sets:
+        together = names.together.get(condition)
+        try:
+            if together is not None or not extremes:
+                raise NoExtremeError
+            whole = on_sets(condition, whole, frozenset(), names.unseen)
+        except NoExtremeError:
+            checks.append(check_of(condition, whole, together or ()))
+    return Attached(whole, names.variable, tuple(checks))
 
 
 # ── one name per variable and scope ─────────────────────────────────────────────────────────────────────────
 
 
 class _Names:
+    """`on_sets` are the conditions on sets, by names given here, that are not yet in their place; `together` has the
+    sets of those that read several events of each round."""
+
     def __init__(self) -> None:
         self.variable: dict[str, str] = {}
+        self.on_sets: list[Condition] = []
+        self.together: dict[Condition, tuple[tuple[str, ...], ...]] = {}
         self._next = count()
+
+    def unseen(self, name: str) -> str:
+        """A name for events that a match does not show under it."""
+        return f"{name.partition('′')[0]}′{next(self._next)}"
 
     def scope(self, names: frozenset[str]) -> dict[str, str]:
         """Names for these variables in a scope of their own."""
@@ -142,6 +158,9 @@ def _parts(pattern: Pattern, known: frozenset[str], names: _Names) -> Parts:
         case Filter(body, condition):
             parts = _parts(body, known, names)
             for item in conjuncts(condition):
+                if sets_read(item):
+                    parts = _with_sets_named(parts, item, names)
+                    continue
                 parts = _merged(_filtered(part, (*waiting, item), known) for waiting, part in parts.items())
             return parts
         case Seq(left, right) | StrictSeq(left, right):
@@ -154,6 +173,10 @@ def _parts(pattern: Pattern, known: frozenset[str], names: _Names) -> Parts:
                 waiting: part if is_empty(part) else replace(pattern, body=part)
                 for waiting, part in _parts(body, known, names).items()
             }
+        case Repeat(body) if is_iteration(pattern):
+            before = len(names.on_sets)
+            parts = _parts(body, known, names)
+            return _repeated(pattern, _with_sets_compared(parts, before, known, names), known, names)
         case Repeat(body):
             return _repeated(pattern, _parts(body, known, names), known, names)
         case PartBy(_, keys):
@@ -180,8 +203,6 @@ def _filtered(pattern: Pattern, conditions: Iterable[Condition], known: frozense
 
 def _decided(pattern: Pattern, condition: Condition, known: frozenset[str]) -> Parts:
     """One that reads only what was bound before has no atom in the empty match, which so waits for a neighbour."""
-    if sets_read(condition):
-        return {(): on_all_of(condition, pattern)}
     binds = bound(pattern)
     if not variables(condition) <= known | binds:
         return {(condition,): pattern}
@@ -239,10 +260,7 @@ def _repeated(pattern: Repeat, parts: Parts, known: frozenset[str], names: _Name
     if not any(variables(condition) & own for waiting in parts for condition in waiting):
         return _in_all_rounds(pattern, parts)
     if pattern.hi is None:
-        condition = next(condition for waiting in parts for condition in waiting)
-        raise NotAttachedError(
-            f"FILTER {printed(condition)} compares every round of an iteration with what comes later"
-        )
+        return _repeated(pattern, _with_rounds_gathered(parts, own, names), known, names)
     done: Parts = {(): EMPTY}
     found = [done] if pattern.lo == 0 else []
     for number in range(1, pattern.hi + 1):
@@ -266,6 +284,89 @@ def _in_all_rounds(pattern: Repeat, parts: Parts) -> Parts:
         if allowed or pattern.lo == 0:
             found[ordered] = replace(pattern, body=either(allowed)) if allowed else EMPTY
     return found
+
+
+# ── sets ────────────────────────────────────────────────────────────────────────────────────────────────────
+
+
+def _with_sets_named(parts: Parts, condition: Condition, names: _Names) -> Parts:
+    """Notes a condition on sets under names for what they gather here: elsewhere they may gather more."""
+    scope = {name: names.unseen(name) for name in sorted(sets_read(condition))}
+    names.on_sets.append(_other_names(condition, scope))
+    return {waiting: _gathered_twice(part, scope) for waiting, part in parts.items()}
+
+
+def _gathered_twice(pattern: Pattern, scope: dict[str, str]) -> Pattern:
+    pattern = rebuild(pattern, lambda child: _gathered_twice(child, scope))
+    return (
+        Bind(pattern, scope[pattern.var]) if isinstance(pattern, Bind) and pattern.var in scope else pattern
+    )
+
+
+def _with_sets_compared(parts: Parts, before: int, known: frozenset[str], names: _Names) -> Parts:
+    """One round with its conditions on sets in place, but for those that read what other scopes bind later."""
+    mine = frozenset[str]().union(*(defined_once(part) for part in parts.values()))
+    noted, names.on_sets = names.on_sets[before:], names.on_sets[:before]
+    for condition in noted:
+        singles = variables(condition) - sets_read(condition)
+        if not singles <= known | mine:
+            if singles & mine:
+                raise NotAttachedError(
+                    f"FILTER {printed(condition)} compares events of sets with one of their round and a later one"
+                )
+            names.on_sets.append(condition)
+            continue
+        try:
+            if condition in names.together:
+                raise NoExtremeError
+            parts = {
+                waiting: on_sets(condition, part, known, names.unseen) for waiting, part in parts.items()
+            }
+        except NoExtremeError:
+            raise NotAttachedError(
+                f"FILTER {printed(condition)} compares any number of events of a round with later ones of it, and no "
+                "one of them decides for all"
+            ) from None
+    return parts
+
+
+def _with_rounds_gathered(parts: Parts, own: frozenset[str], names: _Names) -> Parts:
+    """Rounds whose own events no condition waits for: the events that one did are a set, of all rounds."""
+    found: list[Parts] = []
+    noted: dict[Condition, dict[str, str]] = {}
+    for waiting, part in parts.items():
+        kept = tuple(condition for condition in waiting if not variables(condition) & own)
+        for condition in waiting:
+            if condition in kept:
+                continue
+            mine = variables(condition) & own
+            if not mine <= bound(part):
+                raise not_bound(condition)
+            scope = noted.setdefault(condition, {name: names.unseen(name) for name in mine})
+            part = _with_events_gathered(part, scope)
+        found.append({kept: part})
+    for condition, scope in noted.items():
+        names.on_sets.append(_of_each(condition, scope))
+        if len(scope) > 1:
+            names.together[names.on_sets[-1]] = (tuple(scope.values()),)
+    return _merged(found)
+
+
+def _with_events_gathered(pattern: Pattern, scope: dict[str, str]) -> Pattern:
+    if isinstance(pattern, Atom):
+        return Bind(pattern, scope[pattern.var]) if pattern.var in scope else pattern
+    return rebuild(pattern, lambda child: _with_events_gathered(child, scope))
+
+
+def _of_each(condition: Condition, scope: dict[str, str]) -> Condition:
+    if isinstance(condition, Attribute):
+        if condition.var not in scope:
+            return condition
+        return replace(condition, var=scope[condition.var], index=Index.EACH)
+    return rebuild_condition(condition, lambda child: _of_each(child, scope))
+
+
+# ── names in other rounds ───────────────────────────────────────────────────────────────────────────────────
 
 
 def _afresh(parts: Parts, names: _Names) -> Parts:

@@ -1,14 +1,14 @@
 """One condition onto the atoms of a pattern that decide it, for `attach`.
 
 In: a condition and a pattern without filters. Out: the pattern with the condition, about the event at hand and events
-bound before it, on atoms such that every match passes exactly one of them, or all that it is to hold for.
+bound before it, on atoms such that every match passes exactly one of them.
 """
 
 from __future__ import annotations
 
 from dataclasses import replace
 
-from cepheid.algebra.conditions import Attribute, Condition, Index, conjunction, sets_read, variables
+from cepheid.algebra.conditions import Attribute, Condition, conjunction, variables
 from cepheid.algebra.conditions import rebuild as rebuild_condition
 from cepheid.algebra.nodes import Atom, Bind, Or, Pattern, Repeat, Seq, StrictSeq, rebuild
 from cepheid.algebra.printing import print_condition
@@ -35,7 +35,7 @@ def on_last(condition: Condition, pattern: Pattern) -> Pattern:
     names = variables(condition)
     match pattern:
         case Atom(var=var) if var in names:
-            return _restricted(pattern, _about(condition, var))
+            return restricted(pattern, _about(condition, var))
         case Seq(left, right) | StrictSeq(left, right):
             sequence = type(pattern)
             if names & bound(right):
@@ -66,7 +66,7 @@ def on_first(condition: Condition, pattern: Pattern) -> Pattern:
     """
     match pattern:
         case Atom():
-            return _restricted(pattern, condition)
+            return restricted(pattern, condition)
         case Seq(left, right) | StrictSeq(left, right):
             sequence = type(pattern)
             if nullable(left):
@@ -109,33 +109,8 @@ def _either(one: Pattern | None, two: Pattern | None) -> Pattern | None:
     return Or(one, two)
 
 
-def on_all_of(condition: Condition, pattern: Pattern) -> Pattern:
-    """For a condition on every event of a set: on all atoms that the set gathers.
-
-    >>> hot = Attribute("X", "hot", Index.EACH)
-    >>> on_all_of(hot, Bind(Repeat(Atom("T"), 1, None), "X")).body.body.condition
-    Attribute(var=None, name='hot', index=None)
-    """
-    gathered = sets_read(condition)
-    if len(gathered) > 1:
-        raise NotAttachedError(f"FILTER {printed(condition)} compares events of sets")
-    (name,) = gathered
-    return _on_bound(name, _about_each(condition), pattern)
-
-
-def _on_bound(name: str, condition: Condition, pattern: Pattern) -> Pattern:
-    if isinstance(pattern, Bind) and pattern.var == name:
-        return replace(pattern, body=_on_every_atom(condition, pattern.body))
-    return rebuild(pattern, lambda child: _on_bound(name, condition, child))
-
-
-def _on_every_atom(condition: Condition, pattern: Pattern) -> Pattern:
-    if isinstance(pattern, Atom):
-        return _restricted(pattern, condition)
-    return rebuild(pattern, lambda child: _on_every_atom(condition, child))
-
-
-def _restricted(atom: Atom, condition: Condition) -> Atom:
+def restricted(atom: Atom, condition: Condition) -> Atom:
+    """The atom with one more condition."""
     kept = () if atom.condition is None else (atom.condition,)
     return replace(atom, condition=conjunction((*kept, condition)))
 
@@ -144,13 +119,6 @@ def _about(condition: Condition, var: str | None) -> Condition:
     if isinstance(condition, Attribute):
         return replace(condition, var=None) if condition.var == var else condition
     return rebuild_condition(condition, lambda child: _about(child, var))
-
-
-def _about_each(condition: Condition) -> Condition:
-    if isinstance(condition, Attribute):
-        each = condition.index is Index.EACH
-        return replace(condition, var=None, index=None) if each else condition
-    return rebuild_condition(condition, _about_each)
 
 
 def printed(condition: Condition) -> str:

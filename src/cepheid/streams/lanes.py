@@ -55,14 +55,21 @@ class Texts:
         """Where each string begins and the one before it ends, and the bytes of all; both have room to spare."""
         return self._ends, self._store
 
+    def of(self, numbers: Ints) -> pa.Array:
+        """The strings that have these numbers."""
+        return self._binary(numbers).cast(pa.large_string())
+
     def only(self, numbers: Ints) -> Texts:
         """These strings (ascending), numbered from 0."""
+        kept = Texts()
+        kept.numbers(self._binary(numbers))
+        return kept
+
+    def _binary(self, numbers: Ints) -> pa.Array:
         begins, ends = self._ends[numbers], self._ends[numbers + 1]
         offsets = np.concatenate([[0], np.cumsum(ends - begins)])
         places = np.repeat(begins - offsets[:-1], ends - begins) + np.arange(offsets[-1])
-        kept = Texts()
-        kept.numbers(_binary(offsets, self._store[places]))
-        return kept
+        return _binary(offsets, self._store[places])
 
     def _grow(self, more_bytes: int) -> None:
         if self._ends[self.count] + more_bytes > len(self._store):

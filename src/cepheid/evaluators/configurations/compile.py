@@ -2,7 +2,8 @@
 
 In: typed conditions. Out: per condition a `Compiled`. Every largest part that reads one event only is a *leaf*: it is
 computed over whole columns and kept as a word. Where a condition compares two leaves, that is all there is to it;
-what else mixes events becomes a program for a stack, an operation after its operands.
+what else mixes events becomes a program for a stack, an operation after its operands. Where a kernel has no such
+operation, as for texts that are made of texts, the program asks a `Question` about the leaves below.
 """
 
 from __future__ import annotations
@@ -11,6 +12,8 @@ import math
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import assert_never
+
+import pyarrow as pa
 
 from cepheid.algebra.conditions import (
     Aggregate,
@@ -32,9 +35,10 @@ from cepheid.algebra.conditions import (
     attributes,
     children,
     over_current_event,
+    rebuild,
 )
-from cepheid.algebra.printing import print_condition
 from cepheid.evaluators.configurations.forms import NoTestError, form_of, is_masked
+from cepheid.evaluators.configurations.questions import Part, Question
 from cepheid.evaluators.configurations.words import can_be_looked_up, tagged
 from cepheid.kernels import tagged as tags
 from cepheid.kernels import tests
@@ -115,7 +119,8 @@ class Operand:
 
 
 Instruction = tuple[int, Operand | None, int, int]
-"""An operation, the leaf that is loaded, and for a constant tag and word, for a comparison its outcomes."""
+"""An operation, the leaf that is loaded, and for a constant tag and word, for a comparison its outcomes, for a question
+its number of leaves and its address."""
 
 
 @dataclass(slots=True)
@@ -138,14 +143,15 @@ class Compiled:
     def depth(self) -> int:
         """The most values that are on the stack at a time."""
         deepest = now = 0
-        for op, *_ in self.code:
-            now += 1 if op in (tests.LEAF, tests.CONSTANT) else -1 if op >= tags.FIRST_BINARY else 0
+        for op, _, argument, _ in self.code:
+            taken = argument if op == tests.ASK else 2 if op >= tags.FIRST_BINARY else 1
+            now += 1 if op in (tests.LEAF, tests.CONSTANT) else 1 - taken
             deepest = max(deepest, now)
         return deepest
 
 
 class Compiler:
-    """`leaves` are all that the conditions compiled so far ask of events.
+    """`leaves` are all that the conditions compiled so far ask of events, `questions` what is asked about several.
 
     >>> import pyarrow as pa
     >>> from cepheid.schema import schema_of
@@ -154,6 +160,7 @@ class Compiler:
     >>> compiled = compiler.compile(Comparison("<", Attribute(None, "v"), half))
     >>> compiled.registers, compiled.how == tests.REALS, compiled.outcomes == tags.GREATER
     (('r',), True, True)
+    >>> from cepheid.algebra.printing import print_condition
     >>> [(print_condition(leaf.expression), leaf.stored) for leaf in compiler.leaves]
     [('v', False), ('v / 2', True)]
     """
@@ -161,6 +168,7 @@ class Compiler:
     def __init__(self, schema: Schema, texts: Texts) -> None:
         self._schema = schema
         self._texts = texts
+        self.questions: list[Question] = []
         self._leaves: dict[tuple[Expression, int | None], Leaf] = {}
         self._known: dict[int, tuple[Expression, frozenset[str | None]]] = {}
 
@@ -271,9 +279,7 @@ class Compiler:
             case In(operand, items):
                 self._fold(tags.OR, self._items(operand, items), compiled)
             case Like() | RLike():
-                raise NoTestError(
-                    f"`{print_condition(expression)}` looks for a pattern in texts of several events"
-                )
+                self._ask(expression, compiled)
             case Call(function, arguments):
                 self._call(expression, function, arguments, compiled)
             case Literal() | Attribute() | Aggregate():
@@ -328,21 +334,53 @@ class Compiler:
         elif function in _OF_MANY:
             self._fold(_OF_MANY[function], arguments, compiled)
         elif function == "round" and all(not self._readers(digits) for digits in arguments[1:]):
-            self._round(arguments[0], value_of(arguments[1], {}) if len(arguments) > 1 else 0, compiled)
+            self._round(call, arguments[0], value_of(arguments[1], {}) if len(arguments) > 1 else 0, compiled)
         else:
-            raise NoTestError(f"`{print_condition(call)}` takes {function}(…) of values of several events")
+            self._ask(call, compiled)
 
-    def _round(self, number: Expression, digits: float | None, compiled: Compiled) -> None:
+    def _round(self, call: Expression, number: Expression, digits: float | None, compiled: Compiled) -> None:
         """Digits that are not whole are cut off; where they are not finite there is no number."""
         if digits is None or not math.isfinite(digits):
             compiled.code.append((tests.CONSTANT, None, tags.NULL, 0))
-            return
-        places = math.trunc(digits)
-        if not 0 <= places <= MOST_DIGITS:
-            raise NoTestError(
-                f"numbers of several events are rounded to 0 to {MOST_DIGITS} digits, not to {places}"
-            )
-        self._fold(tags.ROUND, (number,), compiled, places)
+        elif 0 <= math.trunc(digits) <= MOST_DIGITS:
+            self._fold(tags.ROUND, (number,), compiled, math.trunc(digits))
+        else:
+            self._ask(call, compiled)
+
+    # Questions
+
+    def _ask(self, expression: Expression, compiled: Compiled) -> None:
+        """Puts the leaves below on the stack, and asks for the value of the whole."""
+        places: dict[Expression, int] = {}
+        about = self._about(expression, places)
+        operands = [self._operand(leaf, compiled) for leaf in places]
+        parts = [
+            Part(operand.leaf.form, operand.side == tests.AT_HAND, self._type_of_time(operand.leaf))
+            for operand in operands
+        ]
+        question = Question(about, form_of(expression, self._schema), parts, self._texts)
+        self.questions.append(question)
+        compiled.code += [(tests.LEAF, operand, 0, 0) for operand in operands]
+        compiled.code.append((tests.ASK, None, len(operands), question.address))
+
+    def _about(self, expression: Expression, places: dict[Expression, int]) -> Expression:
+        """The expression with its leaves as columns. A time is one only as an attribute, whose type has its zone."""
+        readers = self._readers(expression)
+        if not readers:
+            return expression
+        if len(readers) == 1:
+            form = form_of(expression, self._schema)
+            if form == tags.NULL:
+                return Literal(None)
+            if isinstance(expression, Attribute) or form not in (tags.MICROS, tags.NANOS, tags.ANY):
+                return Attribute(None, str(places.setdefault(expression, len(places))))
+        return rebuild(expression, lambda child: self._about(child, places))
+
+    def _type_of_time(self, leaf: Leaf) -> pa.DataType | None:
+        if leaf.form not in (tags.MICROS, tags.NANOS) or not isinstance(leaf.expression, Attribute):
+            return None
+        dtype = self._schema.arrow.field(leaf.expression.name).type
+        return dtype.value_type if pa.types.is_dictionary(dtype) else dtype
 
 
 def _how(form: int, other: int, outcomes: int) -> int:

@@ -51,6 +51,9 @@ class Tests:
         self._texts = Texts()
         compiler = Compiler(schema, self._texts)
         self._compiled = [compiler.compile(condition) for condition in conditions]
+        self._questions = compiler.questions
+        for question in self._questions:
+            question.when_texts_moved = self._note_addresses
         self._constants = self._texts.count
         self.registers = [compiled.registers for compiled in self._compiled]
         self._leaves = sorted(compiler.leaves, key=lambda leaf: not leaf.stored)
@@ -148,21 +151,32 @@ class Tests:
         kept = np.unique(np.concatenate([np.arange(self._constants), numbers[numbers >= 0]]))
         renumbered = np.full(self._texts.count + 1, -1)
         renumbered[kept] = np.arange(len(kept))
-        self._texts = self._texts.only(kept)
-        self._note_addresses()
+        self._renumber(self._texts.only(kept))
         return renumbered
+
+    def _renumber(self, texts: Texts) -> None:
+        self._texts = texts
+        for question in self._questions:
+            question.forget(texts)
+        self._note_addresses()
+
+    def raise_error(self) -> None:
+        """After a kernel that asked: what went wrong while it was answered."""
+        for question in self._questions:
+            if question.error is not None:
+                raise question.error
 
     @property
     def memory(self) -> int:
-        return self._texts.memory
+        return self._texts.memory + sum(question.memory for question in self._questions)
 
     def save(self) -> State:
         return self._texts.save("texts")
 
     def load(self, state: State) -> None:
-        self._texts = Texts()
-        self._texts.load("texts", dict(state))
-        self._note_addresses()
+        texts = Texts()
+        texts.load("texts", dict(state))
+        self._renumber(texts)
 
 
 def _words(leaf: Leaf) -> list[int]:

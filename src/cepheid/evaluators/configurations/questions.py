@@ -1,0 +1,183 @@
+"""Expressions of several events that have no instructions, answered once per distinct combination of values.
+
+In: an expression such as `concat(x.a, y.b)` with its leaves, the parts that read one event only, as columns. Out: a
+control for `kernels.answers`, whose cells hold the answers that were asked for. Python is called where one is missing,
+and answers more than that: a value of the event at hand that is new is combined with all values of stored events that
+were asked about lately, and the other way round. So calls grow with the distinct values, not with their combinations.
+Cells are bounded: where they are full, all are forgotten.
+"""
+
+from __future__ import annotations
+
+import ctypes
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from itertools import count
+from weakref import WeakValueDictionary
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from cepheid.algebra.conditions import Expression
+from cepheid.evaluators.columns import Columns
+from cepheid.evaluators.configurations.words import words_of
+from cepheid.kernels import answers, tagged
+from cepheid.matches.found import Ints
+from cepheid.streams.lanes import Texts
+
+MOST_ANSWERS = 1 << 18
+_FEWEST_CELLS = 1 << 8
+_TOGETHER = 256  # values of one side that are combined with a new one of the other
+
+
+@dataclass(frozen=True, slots=True)
+class Part:
+    """A leaf of a question: its form, whether it is of the event at hand and, for times, which have a zone, the type of
+    their column."""
+
+    form: int
+    at_hand: bool
+    dtype: pa.DataType | None = None
+
+    def array(self, keys: Ints, texts: Texts) -> pa.Array:
+        """Values by tag and word."""
+        null = keys[:, 0] == tagged.NULL
+        words = np.where(null, 0, keys[:, 1])
+        if self.form == tagged.TEXT:
+            found = texts.of(words)
+            return found if not null.any() else pc.if_else(pa.array(~null), found, None)
+        if self.form == tagged.REAL:
+            return pa.array(words.view(np.float64), mask=null)
+        if self.form == tagged.BIG:
+            return pa.array(words.view(np.uint64), mask=null)
+        if self.form == tagged.TRUTH:
+            return pa.array(words != 0, mask=null)
+        plain = pa.array(words, mask=null)
+        if self.dtype is None:
+            return plain
+        return plain.cast(pa.timestamp("ns" if self.form == tagged.NANOS else "us")).cast(self.dtype)
+
+
+class Question:
+    """`expression` reads column k as the value of `parts[k]`; `form` is that of its answers.
+
+    >>> from cepheid.algebra.conditions import Attribute, Call
+    >>> both = Call("concat", (Attribute(None, "0"), Attribute(None, "1")))
+    >>> parts = (Part(tagged.TEXT, False), Part(tagged.TEXT, True))
+    >>> texts = Texts()
+    >>> a, b = texts.numbers(pa.array(["a", "b"]))
+    >>> question = Question(both, tagged.TEXT, parts, texts)
+    >>> key = np.array([tagged.TEXT, a, tagged.TEXT, b])
+    >>> tag, word = answers.answer(question.address, key.ctypes.data, 0)
+    >>> tag == tagged.TEXT, texts.of(np.array([word])).to_pylist()
+    (True, ['ab'])
+    """
+
+    def __init__(self, expression: Expression, form: int, parts: Sequence[Part], texts: Texts) -> None:
+        self._expression = expression
+        self._form = form
+        self._parts = tuple(parts)
+        self._at_hand = np.repeat([part.at_hand for part in parts], 2)
+        self._control = np.zeros(answers.A_FIELDS, np.int64)
+        self._control[answers.A_CALL] = ctypes.cast(_CALL, ctypes.c_void_p).value or 0
+        self._control[answers.A_SELF] = number = next(_NUMBERS)
+        self._control[answers.A_KEY] = 2 * len(parts)
+        self.error: BaseException | None = None
+        self.when_texts_moved: Callable[[], None] = lambda: None
+        _QUESTIONS[number] = self
+        self.forget(texts)
+
+    @property
+    def address(self) -> int:
+        return int(self._control.ctypes.data)
+
+    @property
+    def memory(self) -> int:
+        return self._cells.nbytes
+
+    def forget(self, texts: Texts) -> None:
+        """No answers yet; texts have the numbers of `texts` from here on."""
+        self._texts = texts
+        self._recent: tuple[dict[tuple[int, ...], None], dict[tuple[int, ...], None]] = ({}, {})
+        self._make_cells(_FEWEST_CELLS)
+
+    def _make_cells(self, count: int) -> None:
+        self._known = 0
+        size = answers.KEY + int(self._control[answers.A_KEY])
+        self._cells = np.zeros(count * size, np.int64)
+        self._control[answers.A_CELLS], self._control[answers.A_COUNT] = self._cells.ctypes.data, count
+
+    def answer(self, address: int) -> None:
+        """Puts the answer for the key at an address, and others, into the cells."""
+        size = int(self._control[answers.A_KEY])
+        key = np.array((ctypes.c_int64 * size).from_address(address), np.int64)
+        keys = self._with_others(key)
+        given = self._answers(keys)
+        self._make_room(len(keys))
+        self._known += int(answers.put_answers(self._control, keys, given, self._cells))
+
+    def _with_others(self, key: Ints) -> Ints:
+        """The key, and those of the side that is new with all lately asked about of the other."""
+        sides = tuple(tuple(key[self._at_hand == side].tolist()) for side in (False, True))
+        is_known = [sides[side] in self._recent[side] for side in range(2)]
+        for side in range(2):
+            self._recent[side][sides[side]] = None
+            if len(self._recent[side]) > _TOGETHER:
+                del self._recent[side][next(iter(self._recent[side]))]
+        if not any(is_known):
+            return key[None]
+        other = 0 if is_known[0] else 1
+        found = np.array([*self._recent[other]], np.int64)
+        keys = np.tile(key, (len(found), 1))
+        keys[:, self._at_hand == bool(other)] = found
+        return keys
+
+    def _answers(self, keys: Ints) -> Ints:
+        arrays = {
+            str(k): part.array(keys[:, 2 * k : 2 * k + 2], self._texts) for k, part in enumerate(self._parts)
+        }
+        columns = Columns(pa.table(arrays))
+        try:
+            words, nulls = words_of(columns, self._expression, self._form, self._texts)
+        finally:
+            self.when_texts_moved()
+        if self._form == tagged.ANY:
+            return words
+        tags = np.full(len(keys), self._form)
+        if self._form == tagged.BIG:
+            tags[words >= 0] = tagged.WHOLE
+        if nulls is not None:
+            tags[nulls] = tagged.NULL
+        return np.stack([tags, words], axis=1)
+
+    def _make_room(self, more: int) -> None:
+        """At most half of the cells are taken; the answers of fewer cells are asked for again."""
+        cells = int(self._control[answers.A_COUNT])
+        if 2 * (self._known + more) <= cells:
+            return
+        wanted = min(4 * cells, 2 * MOST_ANSWERS)
+        old = self._cells.reshape(cells, -1)
+        kept = old[old[:, answers.USED] != 0] if wanted > cells else old[:0]
+        self._make_cells(wanted)
+        if len(kept):
+            keys, given = kept[:, answers.KEY :], kept[:, [answers.TAG, answers.WORD]]
+            keys, given = np.ascontiguousarray(keys), np.ascontiguousarray(given)
+            self._known = int(answers.put_answers(self._control, keys, given, self._cells))
+
+
+_NUMBERS = count(1)
+_QUESTIONS: WeakValueDictionary[int, Question] = WeakValueDictionary()
+
+
+def _answer(number: int, address: int) -> int:
+    """What kernels call. An exception cannot pass through them: the question keeps it, for whoever ran the kernel."""
+    question = _QUESTIONS[number]
+    try:
+        question.answer(address)
+    except BaseException as error:
+        question.error = error
+    return 0
+
+
+_CALL = ctypes.CFUNCTYPE(ctypes.c_int64, ctypes.c_int64, ctypes.c_int64)(_answer)

@@ -1,0 +1,366 @@
+"""A condition on every event of sets → conditions on atoms, where some of its events may come later, for `attach`.
+
+In: a condition over *plurals* (sets, Index.EACH) and single variables, and a pattern without filters that gathers the
+plurals. Out: the pattern, with tests on atoms such that they all pass exactly if the condition holds for every choice.
+The test for a choice stands on its last event. Of a plural's earlier events a run then remembers one, its *extreme*:
+all prices are below z.price if the highest is, and all equal z.id if one does and they equal each other. An extreme is
+a register, written by the atoms that `Bind` it: at the plural's first event, and at each that is harder to satisfy.
+
+What the runs know is a `Known`; a pattern has one alternative for each way from one to another, so nothing is guessed.
+Where the events of a plural can fail in more than one direction, as with `<>`, there is no extreme: then the condition
+is left over as a `Check` of whole matches.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, replace
+from itertools import combinations
+
+from cepheid.algebra.conditions import (
+    FALSE,
+    Attribute,
+    Comparison,
+    Condition,
+    Conjunction,
+    Disjunction,
+    Expression,
+    IsNull,
+    IsTrue,
+    Negation,
+    sets_read,
+    variables,
+)
+from cepheid.algebra.conditions import rebuild as rebuild_condition
+from cepheid.algebra.nodes import Atom, Bind, Or, Pattern, Repeat, Seq, StrictSeq, walk
+from cepheid.rewrite.attach_atoms import not_bound, restricted
+from cepheid.rewrite.empty import EMPTY, either, is_empty
+from cepheid.rewrite.limits import guarded
+
+_MIRRORED = {"=": "=", "<>": "<>", "<": ">", "<=": ">=", ">": "<", ">=": "<="}
+
+
+class NoExtremeError(Exception):
+    """No one event of a plural decides for all."""
+
+
+@dataclass(frozen=True, slots=True)
+class Check:
+    """A condition that is asked of a whole match, for every choice of one member of each group. A group of one name has
+    the events bound to it; in one of several, the first of each name go together, then the second, and so on."""
+
+    condition: Condition
+    groups: tuple[tuple[str, ...], ...]
+
+
+NONE, SOME, FAILED = range(3)
+"""What a run knows of a plural: it has had no event; the extreme is remembered; its events fail whatever comes."""
+
+
+@dataclass(frozen=True, slots=True)
+class Known:
+    """The single variables that are bound, and per plural, in the order of their names, what is known of it."""
+
+    singles: frozenset[str]
+    levels: tuple[int, ...]
+
+    def having(self, plural: int, level: int) -> Known:
+        return replace(self, levels=(*self.levels[:plural], level, *self.levels[plural + 1 :]))
+
+
+@dataclass(frozen=True, slots=True)
+class _Compared:
+    """How a plural is compared: `value` op something else, or not so where `negated`."""
+
+    value: Expression
+    op: str
+    negated: bool
+    where: Condition
+
+    @property
+    def may_be_nan(self) -> bool:
+        """Whether what equals nothing satisfies it."""
+        return self.negated and self.op != "<>"
+
+    @property
+    def wants_equal(self) -> bool:
+        return self.op == ("<>" if self.negated else "=")
+
+    @property
+    def wants_more(self) -> bool:
+        """Whether the lower one is the harder."""
+        return (self.op in (">", ">=")) != self.negated
+
+
+Ways = dict[Known, Pattern]
+
+
+def on_sets(
+    condition: Condition, pattern: Pattern, known: frozenset[str], register: Callable[[str], str]
+) -> Pattern:
+    """The pattern whose matches satisfy the condition; `NoExtremeError` where there is none. `known`: variables bound
+    before it; `register`: a new name.
+
+    >>> from cepheid.algebra.conditions import Index
+    >>> below = Comparison("<", Attribute("X", "price", Index.EACH), Attribute("z", "price"))
+    >>> whole = Seq(Bind(Repeat(Atom("A"), 1, None), "X"), Atom("B", "z"))
+    >>> done = on_sets(below, whole, frozenset(), lambda name: f"{name}+")
+    >>> done.right.condition == Comparison("<", Attribute("X+", "price"), Attribute(None, "price"))
+    True
+    """
+    return _OnSets(condition, known, register).whole(pattern)
+
+
+def check_of(condition: Condition, pattern: Pattern, together: Iterable[tuple[str, ...]] = ()) -> Check:
+    """The condition as a check; plurals in `together` are those of the same round."""
+    _OnSets(condition, frozenset(), str).check_bound(pattern)
+    grouped = tuple(together) or tuple((name,) for name in sorted(sets_read(condition)))
+    singles = sorted(variables(condition) - sets_read(condition))
+    return Check(
+        _about(condition, {name: name for name in sets_read(condition)}),
+        (*grouped, *((one,) for one in singles)),
+    )
+
+
+class _OnSets:
+    def __init__(self, condition: Condition, known: frozenset[str], register: Callable[[str], str]) -> None:
+        self._condition = condition
+        self._plurals = tuple(sorted(sets_read(condition)))
+        self._singles = variables(condition) - sets_read(condition)
+        self._registers = {name: register(name) for name in self._plurals}
+        self._start = Known(known & self._singles, (NONE,) * len(self._plurals))
+        self._compared: dict[str, _Compared] | None = None
+        """How the plurals whose extremes are remembered are compared; None while that is found out."""
+        self._remembered: set[str] = set()
+
+    def check_bound(self, pattern: Pattern) -> None:
+        """Where plurals have events, the single variables have theirs."""
+        for known in self._ways(pattern, self._start, frozenset()):
+            if known.singles != self._singles and any(known.levels):
+                raise not_bound(self._condition)
+
+    def whole(self, pattern: Pattern) -> Pattern:
+        self.check_bound(pattern)
+        self._compared = {name: _compared(self._condition, name) for name in sorted(self._remembered)}
+        ways = self._ways(pattern, self._start, frozenset())
+        return guarded(either(ways.values()) if ways else _NOTHING, "attach")
+
+    def _ways(self, pattern: Pattern, known: Known, inside: frozenset[str]) -> Ways:
+        """The pattern from what is known before it, by what is known after it; `inside`: the plurals around it."""
+        if not inside and not self._is_concerned(pattern):
+            return {known: pattern}
+        match pattern:
+            case Atom():
+                return self._atom(pattern, known, inside)
+            case Seq(left, right) | StrictSeq(left, right):
+                return _joined(
+                    type(pattern),
+                    self._ways(left, known, inside),
+                    lambda then: self._ways(right, then, inside),
+                )
+            case Or(left, right):
+                return _merged([self._ways(left, known, inside), self._ways(right, known, inside)])
+            case Bind(body, var):
+                around = inside | {var} if var in self._plurals else inside
+                ways = self._ways(body, known, around)
+                return {
+                    then: part if is_empty(part) else replace(pattern, body=part)
+                    for then, part in ways.items()
+                }
+            case Repeat(body, lo, hi):
+                return self._rounds(body, lo, hi, known, inside)
+            case _:
+                raise AssertionError(pattern)
+
+    def _is_concerned(self, pattern: Pattern) -> bool:
+        return any(
+            (isinstance(node, Bind) and node.var in self._plurals)
+            or (isinstance(node, Atom) and node.var in self._singles)
+            for node in walk(pattern)
+        )
+
+    # Rounds
+
+    def _rounds(self, body: Pattern, lo: int, hi: int | None, known: Known, inside: frozenset[str]) -> Ways:
+        """`lo` rounds and up to `hi`, or any number, more; each may lead to more being known."""
+
+        def once(then: Known) -> Ways:
+            return self._ways(body, then, inside)
+
+        def more(then: Known, left: int) -> Ways:
+            if left == 0:
+                return {then: EMPTY}
+            return _merged([_joined(Seq, once(then), lambda after: more(after, left - 1)), {then: EMPTY}])
+
+        def needed(then: Known, left: int) -> Ways:
+            if left > 0:
+                return _joined(Seq, once(then), lambda after: needed(after, left - 1))
+            return self._any_number(then, once) if hi is None else more(then, hi - lo)
+
+        return needed(known, lo)
+
+    def _any_number(self, known: Known, once: Callable[[Known], Ways]) -> Ways:
+        """Rounds that teach nothing, then one that does, and so on: what is known only grows."""
+        ways = once(known)
+        same = ways.pop(known, None)
+        stays = EMPTY if same is None or is_empty(same) else Repeat(same, 0, None)
+        after = _joined(Seq, {known: stays}, lambda _: ways)
+        further = _joined(Seq, after, lambda then: self._any_number(then, once))
+        return _merged([{known: stays}, further])
+
+    # Atoms
+
+    def _atom(self, atom: Atom, known: Known, inside: frozenset[str]) -> Ways:
+        own = frozenset([atom.var]) if atom.var in self._singles else frozenset()
+        tests = self._tests(own, inside, known)
+        if FALSE in tests:
+            return {}
+        tested = atom
+        for test in tests:
+            tested = restricted(tested, test)
+        ways: Ways = {replace(known, singles=known.singles | own): tested}
+        for number, plural in enumerate(self._plurals):
+            if plural in inside:
+                ways = _merged(self._noted(number, part, then) for then, part in ways.items())
+        return ways
+
+    def _tests(self, own: frozenset[str], inside: frozenset[str], known: Known) -> list[Condition]:
+        """One for each choice whose last event this may be: in the roles `own` and some of `inside`."""
+        missing = self._singles - known.singles
+        if missing != own:
+            return []
+        tests = []
+        for count in range(len(inside) + 1):
+            for roles in combinations(sorted(inside), count):
+                earlier = [name for name in self._plurals if name not in roles]
+                levels = {name: known.levels[self._plurals.index(name)] for name in earlier}
+                if (own or roles) and NONE not in levels.values():
+                    self._remembered.update(earlier)
+                    tests.append(self._test(own.union(roles), levels))
+        return list(dict.fromkeys(tests))
+
+    def _test(self, at_hand: frozenset[str], levels: Mapping[str, int]) -> Condition:
+        condition = self._condition
+        for name, level in levels.items():
+            if level == FAILED and self._compared is not None:
+                condition = _without(condition, self._compared[name].where)
+        names = {**dict.fromkeys(at_hand), **{name: self._registers[name] for name in levels}}
+        return _about(condition, names)
+
+    def _noted(self, number: int, pattern: Pattern, known: Known) -> Ways:
+        """What is known of a plural once it has this event, too."""
+        plural, level = self._plurals[number], known.levels[number]
+        if known.singles == self._singles and len(self._plurals) == 1:
+            return {known: pattern}  # nothing comes later that it is compared with
+        if self._compared is None:
+            levels = (FAILED,) if level == FAILED else (SOME, FAILED)
+            return {known.having(number, one): pattern for one in levels}
+        if plural not in self._compared or level == FAILED:
+            return {known: pattern}
+        compared = self._compared[plural]
+        if not variables(compared.value) <= known.singles | {plural}:
+            raise NoExtremeError
+        value = _about(compared.value, {plural: None})
+        kept = _about(compared.value, {plural: self._registers[plural]})
+        fits: Condition = Comparison("=", value, value)
+        if compared.may_be_nan:
+            fits = Negation(IsNull(value))
+        if compared.wants_equal and level == SOME:
+            fits = Comparison("=", value, kept)
+        fitting = _restricted(pattern, fits)
+        noted = Bind(fitting, self._registers[plural])
+        ways: Ways = {known.having(number, SOME): noted}
+        if level == SOME and compared.wants_equal:
+            ways = {known: fitting}
+        elif level == SOME:
+            harder = _harder(compared, value, kept)
+            easier = _restricted(fitting, Negation(IsTrue(harder)))
+            ways = {known: Or(_restricted(noted, harder), easier)}
+        if len(self._plurals) > 1 or _without(self._condition, compared.where) != FALSE:
+            failing = _restricted(pattern, Negation(IsTrue(fits)))
+            ways = _merged([ways, {known.having(number, FAILED): failing}])
+        return ways
+
+
+_NOTHING = replace(Atom(None), condition=FALSE)
+
+
+def _harder(compared: _Compared, value: Expression, kept: Expression) -> Condition:
+    """Whether a value satisfies less than the one that is kept, both being no NULL."""
+    harder: Condition = Comparison("<" if compared.wants_more else ">", value, kept)
+    if compared.may_be_nan:  # what equals nothing, itself included, is the easiest
+        a_number = Conjunction((Comparison("<>", kept, kept), Comparison("=", value, value)))
+        harder = Disjunction((harder, a_number))
+    return harder
+
+
+def _compared(condition: Condition, plural: str) -> _Compared:
+    """The one comparison that the condition, which holds if it does, asks of a plural."""
+    operands = condition.operands if isinstance(condition, Disjunction) else (condition,)
+    concerned = [operand for operand in operands if plural in variables(operand)]
+    inner, negated = concerned[0], False
+    while isinstance(inner, Negation) or (isinstance(inner, IsTrue) and not negated):
+        negated ^= isinstance(inner, Negation)
+        inner = inner.operand
+    if len(concerned) == 1 and isinstance(inner, Comparison):
+        sides = [plural in variables(side) for side in (inner.left, inner.right)]
+        wants_other = inner.op == ("=" if negated else "<>")
+        if sum(sides) == 1 and not wants_other:
+            value = inner.left if sides[0] else inner.right
+            others = sets_read(value) - {plural}
+            if not others:
+                op = inner.op if sides[0] else _MIRRORED[inner.op]
+                return _Compared(value, op, negated, concerned[0])
+    raise NoExtremeError
+
+
+def _without(condition: Condition, part: Condition) -> Condition:
+    """What is left of a condition where a part of it is known not to hold."""
+    if condition == part:
+        return FALSE
+    if not isinstance(condition, Disjunction):
+        return condition
+    operands = tuple(operand for operand in condition.operands if operand != part)
+    return operands[0] if len(operands) == 1 else Disjunction(operands)
+
+
+def _about(expression: Expression, names: Mapping[str, str | None]) -> Expression:
+    """The expression with these variables read from registers, or from the event at hand (None)."""
+    if isinstance(expression, Attribute):
+        if expression.var is None or expression.var not in names:
+            return expression
+        return replace(expression, var=names[expression.var], index=None)
+    return rebuild_condition(expression, lambda child: _about(child, names))
+
+
+def _restricted(pattern: Pattern, condition: Condition) -> Pattern:
+    """A condition on an atom, or on each of several, that writes registers."""
+    match pattern:
+        case Atom():
+            return restricted(pattern, condition)
+        case Bind(body):
+            return replace(pattern, body=_restricted(body, condition))
+        case Or(left, right):
+            return Or(_restricted(left, condition), _restricted(right, condition))
+        case _:
+            raise AssertionError(pattern)
+
+
+def _joined(sequence: type[Seq] | type[StrictSeq], firsts: Ways, then: Callable[[Known], Ways]) -> Ways:
+    return _merged(
+        {after: _in_sequence(sequence, first, second)}
+        for known, first in firsts.items()
+        for after, second in then(known).items()
+    )
+
+
+def _in_sequence(sequence: type[Seq] | type[StrictSeq], left: Pattern, right: Pattern) -> Pattern:
+    return right if is_empty(left) else left if is_empty(right) else sequence(left, right)
+
+
+def _merged(several: Iterable[Ways]) -> Ways:
+    found: dict[Known, list[Pattern]] = {}
+    for ways in several:
+        for known, pattern in ways.items():
+            found.setdefault(known, []).append(pattern)
+    return {known: either(patterns) for known, patterns in found.items()}

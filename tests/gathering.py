@@ -1,0 +1,172 @@
+"""Random queries of CEL that compare every event of a set, or of all rounds, with events that come before or after.
+
+In: a `Choices` of `generators`. Out: a `Case`: a sequence of sets, rounds, alternatives, options and single events,
+whose filters, outside and inside of rounds, read a set, or a round's event, and a single event from anywhere in the
+sequence; or two sets; or two events of a round. Types are few, so that events can be in several places.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+
+from hypothesis import strategies as st
+
+from cepheid.algebra.conditions import (
+    Arithmetic,
+    Attribute,
+    Call,
+    Comparison,
+    Condition,
+    Disjunction,
+    Expression,
+    Like,
+    Literal,
+    Negation,
+)
+from cepheid.algebra.nodes import Atom, Bind, Filter, Or, Pattern, Repeat, Seq, StrictSeq, WindowUnit
+from cepheid.algebra.variables import with_sets
+from comparing import COMPARED
+from generators import (
+    Case,
+    Choices,
+    Drawn,
+    Limits,
+    Seeded,
+    chance,
+    nary_condition,
+    pick,
+    query_for,
+    stream,
+    unary_condition,
+)
+
+Draw = Callable[[st.SearchStrategy[int]], int]
+
+GATHERED = replace(COMPARED, events=12)
+ROUNDS = ((1, None), (1, None), (0, None), (2, None), (1, 2), (0, 3))
+
+
+@st.composite
+def gathered_cases(draw: Draw, limits: Limits = GATHERED) -> Case:
+    """A Hypothesis strategy."""
+    return gathered_case(Drawn(draw), limits)
+
+
+def seeded_gathered(seed: int, limits: Limits = GATHERED) -> Case:
+    """The case that belongs to a seed."""
+    return gathered_case(Seeded(seed), limits)
+
+
+def gathered_case(choices: Choices, limits: Limits = GATHERED) -> Case:
+    query = query_for(choices, limits, with_sets(_Pattern(choices).sequence()))
+    if chance(choices, 60):
+        query = replace(query, partition_by=(), consume=False)
+    timestamps = query.window is not None and query.window.unit is WindowUnit.MICROSECONDS
+    return Case(query, stream(choices, limits, timestamps))
+
+
+class _Pattern:
+    """A pattern in the making. Which events are single ones is settled first, so that any filter can read them."""
+
+    def __init__(self, choices: Choices) -> None:
+        self._choices = choices
+        self._rounds = iter("abcdefgh")
+        self._free_sets = iter("XYZUVW")
+        self._sets: list[str] = []
+        self._singles: list[str] = []
+
+    def sequence(self) -> Pattern:
+        kinds = [chance(self._choices, 40) for _ in range(2 + self._choices.below(2))]
+        kinds[self._choices.below(len(kinds))] = True
+        self._singles = [f"z{place}" for place, is_single in enumerate(kinds) if is_single]
+        names = iter(self._singles)
+        parts = [
+            self._single(next(names)) if is_single else self._several(1 + self._choices.below(2))
+            for is_single in kinds
+        ]
+        whole = parts[0]
+        for part in parts[1:]:
+            whole = self._joined(whole, part)
+        for _ in range(1 + self._choices.below(2)):
+            if self._sets:
+                whole = Filter(whole, self._on_sets())
+        return whole
+
+    def _single(self, name: str) -> Pattern:
+        if chance(self._choices, 10):
+            name_of_set = self._set()
+            return Bind(self._joined(Atom(self._type(), name), Atom(self._type())), name_of_set)
+        return Atom(self._type(), name)
+
+    def _several(self, depth: int) -> Pattern:
+        match self._choices.below(6):
+            case 0 | 1:
+                return Bind(Repeat(self._unnamed(), *pick(self._choices, ROUNDS)), self._set())
+            case 2:
+                return self._of_rounds()
+            case 3:
+                one, two = (Bind(self._unnamed(), self._set()) for _ in range(2))
+                return Repeat(pick(self._choices, (Or, Seq))(one, two), *pick(self._choices, ROUNDS))
+            case 4 if depth:
+                return Repeat(self._several(depth - 1), *pick(self._choices, (*ROUNDS, (0, 1))))
+            case _:
+                inner = Bind(Repeat(self._unnamed(), 1, None), name := self._set())
+                return Filter(inner, self._over(name, pick(self._choices, self._singles)))
+
+    def _of_rounds(self) -> Pattern:
+        """Rounds whose events are compared with single ones outside, whether these come before or after."""
+        one, two = next(self._rounds), next(self._rounds)
+        body: Pattern = Atom(self._type(), one)
+        outer = pick(self._choices, self._singles)
+        if chance(self._choices, 40):
+            body = self._joined(body, Atom(self._type(), two))
+            if chance(self._choices, 30):
+                total = Arithmetic("+", Attribute(one, "n"), Attribute(two, "n"))
+                return Repeat(Filter(body, self._compared(total, Attribute(outer, "n"))), 1, None)
+            body = Filter(body, self._over(two, outer))
+        body = Filter(body, self._over(one, outer))
+        if chance(self._choices, 20):
+            body = Or(body, Atom(self._type()))
+        return Repeat(body, *pick(self._choices, ROUNDS))
+
+    def _on_sets(self) -> Condition:
+        one = pick(self._choices, self._sets)
+        others = [name for name in (*self._singles, *self._sets) if name != one]
+        return self._over(one, pick(self._choices, others)) if others else unary_condition(self._choices, one)
+
+    def _over(self, one: str, two: str) -> Condition:
+        if chance(self._choices, 20):
+            return nary_condition(self._choices, one, two)
+        name = pick(self._choices, ("n", "n", "id", "v", "s"))
+        left, right = Attribute(one, name), Attribute(two, name)
+        if name != "s" and chance(self._choices, 15):
+            left = Arithmetic("+", Attribute(one, name), Literal(1))
+        if name == "s" and chance(self._choices, 20):
+            return Like(Call("concat", (left, right)), "%a")
+        holds = self._compared(left, right)
+        if chance(self._choices, 15):
+            holds = Disjunction((holds, unary_condition(self._choices, two, 0)))
+        return holds
+
+    def _compared(self, left: Expression, right: Expression) -> Condition:
+        operators = ("<=", ">=", "<=", ">=", "<", "=", "=", "<>")
+        compared = Comparison(pick(self._choices, operators), left, right)
+        if chance(self._choices, 50):
+            compared = Comparison(compared.op, right, left)
+        return Negation(compared) if chance(self._choices, 15) else compared
+
+    def _unnamed(self) -> Pattern:
+        return Atom(self._type())
+
+    def _joined(self, left: Pattern, right: Pattern) -> Pattern:
+        return StrictSeq(left, right) if chance(self._choices, 10) else Seq(left, right)
+
+    def _type(self) -> str:
+        return pick(self._choices, "AAAB")
+
+    def _set(self) -> str:
+        if self._sets and chance(self._choices, 10):
+            return pick(self._choices, self._sets)  # gathered in two places
+        self._sets.append(next(self._free_sets))
+        return self._sets[-1]

@@ -1,0 +1,160 @@
+"""Filters on every event of a set, or of all rounds, that read events bound before or after: the same matches."""
+
+from __future__ import annotations
+
+import math
+
+import pytest
+from hypothesis import HealthCheck, given, note, settings
+from hypothesis import strategies as st
+
+import cepheid
+from agreement import differences, is_declined
+from cepheid.evaluators.configurations import checked
+from gathering import gathered_cases
+from generators import Case
+from small import positions, stream
+
+NAN = math.nan
+ABC = stream(
+    "AABACABCBAC",
+    v=[1, 2, 3, 2, 3, 1, None, 4, 1, 3, 3],
+    w=[1.0, NAN, 2.0, 1.0, 2.0, NAN, 3.0, None, 1.0, 2.0, NAN],
+    id=[0, 0, 1, 0, 0, 1, 0, 1, 1, 0, 0],
+)
+
+LATE = [
+    # all of a set are below, above, at what comes later; and not so
+    "A+ IN X ; C AS z FILTER X.v < z.v",
+    "A+ IN X ; C AS z FILTER z.v >= X.v",
+    "A+ IN X ; C AS z FILTER X.v > z.id",
+    "A+ IN X ; C AS z FILTER X.id = z.id",
+    "A+ IN X ; C AS z FILTER NOT X.id <> z.id",
+    "A+ IN X ; C AS z FILTER NOT X.v > z.v",
+    "A+ IN X ; C AS z FILTER X.v BETWEEN z.id AND z.v",
+    # numbers that equal nothing
+    "A+ IN X ; C AS z FILTER X.w <= z.w",
+    "A+ IN X ; C AS z FILTER NOT X.w > z.w",
+    "A+ IN X ; C AS z FILTER NOT X.w < z.w",
+    # gathered in several places, before and after, with the event itself among them
+    "(A IN X ; B)+ ; C AS z ; A* IN X FILTER X.v <= z.v",
+    "(A AS x ; B AS y) IN X ; C FILTER X.id <= y.id",
+    "(A IN X OR B)+ ; C AS z FILTER X.v < z.v",
+    "(A IN X)? ; B ; C AS z FILTER X.v < z.v",
+    "(A IN X){2,3} ; C AS z FILTER X.v < z.v",
+    # bound outside of the part that is filtered
+    "(A+ IN X FILTER X.v < z.v) ; B ; C AS z",
+    "((A+ IN X FILTER X.v < z.v) ; B)+ ; C AS z",
+    "((A+ IN X ; B AS z) FILTER X.v <= z.v)+ ; C",
+    # with what else decides
+    "A+ IN X ; C AS z FILTER X.v < z.v OR z.id = 0",
+    "A AS x ; A+ IN X ; C AS z FILTER X.v + x.v <= z.v",
+    "A+ IN X ; B AS y ; C AS z FILTER X.v <= z.v + y.id",
+    # of two sets
+    "A+ IN X ; B+ IN Y FILTER X.id < Y.id",
+    "(A IN X OR B IN Y)+ FILTER X.v <= Y.v",
+    "(A IN X OR B IN Y)+ FILTER X.id = Y.id",
+    "(A IN X OR B IN Y)+ FILTER NOT X.w < Y.w",
+    "(A+ IN X) IN Y ; C FILTER X.v <= Y.v",
+    # of all rounds
+    "(A AS x FILTER x.v < z.v)+ ; C AS z",
+    "(A AS x ; B AS y FILTER x.v < z.v AND y.id = z.id)+ ; C AS z",
+    "((A AS x FILTER x.v < z.v) OR B)+ ; C AS z",
+    "((A AS x FILTER x.v < z.v)+ ; B)+ ; C AS z",
+    "((A AS x FILTER x.v < z.v)+ ; B AS z)+ ; C",
+]
+
+
+@pytest.mark.parametrize("formula", LATE)
+def test_one_event_of_a_set_decides_for_all(formula: str) -> None:
+    query = f"SELECT * FROM s WHERE {formula}"
+    assert cepheid.query(query).engine(ABC.schema).plan.evaluator == "configurations"
+    found = positions(ABC, query)
+    assert len(found) > 0
+    assert found == positions(ABC, query, evaluator="semantics")
+    assert cepheid.count(ABC, query) == len(found)
+
+
+WHOLE = [
+    "A+ IN X ; C AS z FILTER X.v <> z.v",
+    "A+ IN X ; C AS z FILTER X.v NOT BETWEEN z.id + 2 AND z.v",
+    "A+ IN X ; B AS y ; C AS z FILTER X.v * z.id < y.v + z.v",
+    "A+ IN X ; B+ IN Y ; C AS z FILTER X.v + Y.v <= z.v + 1",
+    "A+ IN X ; B+ IN Y FILTER X.v <> Y.v",
+    "A+ IN X ; B* IN Y ; C AS z FILTER X.v < z.v AND Y.v <> z.v",
+    "(A AS x ; B AS y FILTER x.v + y.id <= z.v)+ ; C AS z",
+    "(A AS x FILTER x.v <> z.v)+ ; C AS z",
+    "((A AS x FILTER x.v <> z.v) OR A)+ ; C AS z",
+]
+
+
+@pytest.mark.parametrize("formula", WHOLE)
+@pytest.mark.parametrize("strategy", ["", "MAX", "LAST"])
+def test_what_no_one_event_decides_is_asked_of_whole_matches(formula: str, strategy: str) -> None:
+    query = f"SELECT {strategy} * FROM s WHERE {formula} WITHIN 20"
+    plan = cepheid.query(query).engine(ABC.schema).plan
+    assert plan.evaluator == "configurations"
+    assert plan.transducer is not None
+    assert len(plan.transducer.checks) == 1
+    assert "is asked of all matches without it" in " ".join(plan.why)
+    found = positions(ABC, query)
+    assert len(found) > 0
+    assert found == positions(ABC, query, evaluator="semantics")
+    assert cepheid.count(ABC, query) == len(found)
+    assert cepheid.count(ABC, f"{query} LIMIT 1") == len(cepheid.match(ABC, f"{query} LIMIT 1")) == 1
+
+
+def test_a_match_that_passes_in_two_ways_is_one() -> None:
+    """Which of the two As is a round that is compared does not show."""
+    query = "SELECT * FROM s WHERE ((A AS x FILTER x.v <> z.v) OR A AS x)+ ; C AS z"
+    table = stream("AAC", v=[1, 2, 3])
+    found = cepheid.match(table, query, positions=True)
+    assert sorted(found["positions"].to_pylist()) == [[0, 1, 2], [0, 2], [1, 2]]
+    assert cepheid.count(table, query) == 3
+
+
+def test_events_of_one_round_go_together() -> None:
+    """Each round adds up to 4; the first of one round and the second of the other to 6."""
+    query = "SELECT * FROM s WHERE (A AS x ; B AS y FILTER x.v + y.v <= z.v)+ ; C AS z"
+    table = stream("ABABC", v=[1, 3, 3, 1, 4])
+    assert [0, 1, 2, 3, 4] in positions(table, query)
+    assert positions(table, query) == positions(table, query, evaluator="semantics")
+
+
+def test_events_that_no_candidate_holds_are_forgotten(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(checked, "_SPARE", 8)
+    table = stream("AAC" * 40, v=[1, 2, 3, 3, 1, 1, 2, 2, 2, 1, 2, 1] * 10)
+    query = "SELECT * FROM s WHERE A+ IN X ; C AS z FILTER X.v <> z.v WITHIN 5"
+    engine = cepheid.query(query).engine(table.schema, positions=True)
+    found = []
+    for at in range(0, 120, 4):
+        found += engine.push(table.slice(at, 4))["positions"].to_pylist()
+        assert len(engine._evaluator._kept._rows) <= 24
+        if at % 16 == 0:
+            engine = cepheid.load(engine.save())
+    assert sorted(found) == positions(table, query, evaluator="semantics")
+
+
+CUTS = st.lists(st.integers(0, 12), max_size=2)
+many = settings(max_examples=40, suppress_health_check=[HealthCheck.too_slow], print_blob=True)
+
+
+@many
+@given(case=gathered_cases(), cuts=CUTS)
+def test_sets_and_rounds_are_compared_as_the_definition_compares_them(case: Case, cuts: list[int]) -> None:
+    agrees(case, cuts)
+
+
+def agrees(case: Case, cuts: list[int]) -> None:
+    if is_declined(case, "configurations"):
+        return
+    note(repr(case))
+    difference = differences(case, [min(cut, len(case.table)) for cut in cuts], "configurations")
+    assert difference is None, difference
+
+
+def test_partial_matches_that_agree_in_their_extreme_are_one() -> None:
+    """Of 40 events in a set any may be in a match: there are 2^40 - 1, and the highest decides."""
+    table = stream("A" * 40 + "C", v=[*range(40), 40])
+    query = "SELECT * FROM s WHERE A+ IN X ; C AS z FILTER X.v < z.v"
+    assert cepheid.count(table, query) == 2**40 - 1
