@@ -8,19 +8,20 @@ import pyarrow as pa
 
 import cepheid
 from bench.checks import Check
-from bench.join import joined
+from bench.join import joined, joined_by_polars
 from bench.operators import VARIANTS
 from bench.register_counts import iterations, matching, middles, sequences
 from bench.registers import FAMILIES, OPERATORS, Pattern
 from bench.results import Curve, Row, Setting, Target
 from bench.tables import measured
 from bench.ticks import TIME, day, repeated
-from bench.timing import measure, require
+from bench.timing import measure_in_turns, require
 from bench.work import FORMS, counted, enumerated
 from cepheid.engine import Engine
 
 COPIES, FEW_COPIES = 10, 2  # of the day
 RATE = 10e6  # events/s to be reached at windows of up to a second
+MORE = 3  # times as often are joins measured, which take little time
 HEADER = "state\nKB"
 PUSHED = 1 << 14  # rows between two looks at the state
 
@@ -61,16 +62,24 @@ def operator_rows(name: str, within: int, events: int, copies: int, repeats: int
     return [count, enumerated(f"{name}, positions", table, query, check, repeats, FORMS[1], time=TIME)]
 
 
-def join_row(within: int, events: int, copies: int, repeats: int) -> Row:
-    """`seq_3` counted by hand."""
+def join_rows(within: int, events: int, copies: int, repeats: int) -> list[Row]:
+    """`seq_3` by the engine, parsing and planning included, and by both joins by hand: in turns, in one process."""
     part = day().slice(0, events)
     table = repeated(part, copies)
-    expected = copies * sequences(middles(FAMILIES["sequence"](3), part, within))
-    found, timing = measure(lambda: joined(table, within), repeats, expected)
+    pattern = FAMILIES["sequence"](3)
+    expected = copies * sequences(middles(pattern, part, within))
+    query = pattern.query(within)
+    runs = {
+        "in turns with joins": lambda: cepheid.count(table, query, time=TIME),
+        "join by numpy": lambda: joined(table, within),
+        "join by polars": lambda: joined_by_polars(table, within),
+    }
+    timings = measure_in_turns(list(runs.values()), MORE * repeats, expected)
     parameters = {"window": within, "state_bytes": 0}
-    return Row(
-        f"join by hand, {within:,} ms", len(table), found, table.nbytes, "by pairs", timing, parameters
-    )
+    return [
+        Row(f"{name}, {within:,} ms", len(table), expected, table.nbytes, "by pairs", timing, parameters)
+        for name, timing in zip(runs, timings, strict=True)
+    ]
 
 
 def line(row: Row, setting: Setting) -> tuple[str, ...]:
@@ -87,6 +96,17 @@ def slowest(work: str, rows: Iterable[Row]) -> Target:
 def beside(work: str, one: Row, other: Row, goal: float) -> Target:
     """Time per event of one and of another."""
     return Target(work, goal, one.ns_per_event / other.ns_per_event, "×", noisy=one.noisy or other.noisy)
+
+
+def beside_join(engine: Row, join: Row) -> list[Target]:
+    """CPU time and wall time of the engine and of a join by hand."""
+    work = f"registers, sequence of 3, beside {join.name}"
+    noisy = engine.noisy or join.noisy
+    cpu = engine.timing.cpu_seconds / join.timing.cpu_seconds
+    return [
+        Target(f"{work}, CPU time", 1.0, cpu, "×", noisy=noisy),
+        Target(f"{work}, wall time", 1.0, engine.timing / join.timing, "×", noisy=noisy),
+    ]
 
 
 def curve(

@@ -31,6 +31,7 @@ from bench.experiments import (
     stocks,
     strategies,
     stream,
+    streaming,
     stress,
     targets,
     window,
@@ -55,7 +56,11 @@ EXPERIMENTS: dict[str, Callable[[Setting], Report]] = {
     "registers-window": registers_window.run,
     "registers-kleene": registers_kleene.run,
     "registers-operators": registers_operators.run,
+    "streaming": streaming.run,
 }
+
+
+NOT_QUICK = ("streaming",)  # Java and six workers have to warm up
 
 
 def main(arguments: list[str] | None = None) -> int:
@@ -69,7 +74,7 @@ def main(arguments: list[str] | None = None) -> int:
     reports = []
     with new_process() if given.quick else nullcontext() as process:
         setting = Setting(given.quick, before, given.divide, process)
-        for name in given.only or EXPERIMENTS:
+        for name in given.only or _all_of(given.quick):
             try:
                 with screen.status(f"{name} …"):
                     reports.append(EXPERIMENTS[name](setting))
@@ -87,6 +92,10 @@ def main(arguments: list[str] | None = None) -> int:
     for path in written(given.output, reports, before, after, quick=given.quick):
         screen.print(os.path.relpath(path))
     return 0
+
+
+def _all_of(quick: bool) -> list[str]:
+    return [name for name in EXPERIMENTS if not (quick and name in NOT_QUICK)]
 
 
 def _parser() -> argparse.ArgumentParser:

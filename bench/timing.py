@@ -7,10 +7,11 @@ is timed. Wall time and the process's own CPU time are both taken; on one core t
 from __future__ import annotations
 
 import multiprocessing
+import os
 import resource
 import statistics
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from multiprocessing.pool import Pool
 from pathlib import Path
@@ -43,9 +44,12 @@ class Timing:
         return statistics.median(self.wall_s)
 
     @property
+    def cpu_seconds(self) -> float:
+        return statistics.median(self.cpu_s)
+
+    @property
     def noisy(self) -> bool:
-        cpu = statistics.median(self.cpu_s)
-        return not cpu / NOISE <= self.seconds <= cpu * NOISE
+        return not self.cpu_seconds / NOISE <= self.seconds <= self.cpu_seconds * NOISE
 
     def __truediv__(self, other: Timing) -> float:
         """How many times as long this took."""
@@ -60,14 +64,27 @@ def measure(run: Callable[[], int], repeats: int, expected: int | None = None) -
     return found, Timing(tuple(r[0] for r in runs), tuple(r[1] for r in runs), warm_up_s, peak_mb())
 
 
+def measure_in_turns(runs: Sequence[Callable[[], int]], repeats: int, expected: int) -> list[Timing]:
+    """How long each takes, one after the other again and again, so that what disturbs one disturbs all."""
+    warm_up = [_required(run, expected)[0] for run in runs]
+    reset_peak()
+    rounds = [[_required(run, expected) for run in runs] for _ in range(repeats)]
+    peak = peak_mb()
+    return [
+        Timing(tuple(wall for wall, _ in turns), tuple(cpu for _, cpu in turns), first, peak)
+        for first, turns in zip(warm_up, zip(*rounds, strict=True), strict=True)
+    ]
+
+
 def _repeated(run: Callable[[], int], expected: int, repeats: int) -> list[tuple[float, float]]:
     reset_peak()
-    runs = []
-    for _ in range(repeats):
-        found, wall_s, cpu_s = _timed(run)
-        require(found, expected)
-        runs.append((wall_s, cpu_s))
-    return runs
+    return [_required(run, expected) for _ in range(repeats)]
+
+
+def _required(run: Callable[[], int], expected: int) -> tuple[float, float]:
+    found, wall_s, cpu_s = _timed(run)
+    require(found, expected)
+    return wall_s, cpu_s
 
 
 def _timed(run: Callable[[], int]) -> tuple[int, float, float]:
@@ -104,7 +121,8 @@ def reset_peak() -> None:
 
 
 def new_process() -> Pool:
-    """A process with one thread for Arrow."""
+    """A process with one thread for Arrow, and one for polars."""
+    os.environ["POLARS_MAX_THREADS"] = "1"  # read by the new process when it first needs one
     return multiprocessing.get_context("spawn").Pool(1, pa.set_cpu_count, (1,))
 
 

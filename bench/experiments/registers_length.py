@@ -1,8 +1,8 @@
-"""Sequences of 3 to 12 with registers (`srt`, section 5.3, figure 2), and the first of them joined by hand."""
+"""Sequences of 3 to 12 with registers (`srt`, section 5.3, figure 2), and the first of them beside joins by hand."""
 
 from __future__ import annotations
 
-from bench.register_rows import HEADER, beside, curve, join_row, line, pattern_row, sizes, slowest
+from bench.register_rows import HEADER, beside_join, curve, join_rows, line, pattern_row, sizes, slowest
 from bench.results import Report, Setting
 from bench.tables import MEASURED
 from bench.ticks import MISSING, STOCKS
@@ -24,18 +24,18 @@ def run(setting: Setting) -> Report:
         return Report(name, title, header, [], [], MISSING)
     lengths = setting.points([3, 6, 9, 12], [3, 12])
     rows = setting.each(pattern_row, [("sequence", n, WITHIN, *sizes(setting)) for n in lengths])
-    (by_hand,) = setting.each(join_row, [(WITHIN, *sizes(setting))])
+    ((in_turns, *joins),) = setting.each(join_rows, [(WITHIN, *sizes(setting))])
     others = ", ".join(f"{rows[0].events_per_s / rate:,.0f}× {who}" for who, rate in ELSEWHERE.items())
     return Report(
         name,
         title,
         header,
-        [line(row, setting) for row in (*rows, by_hand)],
-        [*rows, by_hand],
+        [line(row, setting) for row in (*rows, in_turns, *joins)],
+        [*rows, in_turns, *joins],
         f"Look at events/s: the sequence of three is {others}; those were measured elsewhere, on this kind of machine.",
         [
             slowest(f"registers, sequences of {lengths[0]} to {lengths[-1]}, {WITHIN} ms", rows),
-            beside(f"registers, sequence of 3, {WITHIN} ms, beside a join by hand", rows[0], by_hand, 1.0),
+            *(target for join in joins for target in beside_join(in_turns, join)),
         ],
         [
             curve(

@@ -56,11 +56,11 @@ def match(
 ) -> Any:
     """All matches of a query, one row each, as data of the kind that came in.
 
-    `columns` names those of the output that are wanted; the others are not made, which takes less time.
-    On a Spark DataFrame the result is lazy, and `slices` asks for so many time slices where there is no PARTITION BY.
-    On a streaming one it is a stream too: `watermark` says how much later than others a row may come, `late` what becomes
-    of rows that come later still: "drop" (they are counted), "error", a folder or the name of a table.
-    `language` is the query's, "cel" or "sremo"; it is detected when left out.
+    `columns` names those of the output that are wanted; the others are not made, which takes less time. On a Spark
+    DataFrame the result is lazy, and `slices` asks for so many time slices where there is no PARTITION BY. On a
+    streaming one it is a stream too: `watermark` says how much later than others a row may come, `late` what becomes
+    of rows that come later still: "drop" (they are counted), "error", a folder or the name of a table. `language` is
+    the query's, "cel" or "sremo"; it is detected when left out.
 
     >>> import cepheid
     >>> events = pa.table({"ts": [1, 2, 3], "type": ["A", "B", "B"]})
@@ -143,8 +143,8 @@ def count(
 def finish(session: Any, checkpoint: str | Path) -> Any:
     """The matches that a stopped streaming query still has rows for, as a batch DataFrame.
 
-    `checkpoint` is the query's `checkpointLocation`. What the stream gave and what this gives are together the matches of
-    the same query on a batch DataFrame. The checkpoint is only read.
+    `checkpoint` is the query's `checkpointLocation`. What the stream gave and what this gives are together the
+    matches of the same query on a batch DataFrame. The checkpoint is only read.
     """
     from cepheid.spark.live.finish import finish_stream
 

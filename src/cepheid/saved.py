@@ -1,11 +1,12 @@
 """The state of an engine as bytes and back, in a versioned format without code in it.
 
-    cepheid\\0 · digest (16 bytes) · length of the content (8 bytes) · the content, compressed with LZ4
+    cepheid\\0 · digest (16 bytes) · length of the content (8 bytes) · the content, compressed with Zstandard
 
-The content is the length of a JSON header (8 bytes), that header with blanks behind it, and the bytes of all parts one after another, each at a
-multiple of 64. The header holds the version, the query's text, the names given to the engine, and for each part its name, its NumPy
-type, its shape and its place. Parts are the arrays of the lanes and of the evaluator, and the schema and the kept rows as
-Arrow streams. The digest is of everything behind it, so that no damage goes unnoticed.
+The content is the length of a JSON header (8 bytes), that header with blanks behind it, and the bytes of all parts
+one after another, each at a multiple of 64. The header holds the version, the query's text, the names given to the
+engine, and for each part its name, its NumPy type, its shape and its place. Parts are the arrays of the lanes and of
+the evaluator, and the schema and the kept rows as Arrow streams. The digest is of everything behind it, so that no
+damage goes unnoticed.
 """
 
 from __future__ import annotations
@@ -21,7 +22,7 @@ from cepheid.errors import CepheidError
 
 VERSION = 3
 MARK = b"cepheid\0"
-CODEC = "lz4"
+CODEC = pa.Codec("zstd", 1)
 _DIGEST = 16  # bytes
 _LENGTH = 8  # bytes of a length
 _ALIGNED = 64
@@ -44,7 +45,7 @@ def pack(header: dict[str, Any], tables: dict[str, pa.Table], arrays: Arrays) ->
     body = np.frombuffer(content, np.uint8)[_LENGTH + len(head) :]
     for (_, _, _, begin), part in zip(places, parts.values(), strict=True):
         body[begin : begin + part.nbytes] = part.reshape(-1).view(np.uint8)
-    compressed: bytes = pa.compress(content, codec=CODEC, asbytes=True)
+    compressed: bytes = CODEC.compress(content, asbytes=True)
     behind = len(content).to_bytes(_LENGTH, "little") + compressed
     return MARK + _digest(behind) + behind
 
@@ -53,7 +54,7 @@ def unpack(saved: bytes) -> tuple[dict[str, Any], dict[str, pa.Table], Arrays]:
     """The arrays may be read only: whoever changes them takes a copy."""
     behind = _undamaged(saved)
     size = int.from_bytes(behind[:_LENGTH], "little")
-    content = pa.decompress(behind[_LENGTH:], size, codec=CODEC)
+    content = CODEC.decompress(behind[_LENGTH:], size)
     begin = int.from_bytes(content[:_LENGTH].to_pybytes(), "little") + _LENGTH
     header = json.loads(content[_LENGTH:begin].to_pybytes())
     if header.get("version") != VERSION:

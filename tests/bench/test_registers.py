@@ -12,7 +12,7 @@ import pytest
 from bench.calibration import Calibration
 from bench.curves import svg_of
 from bench.experiments import registers_kleene, registers_length, registers_operators, registers_window
-from bench.join import joined
+from bench.join import joined, joined_by_polars
 from bench.operators import VARIANTS
 from bench.register_counts import iterations, matching, middles, sequences
 from bench.register_rows import KNOWN
@@ -105,7 +105,7 @@ def test_pairs_and_the_join_and_the_direct_program_and_the_engine_agree(within: 
     table = drawn(600, ["INTC", "RIMM", "QQQ", "IPIX"], ["BUY", "SELL"], seed=3)
     between = middles(sequence(3), table, within)
     expected = matching(sequence(3), table, within)
-    assert sequences(between) == joined(table, within) == expected
+    assert sequences(between) == joined(table, within) == joined_by_polars(table, within) == expected
     assert iterations(between) == matching(kleene(3), table, within)
     assert cepheid.count(table, sequence(3).query(within), time=TIME) == expected
     assert cepheid.count(repeated(table, 3), sequence(3).query(within), time=TIME) == 3 * expected
@@ -122,7 +122,7 @@ def test_the_counters_find_what_is_known_of_the_day() -> None:
     for (family, length, within), known in KNOWN.items():
         between = middles(sequence(length), day(), within)
         assert (sequences if family == "sequence" else iterations)(between) == known
-    assert joined(day(), 500) == KNOWN["sequence", 3, 500]
+    assert joined(day(), 500) == joined_by_polars(day(), 500) == KNOWN["sequence", 3, 500]
     assert matching(OPERATORS["q1"], day(), 1_000) == 686
 
 

@@ -46,6 +46,14 @@ def test_an_experiment_runs_and_its_table_fits_the_screen(
     assert "…" not in screen.export_text()
 
 
+@pytest.mark.spark
+def test_the_streaming_experiment_finds_in_the_stream_what_the_batch_has(setting: Setting) -> None:
+    report = run.EXPERIMENTS["streaming"](setting)
+    batch, stream = report.rows
+    assert 0 < stream.matches <= batch.matches
+    assert {len(line) for line in report.lines} == {len(report.header)}
+
+
 def test_the_stress_experiment_finds_all_matches_at_the_last_event(setting: Setting) -> None:
     report = stress.run(replace(setting, divide=4))
     assert [row.matches == 0 for row in report.rows] == [True, False] * 6

@@ -228,9 +228,3 @@ def test_bad_times_are_named_in_full_by_the_worker(spark: SparkSession) -> None:
     for slices in (1, 3):
         with pytest.raises(PythonException, match=r"error\[bad-time\]: time column `ts` is NULL in row"):
             count_spark(missing, query, time="ts", slices=slices)
-
-
-def test_a_streaming_frame_is_not_yet_taken(spark: SparkSession) -> None:
-    ticking = spark.readStream.format("rate").load()
-    with pytest.raises(CepheidError, match="not-yet"):
-        cepheid.match(ticking, "SELECT * FROM s WHERE s AS x", time="timestamp")

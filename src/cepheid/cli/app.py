@@ -18,6 +18,7 @@ from rich.status import Status
 import cepheid
 from cepheid.cli.failures import debugging, errors, interrupted, reported
 from cepheid.cli.inputs import Input, format_of, inputs_of, language_of, query_text, read_columns
+from cepheid.cli.streaming import Streaming, run_stream
 from cepheid.errors import CepheidError
 from cepheid.plan.explain import draw_query
 from cepheid.schema import DEFAULT_TYPE
@@ -96,16 +97,74 @@ def run(
     evaluator: ChosenEvaluator = Evaluator.auto,
     master: Master = "local[*]",
     language: Language = None,
+    stream: Annotated[
+        bool,
+        typer.Option("--stream", help="Read folders as streams, until stopped.", rich_help_panel="Streams"),
+    ] = False,
+    watermark: Annotated[
+        str | None,
+        typer.Option(
+            "--watermark",
+            metavar="DELAY",
+            help='How much later than others a row may come, like "10 seconds".',
+            rich_help_panel="Streams",
+        ),
+    ] = None,
+    checkpoint: Annotated[
+        str | None,
+        typer.Option(
+            "--checkpoint",
+            metavar="PATH",
+            help="Where the state is kept; else OUTPUT.checkpoint.",
+            rich_help_panel="Streams",
+        ),
+    ] = None,
+    late: Annotated[
+        str,
+        typer.Option(
+            "--late",
+            help="Later rows: drop (and count), error, a folder or a table.",
+            rich_help_panel="Streams",
+        ),
+    ] = "drop",
+    once: Annotated[
+        bool,
+        typer.Option("--once", help="Stop when what is there has been read.", rich_help_panel="Streams"),
+    ] = False,
+    flush: Annotated[
+        bool,
+        typer.Option(
+            "--flush", help="At the end, write what still waits to OUTPUT.rest.", rich_help_panel="Streams"
+        ),
+    ] = False,
+    files_at_once: Annotated[
+        int | None,
+        typer.Option(
+            "--files-at-once", min=1, help="So many files in a micro-batch.", rich_help_panel="Streams"
+        ),
+    ] = None,
 ) -> None:
     """Run a query on Spark; without --output, show the first matches."""
     with reported(file):
         given = _required(inputs_of(input or [], format))
-        target = _target(output, output_format)
+        if not stream and (watermark or checkpoint or late != "drop" or once or flush or files_at_once):
+            raise typer.BadParameter(
+                "goes with --stream only", param_hint="--watermark, --checkpoint, --late, …"
+            )
+        if stream and count:
+            raise typer.BadParameter(
+                "the number of matches of a stream is known only at its end", param_hint="--count"
+            )
+        target = _target(output, output_format, exists=stream)
         query = _parsed(file, text, language)
         time = _required_time(time)
+        options: dict[str, Any] = {"time": time, "type": type, "order": order, "evaluator": str(evaluator)}
+        if stream:
+            how = Streaming(watermark, checkpoint, late, once, flush, files_at_once)
+            run_stream(given, query, target, how, master, positions=positions, limit=limit, **options)
+            return
         with _working("starting Spark"):
             data = _frames(given, master)
-        options: dict[str, Any] = {"time": time, "type": type, "order": order, "evaluator": str(evaluator)}
         if count:
             with _working("counting"):
                 number = cepheid.count(data, query, **options)
@@ -229,9 +288,10 @@ def _required_time(time: str | None) -> str:
     return time
 
 
-def _target(output: str | None, format: OutputFormat | None) -> tuple[str | None, str]:
-    """Where the matches go and in which format."""
-    if output is not None and Path(output).exists():
+def _target(output: str | None, format: OutputFormat | None, *, exists: bool) -> tuple[str | None, str]:
+    """Where the matches go and in which format; it may be there already if `exists`, as that of a stream that goes
+    on."""
+    if output is not None and Path(output).exists() and not exists:
         raise CepheidError(
             "bad-argument", f"{output} exists already", hint="remove it or name another --output"
         )

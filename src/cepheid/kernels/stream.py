@@ -27,18 +27,47 @@ def first_descent(numbers):
 
 
 @compiled
+def leave_bits(codes, bits_of_code, is_first, out_keys):
+    """Leaves of each key the bits that the event's code has; the first time these are the key."""
+    if is_first:
+        for i in range(len(codes)):
+            out_keys[i] = bits_of_code[codes[i]]
+    else:
+        for i in range(len(codes)):
+            out_keys[i] &= bits_of_code[codes[i]]
+
+
+@compiled
+def has_bit(keys, bit):
+    """Whether any key has a bit."""
+    for i in range(len(keys)):
+        if keys[i] & bit:
+            return True
+    return False
+
+
+@compiled
+def drop_bit(holds, bit, out_keys):
+    """Takes a bit from the keys where a condition does not hold."""
+    for i in range(len(out_keys)):
+        out_keys[i] &= ~(0 if holds[i] else bit)
+
+
+@compiled
 def pick(codes, class_of_code, out_places, out_classes):
-    """The places whose code has a class other than 0, and their classes: how many.
+    """The places whose code has a class other than 0, and their classes: how many, or -1 where a code has no class yet
+    (-1).
 
     A place is written whether it is kept or not, so that nothing depends on what the events are.
     """
-    count = 0
+    count, seen = 0, 0
     for i in range(len(codes)):
         klass = class_of_code[codes[i]]
+        seen |= klass
         out_places[count] = i
         out_classes[count] = klass
         count += klass != 0
-    return count
+    return count if seen >= 0 else -1
 
 
 @compiled
@@ -48,6 +77,35 @@ def first_unnumbered(codes, class_of_code, begin):
         if class_of_code[codes[i]] < 0:
             return i
     return len(codes)
+
+
+# what events of a class can do: begin a match, end one, change what waits for a beginning
+BEGINS, ENDS, TURNS = 1, 2, 4
+
+
+@compiled
+def keep_near(clock, now, roles, amount, begun, begin, ends, out_places, out_classes):
+    """Of events in order keeps those between a beginning and an end that are at most `amount` apart, those that turn,
+    and the last, so that windows move on: how many, whether any has begun so far, and when the last one did.
+
+    `clock` ascends; whole numbers come as uint64, whose differences do not overflow. `begun` and `begin` are of
+    earlier events. Later ones, which may end matches, come at `now` or after it. `ends` is room for as many numbers.
+    """
+    end = now
+    for i in range(len(clock) - 1, -1, -1):
+        end = clock[i] if roles[out_classes[i]] & ENDS else end
+        ends[i] = end
+    count = 0
+    for i in range(len(clock)):
+        role = roles[out_classes[i]]
+        begins = role & BEGINS != 0
+        begin = clock[i] if begins else begin
+        begun = begun or begins
+        out_places[count] = out_places[i]
+        out_classes[count] = out_classes[i]
+        is_near = begun and ends[i] - begin <= amount
+        count += is_near or role & TURNS != 0 or i == len(clock) - 1
+    return count, begun, begin
 
 
 @compiled

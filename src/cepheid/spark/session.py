@@ -40,7 +40,7 @@ def local_session(
 
     A session that runs in this process already is given back as it is.
     """
-    _prepare_environment(master)
+    prepare_environment(master)
     builder = SparkSession.builder.master(master).appName(name)
     for key, value in {**SETTINGS, **(settings or {})}.items():
         builder = builder.config(key, value)
@@ -67,7 +67,8 @@ def first_line(text: str) -> str:
     return stripped.splitlines()[0].split(" SQLSTATE:")[0] if stripped else "no reason given"
 
 
-def _prepare_environment(master: str) -> None:
+def prepare_environment(master: str) -> None:
+    """Lets Spark find a Java, and its workers this Python."""
     os.environ["JAVA_HOME"] = str(find_java().home)
     # Workers must see the packages that this process sees.
     os.environ.setdefault("PYSPARK_PYTHON", sys.executable)

@@ -191,7 +191,6 @@ class Lanes:
     def save(self) -> State:
         state: State = {
             "lanes.keys": self._keys[: self.count],
-            "lanes.hashes": self._hashes[:, : self.count],
             "lanes.numbers": self._numbers[:, : self.count],
         }
         for k, texts in enumerate(self._texts):
@@ -201,11 +200,13 @@ class Lanes:
     def load(self, state: State) -> None:
         self.count = len(state["lanes.keys"])
         self._keys = np.array(state["lanes.keys"], np.int64)
-        self._hashes = np.array(state["lanes.hashes"], np.int64)
+        self._hashes = np.zeros((2, self.count), np.int64)
         self._numbers = np.array(state["lanes.numbers"], np.int64)
         self._resize(np.arange(self.count), self.count)
         for k, texts in enumerate(self._texts):
             texts.load(f"lanes.texts{k}", state)
+        if self._hashed and self.columns:
+            self._note_hashes(self._keys[: self.count], 0)
 
     @property
     def memory(self) -> int:

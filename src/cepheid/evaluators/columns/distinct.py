@@ -12,15 +12,18 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-from cepheid.kernels.texts import MOST_TEXTS, SLOTS, encode_texts
+from cepheid.kernels.texts import EMPTY, MOST_TEXTS, SLOTS, encode_texts
 from cepheid.streams.plain import whole
 
 Codes: TypeAlias = npt.NDArray[Any]
 _SAMPLE = 4096
 
 
-def distinct(column: pa.ChunkedArray) -> tuple[Codes, pa.Array | pa.ChunkedArray]:
-    """The column's codes and its values by code.
+def distinct(
+    column: pa.ChunkedArray, dictionary: Dictionary | None = None
+) -> tuple[Codes, pa.Array | pa.ChunkedArray]:
+    """The column's codes and its values by code. Where texts are few, those that a dictionary knows keep their
+    numbers; it may know more than the column has.
 
     >>> codes, values = distinct(pa.chunked_array([["T", None], ["T"]]))
     >>> codes, values.to_pylist()
@@ -32,30 +35,68 @@ def distinct(column: pa.ChunkedArray) -> tuple[Codes, pa.Array | pa.ChunkedArray
     if pa.types.is_dictionary(column.type):
         return _given_dictionary(column)
     if pa.types.is_string(column.type) and not column.null_count:
-        texts = whole(column)
-        known = _few_texts(texts)
-        if known is not None:
-            return known
+        known = Dictionary() if dictionary is None else dictionary
+        found = known.codes(whole(column))
+        if found is not None:
+            return found, known.values
     chunks = column.dictionary_encode(null_encoding="encode").chunks  # all with the same dictionary
     codes = [chunk.indices.to_numpy(zero_copy_only=False) for chunk in chunks]
     return codes[0] if len(codes) == 1 else np.concatenate(codes), chunks[-1].dictionary
 
 
-def _few_texts(texts: pa.StringArray) -> tuple[Codes, pa.Array] | None:
-    """The same for texts of which not many are distinct, else None."""
+class Dictionary:
+    """The texts of a column met so far, numbered for good: until there are too many of them, and it begins anew.
+
+    >>> dictionary = Dictionary()
+    >>> dictionary.codes(pa.array(["T", "H"])), dictionary.codes(pa.array(["W", "H"]))
+    (array([0, 1], dtype=int32), array([2, 1], dtype=int32))
+    >>> dictionary.values.to_pylist()
+    ['T', 'H', 'W']
+    """
+
+    def __init__(self) -> None:
+        self._codes = np.empty(0, np.int32)
+        self._forget()
+
+    def _forget(self) -> None:
+        self.values = pa.array([], pa.string())
+        self._slots, self._tags = np.zeros(SLOTS, np.int32), np.full(SLOTS, EMPTY)
+
+    def codes(self, texts: pa.StringArray) -> Codes | None:
+        """The number of each text, to be used before the next call, or None where they are too many."""
+        codes = self._encoded(texts)
+        if codes is None and len(self.values):
+            self._forget()
+            codes = self._encoded(texts)
+        if codes is None:
+            self._forget()
+        return codes
+
+    def _encoded(self, texts: pa.StringArray) -> Codes | None:
+        if len(self._codes) < len(texts):
+            self._codes = np.empty(len(texts), np.int32)
+        codes = self._codes[: len(texts)]
+        known = len(self.values)
+        ends, data = _bytes(self.values)
+        homes, lengths, first = np.empty((3, MOST_TEXTS), np.int64)
+        homes[:known] = data.ctypes.data + ends[:-1].astype(np.int64)
+        lengths[:known] = np.diff(ends)
+        table = self._slots, self._tags, homes, lengths
+        count = encode_texts(*_bytes(texts), known, *table, codes, first)
+        if count < 0:
+            return None
+        if count > known:
+            self.values = pa.concat_arrays([self.values, texts.take(pa.array(first[known:count]))])
+        return codes
+
+
+def _bytes(texts: pa.StringArray) -> tuple[npt.NDArray[np.int32], npt.NDArray[np.uint8]]:
+    """Offsets, one more than texts, and what they point into."""
+    if not len(texts):
+        return np.zeros(1, np.int32), np.zeros(0, np.uint8)
     _, offsets, data = texts.buffers()
     begin, end = texts.offset, texts.offset + len(texts) + 1
-    codes, first = np.empty(len(texts), np.int32), np.empty(MOST_TEXTS, np.int64)
-    slots, words = np.full(SLOTS, -1, np.int64), np.empty(SLOTS, np.uint64)
-    known = encode_texts(
-        np.frombuffer(offsets, np.int32)[begin:end],
-        np.frombuffer(data or b"", np.uint8),
-        slots,
-        words,
-        codes,
-        first,
-    )
-    return None if known < 0 else (codes, texts.take(pa.array(first[:known])))
+    return np.frombuffer(offsets, np.int32)[begin:end], np.frombuffer(data or b"", np.uint8)
 
 
 def _given_dictionary(column: pa.ChunkedArray) -> tuple[Codes, pa.Array]:

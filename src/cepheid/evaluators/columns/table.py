@@ -38,7 +38,7 @@ from cepheid.algebra.conditions import (
 from cepheid.errors import CepheidError
 from cepheid.evaluators.columns.arithmetic import arithmetic
 from cepheid.evaluators.columns.compare import all_of, compare, negated
-from cepheid.evaluators.columns.distinct import Codes, distinct, repeats
+from cepheid.evaluators.columns.distinct import Codes, Dictionary, distinct, repeats
 from cepheid.evaluators.columns.functions import apply
 from cepheid.evaluators.columns.kinds import (
     Mask,
@@ -74,8 +74,11 @@ class Columns:
     (array([ True, False, False]), array([0, 1, 0], dtype=int32))
     """
 
-    def __init__(self, table: pa.Table) -> None:
+    def __init__(self, table: pa.Table, dictionaries: dict[str, Dictionary] | None = None) -> None:
+        """With `dictionaries`, by column, texts that were met in earlier tables keep their numbers; what is numbered is
+        then to be used before the next table is looked at."""
         self.table = table
+        self._dictionaries = dictionaries
         self._values: dict[str, Value] = {}
         self._encoded: dict[str, _Encoded] = {}
         self._repeating: dict[str, bool] = {}
@@ -136,7 +139,8 @@ class Columns:
         """Whether a column is of texts that come again; encoding others costs more than it saves."""
         if name not in self._repeating:
             column = self._column(name)
-            self._repeating[name] = is_text(column.type) and (name in self._encoded or repeats(column))
+            is_known = name in self._encoded or bool(self._dictionaries and name in self._dictionaries)
+            self._repeating[name] = is_text(column.type) and (is_known or repeats(column))
         return self._repeating[name]
 
     def _over_rows(self, expression: Expression) -> Value:
@@ -192,8 +196,20 @@ class Columns:
 
     def _encode(self, name: str) -> _Encoded:
         if name not in self._encoded:
-            self._encoded[name] = _encoded(name, self._column(name))
+            codes, values = self._distinct(name)
+            columns = Columns(pa.table({name: values}))
+            columns._all_distinct = True
+            self._encoded[name] = _Encoded(codes, columns)
         return self._encoded[name]
+
+    def _distinct(self, name: str) -> tuple[Codes, pa.Array | pa.ChunkedArray]:
+        if self._dictionaries is None:
+            return distinct(self._column(name))
+        dictionary = self._dictionaries.pop(name, None) or Dictionary()
+        codes, values = distinct(self._column(name), dictionary)
+        if len(dictionary.values):
+            self._dictionaries[name] = dictionary
+        return codes, values
 
     def _by_definition(self, condition: Expression) -> Truth:
         """The definition's answer for one row of each distinct combination, looked up for the others."""
@@ -211,13 +227,6 @@ class Columns:
             pairs = codes * other.distinct.table.num_rows + other.codes
             _, first, codes = np.unique(pairs, return_index=True, return_inverse=True)
         return first, codes
-
-
-def _encoded(name: str, column: pa.ChunkedArray) -> _Encoded:
-    codes, values = distinct(column)
-    columns = Columns(pa.table({name: values}))
-    columns._all_distinct = True
-    return _Encoded(codes, columns)
 
 
 def holds(condition: Condition, table: pa.Table) -> Mask:

@@ -2,7 +2,8 @@
 
 Conditions are evaluated over whole columns. What reads one text column only, the type among them, is evaluated once per
 distinct value: a table by value says which predicates it leaves possible, and an event's *key*, a bit per predicate, is
-what all tables leave. Class 0 satisfies nothing and can change nothing; classes are numbered as they are met.
+what all tables leave. Class 0 satisfies nothing and can change nothing; classes are numbered as they are met. Arrays as
+long as a batch are made once and used again: memory that is touched for the first time is dear.
 """
 
 from __future__ import annotations
@@ -17,9 +18,9 @@ import pyarrow as pa
 from cepheid.automata.cea import Predicate
 from cepheid.errors import CepheidError
 from cepheid.evaluators.columns import Columns
-from cepheid.evaluators.columns.distinct import Codes
+from cepheid.evaluators.columns.distinct import Codes, Dictionary
 from cepheid.kernels.lane import CLASS_BITS
-from cepheid.kernels.stream import first_unnumbered, pick
+from cepheid.kernels.stream import drop_bit, first_unnumbered, has_bit, leave_bits, pick
 from cepheid.matches.found import Ints
 from cepheid.schema import Schema
 
@@ -27,30 +28,46 @@ Keys = npt.NDArray[Any]
 
 _DIRECT = 16  # up to this many predicates a table maps the bits to the class
 _WORD = 62  # predicates that fit one key
+_KEY = np.uint16  # holds the bits of so few
+
+
+def _type_of(predicates: int) -> np.dtype[Any]:
+    return np.dtype(_KEY) if predicates <= _DIRECT else np.min_scalar_type((1 << predicates) - 1)
 
 
 class Classes:
-    def __init__(self, predicates: tuple[Predicate, ...], schema: Schema) -> None:
+    def __init__(
+        self,
+        predicates: tuple[Predicate, ...],
+        schema: Schema,
+        notices: Callable[[], npt.NDArray[np.bool_]] | None = None,
+    ) -> None:
+        """`notices` is asked when there are new classes, and says by number which of them can change anything."""
         self._predicates = predicates
         self._schema = schema
         self._numbers: dict[frozenset[int], int] = {frozenset(): 0}
         self.satisfied: list[frozenset[int]] = [frozenset()]
         """By class number, the predicates its events satisfy."""
+        self._notices = notices
+        self._noticed: npt.NDArray[np.bool_] = np.zeros(0, np.bool_)
         self._direct = np.full(1 << min(len(predicates), _DIRECT), -1, np.int64)
         self._direct[0] = 0
+        self._picking = self._direct.copy()  # the same, and 0 for classes that nothing takes notice of
         self._places, self._picked = np.empty(0, np.int64), np.empty(0, np.int64)
+        self._bits = np.empty(0, _KEY)
         self._known: dict[tuple[str | None, int], tuple[pa.Array | pa.ChunkedArray, Keys]] = {}
+        self._dictionaries: dict[str, Dictionary] = {}
 
     def restore(self, satisfied: list[frozenset[int]]) -> None:
-        """Numbers classes as they were when saved."""
+        """Numbers classes as they were when saved, before any were met."""
         self.satisfied = satisfied
         self._numbers = {item: number for number, item in enumerate(satisfied)}
 
     def of(self, table: pa.Table) -> tuple[Ints, Ints]:
         """The places of the events that satisfy any predicate, and their classes, to be used before the next call."""
-        columns = Columns(table)
+        columns = Columns(table, self._dictionaries)
         if len(self._predicates) <= _DIRECT:
-            return self._picked_by(*self._one_code(columns, len(table)))
+            return self._picked_by(columns, len(table))
         begins = range(0, len(self._predicates), _WORD)
         keys = [self._keys(columns, len(table), begin) for begin in begins]
         some = keys[0] if len(keys) == 1 else np.logical_or.reduce([key != 0 for key in keys])
@@ -58,32 +75,73 @@ class Classes:
         classes = np.zeros(len(kept), np.int64)
         for begin, key in zip(begins, keys, strict=True):
             classes = self._combine(classes, key[kept], begin)
-        return kept, classes
+        self._ask()
+        noticed = self._noticed[classes]
+        return (kept, classes) if noticed.all() else (kept[noticed], classes[noticed])
 
-    def _one_code(self, columns: Columns, length: int) -> tuple[Codes, Ints]:
-        """A code per event and the class of each code."""
+    def _ask(self) -> None:
+        """Which classes are taken notice of, where there are new ones."""
+        if len(self._noticed) != len(self.satisfied):
+            every = np.ones(len(self.satisfied), np.bool_)
+            self._noticed = every if self._notices is None else self._notices()
+            self._noticed[0] = False
+
+    def _picked_by(self, columns: Columns, length: int) -> tuple[Ints, Ints]:
+        if len(self._places) < length:
+            self._places, self._picked = np.empty(length, np.int64), np.empty(length, np.int64)
         tables, others = self._tables(columns, 0)
         if len(tables) == 1 and not others:
             codes, keys = tables[0]
-            return codes, self._combine(np.zeros(len(keys), np.int64), keys, 0)
-        keys = self._keys(columns, length, 0)
+            classes = self._combine(np.zeros(len(keys), np.int64), keys, 0)
+            self._ask()
+            classes[~self._noticed[classes]] = 0
+            count = int(pick(codes, classes, self._places, self._picked))
+        else:
+            count = self._picked_by_bits(self._few_keys(columns, tables, others, length))
+        return self._places[:count], self._picked[:count]
+
+    def _picked_by_bits(self, keys: Keys) -> int:
+        """How many events have a class that anything takes notice of."""
+        count = -1
+        if len(self._noticed) == len(self.satisfied):
+            count = pick(keys, self._picking, self._places, self._picked)
+        if count < 0:
+            self._number_all(keys)
+            count = pick(keys, self._picking, self._places, self._picked)
+        return int(count)
+
+    def _number_all(self, keys: Keys) -> None:
+        """Numbers the classes of a batch, all before any is asked about."""
         place = 0
         while (place := first_unnumbered(keys, self._direct, place)) < len(keys):
             self._direct[keys[place]] = self._number(0, int(keys[place]), 0)
-        return keys, self._direct
+        self._ask()
+        self._picking = np.where(self._noticed[self._direct], self._direct, 0)
+        self._picking[self._direct < 0] = -1
 
-    def _picked_by(self, codes: Codes, classes: Ints) -> tuple[Ints, Ints]:
-        if len(self._places) < len(codes):
-            self._places, self._picked = np.empty(len(codes), np.int64), np.empty(len(codes), np.int64)
-        count = pick(codes, classes, self._places, self._picked)
-        return self._places[:count], self._picked[:count]
+    def _few_keys(
+        self, columns: Columns, tables: list[tuple[Codes, Keys]], others: list[int], length: int
+    ) -> Keys:
+        """A bit for each predicate, of which there are few."""
+        if len(self._bits) < length:
+            self._bits = np.empty(length, _KEY)
+        keys = self._bits[:length]
+        if not tables:
+            keys[:] = self._bits_of_types(self._predicates)[None]
+        for number, (codes, by_value) in enumerate(tables):
+            leave_bits(codes, by_value, number == 0, keys)
+        for bit in others:
+            condition = self._predicates[bit].condition
+            if condition is not None and has_bit(keys, 1 << bit):
+                drop_bit(columns.holds(condition), 1 << bit, keys)
+        return keys
 
     def _keys(self, columns: Columns, length: int, begin: int) -> Keys:
         """The predicates from `begin` on, one bit each, in as few bytes as hold them."""
         tables, others = self._tables(columns, begin)
         predicates = self._predicates[begin : begin + _WORD]
         everything = (1 << len(predicates)) - 1
-        dtype = np.min_scalar_type(everything)
+        dtype = _type_of(len(predicates))
         keys = None
         for codes, by_value in tables:
             keys = by_value[codes] if keys is None else np.bitwise_and(keys, by_value[codes], out=keys)
@@ -108,10 +166,13 @@ class Classes:
                 by_column.setdefault(name, []).append(bit)
             elif predicate.condition is not None:
                 others.append(bit)
-        tables = [self._by_type(columns, predicates, begin)] if self._schema.type is not None else []
+        tables: dict[str, tuple[Codes, Keys]] = {}
+        if self._schema.type is not None and any(predicate.type is not None for predicate in predicates):
+            tables[self._schema.type] = self._by_type(columns, predicates, begin)
         for name, bits in by_column.items():
-            tables.append(self._by_text(columns, name, predicates, bits, begin))
-        return tables, others
+            codes, keys = self._by_text(columns, name, predicates, bits, begin)
+            tables[name] = codes, keys & tables[name][1] if name in tables else keys
+        return list(tables.values()), others
 
     def _by_type(self, columns: Columns, predicates: tuple[Predicate, ...], begin: int) -> tuple[Codes, Keys]:
         assert self._schema.type is not None
@@ -122,7 +183,7 @@ class Classes:
             written = (None if item is None else str(item) for item in values.to_pylist())
             return np.array(
                 [bits.get(type, bits[None]) for type in written],
-                np.min_scalar_type((1 << len(predicates)) - 1),
+                _type_of(len(predicates)),
             )
 
         return codes, self._remembered((None, begin), values, keys)
@@ -136,7 +197,7 @@ class Classes:
             everything = (1 << len(predicates)) - 1
             if self._schema.type is None:
                 everything = self._bits_of_types(predicates)[None]
-            found = np.full(len(values), everything, np.min_scalar_type((1 << len(predicates)) - 1))
+            found = np.full(len(values), everything, _type_of(len(predicates)))
             for bit in bits:
                 condition = predicates[bit].condition
                 assert condition is not None

@@ -10,6 +10,7 @@ from __future__ import annotations
 import json
 
 import numpy as np
+import numpy.typing as npt
 
 from cepheid.algebra.nodes import Query, WindowUnit
 from cepheid.automata.cea import Predicate
@@ -19,6 +20,7 @@ from cepheid.evaluators.configurations.store import Store
 from cepheid.evaluators.configurations.tables import Columns, Tables
 from cepheid.evaluators.configurations.tests import Tests
 from cepheid.evaluators.interface import GUARD, Events, State, part_of
+from cepheid.evaluators.near import Nearness
 from cepheid.evaluators.window import SlidingWindow
 from cepheid.kernels.config_shape import NEVER, ConfigBatch, ConfigOptions
 from cepheid.matches.found import Found, Ints, nothing_found
@@ -44,7 +46,7 @@ class ConfigurationsEvaluator:
         # Events of class 0 satisfy nothing and are never looked at; where they would end something, all
         # satisfy one more.
         extra = () if automaton.is_idle_on_others else (_EVERY,)
-        self._classes = Classes((*automaton.predicates, *extra), schema)
+        self._classes = Classes((*automaton.predicates, *extra), schema, self._notices)
         conditions = [test.condition for test in automaton.tests]
         self._tests = Tests([condition for condition in conditions if condition is not None], schema)
         order = [
@@ -62,6 +64,7 @@ class ConfigurationsEvaluator:
         )
         self._store = Store(self._tables, self._tests, counting)
         self._window = SlidingWindow(query.window)
+        self._near = Nearness(query.window)
         self.positional = self._window.by_position or any(by_position)
         self._consume = query.consume
         self._counting = counting
@@ -70,12 +73,7 @@ class ConfigurationsEvaluator:
 
     def advance(self, events: Events) -> Found:
         kept, classes = self._classes.of(events.table)
-        is_new = self._tables.fit([self._known(satisfied) for satisfied in self._classes.satisfied])
-        if is_new or not self._store.is_laid_out:
-            self._store.fit_states()
-        notices = self._tables.notices[classes]
-        if not notices.all():
-            kept, classes = kept[notices], classes[notices]
+        kept, classes = self._near.of(events, kept, classes, self._tables.roles)
         rows, lanes, positions = events.at(kept)
         self.relevant = rows
         if len(kept) == 0:
@@ -107,6 +105,13 @@ class ConfigurationsEvaluator:
         if self._window:
             self._store.tidy(self._edge)
         return found
+
+    def _notices(self) -> npt.NDArray[np.bool_]:
+        """By class number, whether any state takes notice of it; there is room for all states from now on."""
+        is_new = self._tables.fit([self._known(satisfied) for satisfied in self._classes.satisfied])
+        if is_new or not self._store.is_laid_out:
+            self._store.fit_states()
+        return self._tables.notices.copy()
 
     def _known(self, satisfied: frozenset[int]) -> frozenset[int]:
         return satisfied - {len(self._automaton.predicates)}
@@ -167,3 +172,4 @@ class ConfigurationsEvaluator:
             window.load(part_of(state, f"nested{number}:"))
         self._tests.load(part_of(state, "tests:"))
         self._store.load(part_of(state, "store:"))
+        self._near.forget()

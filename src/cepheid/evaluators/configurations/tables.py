@@ -17,6 +17,7 @@ import numpy.typing as npt
 from cepheid.automata.srt_determinise import NEW, ROOT, Choices, Goal, Outcome, Place
 from cepheid.automata.srt_minimise import RegisterAutomaton
 from cepheid.kernels.config_shape import BASE, NOWHERE, OTHER, S_COLUMNS, STAY, W_WORDS, Layout, Moves
+from cepheid.kernels.stream import BEGINS, ENDS, TURNS
 from cepheid.matches.found import Ints
 
 _PLACES = {Place.STAY: STAY, Place.BASE: BASE, Place.OTHER: OTHER}
@@ -45,7 +46,8 @@ class Columns:
 
 
 class Tables:
-    """`moves` and `layout` as of the last `fit`; `notices[class]` says whether any state takes notice of it."""
+    """`moves` and `layout` as of the last `fit`; `notices[class]` says whether any state takes notice of it, and
+    `roles[class]` what its events can do, as `kernels.stream.keep_near` takes it."""
 
     def __init__(
         self,
@@ -68,6 +70,7 @@ class Tables:
         self._classes = 0
         self.moves: Moves
         self.notices: npt.NDArray[np.bool_]
+        self.roles: npt.NDArray[np.uint8]
 
     def fit(self, classes: list[frozenset[int]]) -> bool:
         """Whether there are new states or classes; all are then worked out."""
@@ -82,7 +85,21 @@ class Tables:
             state += 1
         self.moves = self._flat(len(classes))
         self.notices = np.any(self.moves.choice >= 0, axis=0)
+        self.roles = self._roles(len(classes))
         return True
+
+    def _roles(self, classes: int) -> npt.NDArray[np.uint8]:
+        roles = np.zeros(classes, np.uint8)
+        for (state, klass), choices in self._choices.items():
+            is_root = self._automaton.columns(state) == ROOT
+            for outcome in choices.outcomes:
+                if is_root and outcome.marks:
+                    roles[klass] |= BEGINS
+                if any(mark.accepts for mark in outcome.marks):
+                    roles[klass] |= ENDS
+                if is_root and outcome.skip != Goal(state, Place.STAY):
+                    roles[klass] |= TURNS
+        return roles
 
     def _regions(self) -> Ints:
         return np.array([self._automaton.columns(state) for state in range(len(self._automaton))], np.int64)

@@ -1,7 +1,7 @@
 """A bucket: the rows of some of the keys, waiting for the watermark and then matched in order by one engine.
 
-In: pages of rows as they arrive, and how far the watermark has come. Out: the matches that end at or before it, the late
-rows, and some numbers. Everything that has to outlast the call is in the store when it ends. Spark is not known
+In: pages of rows as they arrive, and how far the watermark has come. Out: the matches that end at or before it, the
+late rows, and some numbers. Everything that has to outlast the call is in the store when it ends. Spark is not known
 here: the operator, the end of a stream and the tests call the same three functions.
 
 Rows are put into the store before any is read, then all at or before the watermark are read in stream order. So
@@ -25,7 +25,7 @@ from cepheid.spark.live.pages import Page, after, read
 from cepheid.spark.live.store import Store
 from cepheid.streams.times import times_of
 
-CHUNK = 1 << 19
+CHUNK = 1 << 17
 """Bytes of a saved engine in one page."""
 
 
@@ -40,7 +40,8 @@ class Arrived:
 
 @dataclass(slots=True)
 class Numbers:
-    """What one call did, and what it leaves behind: late rows, matches; rows and bytes in the store; bytes of the engine."""
+    """What one call did, and what it leaves behind: late rows, matches; rows and bytes in the store; bytes of the
+    engine."""
 
     late: int = 0
     matches: int = 0
@@ -69,10 +70,11 @@ class Bucket:
             page = given.page
             waiting = Waiting(head.number(), page.rows, page.low, page.high, len(page.content))
             if head.watermark is not None and page.low <= head.watermark:
-                self._note_late(page.content)
-                if page.high <= head.watermark:
+                table = read(page.content)
+                waiting.rows, waiting.done = len(self._on_time(table)), head.watermark
+                self._note_late(table, waiting.rows)
+                if not waiting.rows:
                     continue
-                waiting.done = head.watermark
             head.waiting.append(waiting)
             self._new[waiting.number] = page.content
 
@@ -107,7 +109,7 @@ class Bucket:
         head.calls += 1
         self.numbers.waiting = sum(page.rows for page in head.waiting)
         saved = head.save()
-        self.numbers.state_bytes = head.bytes + len(saved)
+        self.numbers.state_bytes = head.size + len(saved)
         self._store.put_head(saved)
 
     def _matched(self, pieces: Iterable[pa.Table]) -> Iterator[pa.Table]:
@@ -116,11 +118,8 @@ class Bucket:
                 self.numbers.matches += len(found)
                 yield found
 
-    def _note_late(self, content: bytes) -> None:
-        table = read(content)
-        times = times_of(table[self._schema.time], self._schema.time)
-        on_time, _ = after(table, times, self.head.watermark)
-        late = table.slice(0, len(table) - len(on_time))
+    def _note_late(self, table: pa.Table, on_time: int) -> None:
+        late = table.slice(0, len(table) - on_time)
         if self._job.late == "error":
             raise CepheidError(
                 "late-row",
@@ -133,7 +132,14 @@ class Bucket:
 
     def _rows(self, page: Waiting) -> pa.Table:
         content = self._new.get(page.number)
-        return read(self._store.page(page.number) if content is None else content)
+        table = read(self._store.page(page.number) if content is None else content)
+        page.rows = len(self._on_time(table))
+        return table
+
+    def _on_time(self, table: pa.Table) -> pa.Table:
+        """The rows after the watermark."""
+        times = times_of(table[self._schema.time], self._schema.time)
+        return after(table, times, self.head.watermark)[0]
 
     def _settle(self, due: list[Waiting], last: int | float) -> None:
         """Drops the pages that have been read to their end."""

@@ -1,8 +1,8 @@
 """The end of a stream: the matches that a checkpoint still has rows for.
 
-In: the checkpoint of a query that has stopped. Out: a batch DataFrame of the matches that end in rows which the watermark has not
-passed, and of those that waited for the end. What the stream gave and what this gives are together the matches of the batch
-query. The checkpoint is only read, so the query can also go on instead.
+In: the checkpoint of a query that has stopped. Out: a batch DataFrame of the matches that end in rows which the
+watermark has not passed, and of those that waited for the end. What the stream gave and what this gives are together
+the matches of the batch query. The checkpoint is only read, so the query can also go on instead.
 """
 
 from __future__ import annotations

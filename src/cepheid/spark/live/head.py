@@ -1,8 +1,8 @@
 """The head of a bucket: all that is known of it without opening a page. JSON in the state store, format 1.
 
-It names the pages of rows that wait, in order of arrival, and the pages that the engine is saved in, the last watermark
-(what comes at or before it is late) and the terms of the job. It stays when nothing else does: without the watermark a late row
-could not be told.
+It names the pages of rows that wait, in order of arrival, and the pages that the engine is saved in, the last
+watermark (what comes at or before it is late) and the terms of the job. It stays when nothing else does: without the
+watermark a late row could not be told.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ FORMAT = 1
 
 @dataclass(slots=True)
 class Waiting:
-    """A page of rows in the store. Those at or before `done` have been read, or were late."""
+    """A page in the store, of which so many rows wait: those at or before `done` have been read, or were late."""
 
     number: int
     rows: int
@@ -52,7 +52,7 @@ class Head:
         return self.next_page - 1
 
     @property
-    def bytes(self) -> int:
+    def size(self) -> int:
         """What the pages fill in the store."""
         return self.engine_bytes + sum(page.size for page in self.waiting)
 

@@ -1,7 +1,7 @@
 """A job: what all parts of one streaming query know of it, made on the driver and pickled to the workers.
 
-The *terms* are what a checkpoint was begun with and must be gone on with: another query, other columns or another number of
-buckets would make its state mean something else.
+The *terms* are what a checkpoint was begun with and must be gone on with: another query, other columns or another
+number of buckets would make its state mean something else.
 """
 
 from __future__ import annotations

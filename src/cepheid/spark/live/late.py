@@ -1,7 +1,8 @@
 """Late rows: dropped and counted, refused, or written to a folder of Parquet files.
 
-In: what the user said (`late=`), and in the workers tables of late rows. A file is named after its query, its bucket and the
-number of the call, so that a micro-batch that is run again writes the same file again: each late row is there once.
+In: what the user said (`late=`), and in the workers tables of late rows. A file is named after its query, its bucket
+and the number of the call, so that a micro-batch that is run again writes the same file again: each late row is there
+once.
 """
 
 from __future__ import annotations

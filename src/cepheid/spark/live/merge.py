@@ -1,7 +1,8 @@
 """Rows of many pages as one stream: in order, a bounded part of it at a time.
 
-In: pages in order of arrival, each in stream order, and the last time that may be read. Out: tables in stream order that
-follow one another; rows of one time are never in two tables. Held at once are the pages whose times overlap, and a few more.
+In: pages in order of arrival, each in stream order, and the last time that may be read. Out: tables in stream order
+that follow one another; rows of one time are never in two tables. Held at once are the pages whose times overlap, and
+a few more.
 """
 
 from __future__ import annotations

@@ -1,8 +1,9 @@
 """The operator: what Spark calls for each bucket with new pages, and when the watermark has moved.
 
 In: a group of packed pages, or an alarm. Out: tables of matches as bytes, and a row of numbers. The state is a head
-(`ValueState`) and pages (`MapState`). An alarm is always set for just after the last watermark: so each bucket is called whenever the
-watermark has moved, whether rows have come or not, releases what has waited for it, and knows which rows are late.
+(`ValueState`) and pages (`MapState`). An alarm is always set for just after the last watermark: so each bucket is
+called whenever the watermark has moved, whether rows have come or not, releases what has waited for it, and knows
+which rows are late.
 
 Facts about Spark that this rests on: the watermark given is the current micro-batch's; alarms ring after all rows
 have been handed over; an alarm is deleted after it has rung, so the next must be set for another time.
@@ -10,13 +11,15 @@ have been handed over; an alarm is deleted after it has rung, so the next must b
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
 import pandas as pd
 import pyarrow as pa
+from pyspark import TaskContext
 from pyspark.sql.streaming import StatefulProcessor, StatefulProcessorHandle
 
+from cepheid.errors import CepheidError
 from cepheid.spark.live.bucket import Arrived, Bucket, Numbers
 from cepheid.spark.live.job import Job
 from cepheid.spark.live.late import write_late
@@ -39,19 +42,22 @@ class MatchOperator(StatefulProcessor):  # type: ignore[misc]
         self._head = handle.getValueState("head", "head binary")
         self._pages = handle.getMapState("pages", "number bigint", "content binary")
 
-    def handleInputRows(
-        self, key: Any, rows: Iterator[pd.DataFrame], timerValues: Any
-    ) -> Iterator[pd.DataFrame]:  # noqa: N802, N803
+    # Spark calls these by name, and passes by name.
+    def handleInputRows(  # noqa: N802
+        self,
+        key: Any,
+        rows: Iterator[pd.DataFrame],
+        timerValues: Any,  # noqa: N803
+    ) -> Iterator[pd.DataFrame]:
         real = pa.types.is_floating(self._job.plan.schema.time_type)
-        arrived = [
-            _arrived(row, real) for frame in rows for row in frame.itertuples(index=False) if row.rows > 0
-        ]
+        packed = (row for frame in rows for row in frame.to_dict("records"))
+        arrived = [_arrived(row, real) for row in packed if row["rows"]]
         yield from self._call(int(key[0]), arrived, int(timerValues.getCurrentWatermarkInMs()))
 
     def handleExpiredTimer(  # noqa: N802
         self,
         key: Any,
-        timerValues: Any,
+        timerValues: Any,  # noqa: N803
         expiredTimerInfo: Any,  # noqa: N803
     ) -> Iterator[pd.DataFrame]:
         yield from self._call(int(key[0]), [], int(timerValues.getCurrentWatermarkInMs()))
@@ -67,8 +73,7 @@ class MatchOperator(StatefulProcessor):  # type: ignore[misc]
             for begin in range(0, len(found), ROWS):
                 yield _row(written(found.slice(begin, ROWS)), Numbers())
         if bucket.late:
-            query = str(self._handle.getQueryInfo().getQueryId())
-            write_late(self._job.late, bucket.late, f"{query}-{key}-{bucket.head.calls}")
+            write_late(self._job.late, bucket.late, f"{_query()}-{key}-{bucket.head.calls}")
         self._set_alarm(bucket, watermark_ms)
         bucket.close()
         yield _row(None, bucket.numbers)
@@ -81,6 +86,15 @@ class MatchOperator(StatefulProcessor):  # type: ignore[misc]
             self._handle.deleteTimer(bucket.head.alarm)
         self._handle.registerTimer(alarm)
         bucket.head.alarm = alarm
+
+
+def _query() -> str:
+    """The query's id, the same after every restart. A task's handle does not tell it in Python; its properties do."""
+    context = TaskContext.get()
+    found = None if context is None else context.getLocalProperty("sql.streaming.queryId")
+    if not found:
+        raise CepheidError("bad-state", "Spark does not say which query a task belongs to")
+    return str(found)
 
 
 class _SparkStore:
@@ -104,9 +118,11 @@ class _SparkStore:
         self._pages.removeKey((number,))
 
 
-def _arrived(row: Any, real: bool) -> Arrived:
-    low, high = number_of(bytes(row.low), real=real), number_of(bytes(row.high), real=real)
-    return Arrived(int(row.source), int(row.number), Page(int(row.rows), low, high, bytes(row.content)))
+def _arrived(row: Mapping[Any, Any], real: bool) -> Arrived:
+    low, high = number_of(bytes(row["low"]), real=real), number_of(bytes(row["high"]), real=real)
+    return Arrived(
+        int(row["source"]), int(row["number"]), Page(int(row["rows"]), low, high, bytes(row["content"]))
+    )
 
 
 def _row(content: bytes | None, numbers: Numbers) -> pd.DataFrame:

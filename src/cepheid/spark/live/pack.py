@@ -1,8 +1,9 @@
 """Packing: the rows of a task of the source become pages, by bucket. Runs in a Spark worker.
 
-In: Arrow batches, each row with the number of its partition's bucket. Out: one row per page: bucket, where it came from, what is
-known of it, and its bytes. Rows go to the shuffle as a few large values instead of one by one, and are in order already. Each
-task also sends every bucket an empty page, so that all of them hear of every micro-batch and so of every watermark.
+In: Arrow batches, each row with the number of its partition's bucket. Out: one row per page: bucket, where it came
+from, what is known of it, and its bytes. Rows go to the shuffle as a few large values instead of one by one, and are
+in order already. Each task also sends every bucket an empty page, so that all of them hear of every micro-batch and
+so of every watermark.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
 """Pages: runs of rows in stream order as bytes, the form in which they travel and wait.
 
-In: a table of one schema. Out: an Arrow stream, compressed with LZ4, and what has to be known of it without opening it.
-A page is made once and never changed: of one that the watermark has passed in part, the later rows are read again. So a page
-is small, and rows that wait are only ever copied as bytes.
+In: a table of one schema. Out: an Arrow stream, compressed with Zstandard, and what has to be known of it without
+opening it. A page is made once and never changed: of one that the watermark has passed in part, the later rows are
+read again. So a page is small, and rows that wait are only ever copied as bytes.
 """
 
 from __future__ import annotations
@@ -16,11 +16,11 @@ import pyarrow as pa
 from cepheid.schema import Schema
 from cepheid.streams.times import Time, Times, times_of
 
-BYTES = 1 << 18
-"""What the rows of a page fill before compression. Ten thousand pages, the most that Spark hands over at once, stay below
-the 2 GiB that a column of Arrow can hold."""
+BYTES = 1 << 17
+"""What the rows of a page fill before compression. Ten thousand pages, the most that Spark hands over at once, stay
+below the 2 GiB that a column of Arrow can hold."""
 
-_OPTIONS = pa.ipc.IpcWriteOptions(compression="lz4")
+_OPTIONS = pa.ipc.IpcWriteOptions(compression=pa.Codec("zstd", 1), use_threads=False)
 
 
 @dataclass(frozen=True, slots=True)

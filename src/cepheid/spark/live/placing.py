@@ -1,7 +1,8 @@
 """Numbers for buckets, so that Spark puts each into a partition of its own.
 
-Spark places a group by a hash of its key, so of the keys 0, 1, 2, … some share a partition and some partitions have none. The
-numbers given here are such that bucket p is in partition p: as many buckets as partitions, and no task without work.
+Spark places a group by a hash of its key, so of the keys 0, 1, 2, … some share a partition and some partitions have
+none. The numbers given here are such that bucket p is in partition p: as many buckets as partitions, and no task
+without work.
 """
 
 from __future__ import annotations

@@ -1,4 +1,5 @@
-"""What a bucket needs of a place to keep its state: a head, and pages by number. Spark's state store is one, a dict another."""
+"""What a bucket needs of a place to keep its state: a head, and pages by number. Spark's state store is one, a dict
+another."""
 
 from __future__ import annotations
 

@@ -111,7 +111,8 @@ def _bucket(job: Job) -> sql.Column:
 
 
 def _prepared(session: SparkSession) -> int:
-    """Settings that the stateful operator needs or is slow without, where the user has not chosen; the number of partitions."""
+    """Settings that the stateful operator needs or is slow without, where the user has not chosen; the number of
+    partitions."""
     chosen = session.conf.getAll
     session.conf.set(*UNMEASURED_BATCHES)
     session.conf.set(PROVIDER, ROCKSDB)
@@ -137,14 +138,11 @@ def _table(session: SparkSession, name: str, rows: DataFrame, schema: Schema) ->
     told = {
         row["col_name"]: row["data_type"] for row in session.sql(f"DESCRIBE TABLE EXTENDED {name}").collect()
     }
-    if told.get("Provider", "").lower() != "parquet" or not told.get("Location"):
+    kind, location = str(told.get("Provider")), str(told.get("Location", ""))
+    if kind.lower() != "parquet" or not location:
         raise CepheidError(
             "bad-argument",
-            f"late rows can be written to a table of Parquet files; `{name}` is of {told.get('Provider', 'another kind')}",
+            f"late rows can be written to a table of Parquet files; `{name}` is of {kind}",
             hint="name a table that does not exist yet, or a folder",
         )
-    return (
-        str(told["Location"]).replace("file:/", "file:///")
-        if "://" not in told["Location"]
-        else told["Location"]
-    )
+    return location if "://" in location else location.replace("file:/", "file:///")

@@ -1,7 +1,8 @@
 """Spark's watermark and the times of a stream.
 
-Spark knows one kind of event time, a timestamp, and counts its watermark in milliseconds. Here both are translated: the
-time column into a timestamp that Spark can watch, and its watermark into a time of the stream, as `streams.times` counts.
+Spark knows one kind of event time, a timestamp, and counts its watermark in milliseconds. Here both are translated:
+the time column into a timestamp that Spark can watch, and its watermark into a time of the stream, as `streams.times`
+counts.
 
 | the time column | one millisecond of Spark's watermark is |
 | --- | --- |
@@ -96,11 +97,12 @@ def passed(watermark_ms: int, dtype: pa.DataType) -> int | float | None:
 
 
 def _is_watched_as_it_is(rows: DataFrame, schema: Schema) -> bool:
-    return rows.schema[schema.time].dataType.typeName() == "timestamp"
+    return bool(rows.schema[schema.time].dataType.typeName() == "timestamp")
 
 
 def _moment(schema: Schema) -> Column:
-    """The time as a timestamp. One beyond what a timestamp can be is an error of Spark's; NULL is left to the engine."""
+    """The time as a timestamp. One beyond what a timestamp can be is an error of Spark's; NULL is left to the
+    engine."""
     time, dtype = quoted(schema.time), schema.time_type
     if pa.types.is_date(dtype):
         return sql.timestamp_seconds(sql.unix_date(time).cast("bigint") * 86_400)

@@ -1,0 +1,67 @@
+"""Events that no match can reach are left out before any of them is looked at closely.
+
+In: the relevant events of a batch, and what events of each class can do. Out: those of them that lie between an event
+with which a match can begin and one with which it can end, both inside one window. An event outside of every such pair
+changes no match: it can only be marked, or end a partial match, between a beginning and an end. Invariant: the matches
+that end at each event are the same, so CONSUME, LIMIT and strategies see the same.
+
+Partitions are not looked at: what is near in the whole stream is a little more than what is near in a partition.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from cepheid.algebra.nodes import Window, WindowUnit
+from cepheid.evaluators.interface import Events
+from cepheid.kernels.stream import keep_near
+from cepheid.matches.found import Ints
+from cepheid.streams.times import age_limit, ties_of, unsigned
+
+
+class Nearness:
+    def __init__(self, window: Window | None) -> None:
+        self._window = window
+        self._ends: npt.NDArray[Any] = np.zeros(0, np.uint64)
+        self._begun = False
+        self._begin: Any = 0
+        self._is_known = True
+
+    def forget(self) -> None:
+        """When a match could last begin is no longer known; it may have been just now."""
+        self._is_known = False
+
+    def of(
+        self, events: Events, places: Ints, classes: Ints, roles: npt.NDArray[np.uint8]
+    ) -> tuple[Ints, Ints]:
+        """Those of the events at these places that are near, and their classes; both arrays are written to."""
+        if self._window is None or len(events.times) == 0:
+            return places, classes
+        clock: npt.NDArray[Any]
+        first: Any
+        now: Any
+        amount: Any
+        if self._window.unit is WindowUnit.EVENTS:
+            if events.keyed is not None:
+                return places, classes
+            clock, amount = unsigned(places + events.first), np.uint64(max(int(self._window.amount) - 1, 0))
+            first, now = events.first, events.first + len(events.times) - 1
+        elif events.times.dtype == np.float64:
+            clock, amount = events.times[places], np.float64(self._window.amount)
+            first, now = events.times[0], events.times[-1]
+        else:
+            times = unsigned(ties_of(events.times))
+            clock, amount = times[places], age_limit(self._window.amount)
+            first, now = times[0], times[-1]
+        if not self._is_known:
+            self._begun, self._begin, self._is_known = True, first, True
+        if len(self._ends) < len(clock) or self._ends.dtype != clock.dtype:
+            self._ends = np.empty(len(clock), clock.dtype)
+        now, begin = clock.dtype.type(now), clock.dtype.type(self._begin)
+        count, self._begun, self._begin = keep_near(
+            clock, now, roles, amount, self._begun, begin, self._ends, places, classes
+        )
+        return places[:count], classes[:count]
