@@ -300,6 +300,7 @@ def check_store(store: Memory, bucket: Bucket) -> None:
     assert head.engine_bytes == sum(len(store.pages[number]) for number in head.engine)
     assert bucket.numbers.state_bytes == len(saved) + sum(map(len, store.pages.values()))
     assert bucket.numbers.waiting == sum(page.rows for page in head.waiting)
+    assert all(page.done is None or page.done <= page.high for page in head.waiting)
     if head.watermark is not None:
         assert all(page.high > head.watermark for page in head.waiting)
 

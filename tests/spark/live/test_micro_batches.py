@@ -11,6 +11,7 @@ from unittest import mock
 import pyarrow as pa
 import pytest
 
+from cepheid.errors import CepheidError
 from cepheid.pipeline import parse_query, plan_for
 from cepheid.schema import schema_of
 from cepheid.spark.live.bucket import Bucket
@@ -51,20 +52,41 @@ def test_streams_give_what_the_definition_says(kind: str) -> None:
 
 def test_a_row_at_the_watermark_of_an_earlier_micro_batch_is_late() -> None:
     """The third micro-batch has the watermark 4 and the second had 2: 2 is late, 3 and 4 are not."""
-    table = table_of([4, 6, 2, 3, 4, 5], "AABBBB")
+    table = table_of([4, 6, 2, 3, 4, 5], "AAABBB")
     ran = run_stream(job_for(PAIRS, table), table, Coming([[[0]], [[1]], [[2, 3, 4, 5]]], 2), Seeded(0))
     assert ran.late == [2]
     assert sorted((row["start"], row["end"]) for found in ran.given for row in found.to_pylist()) == [(4, 4)]
     assert [(row["start"], row["end"]) for found in ran.finished for row in found.to_pylist()] == [(4, 5)]
 
 
-def test_a_row_at_the_watermark_is_released() -> None:
-    table = table_of([4, 6], "AB")
+def test_rows_are_released_when_the_watermark_has_come_to_them() -> None:
+    """Once each: of a page of two rows first one and then the other."""
+    table = table_of([4, 6, 7], "ABB")
     job = job_for(PAIRS, table)
     store = Memory()
-    for rows, watermark, matches in (([0, 1], 0, 0), ([], 5, 0), ([], 6, 1)):
+    for rows, watermark, matches in (([0, 1], 0, 0), ([2], 0, 0), ([], 5, 0), ([], 6, 1), ([], 7, 1)):
         arrived = [page for _, page in packed(job, table.take(rows), 0, Seeded(0))] if rows else []
         assert sum(map(len, call(job, store, arrived, watermark)[1])) == matches
+    assert [len(found) for found in Bucket(job, store).finish()] == []
+
+
+def test_a_checkpoint_is_gone_on_with_by_what_began_it() -> None:
+    table = table_of([4])
+    store = Memory()
+    call(job_for(PAIRS, table, positions=True), store, [], 0)
+    for other, said in (
+        (job_for(PAIRS.replace("B", "C"), table, positions=True), "another query: .*; B .*now it is .*; C"),
+        (job_for(PAIRS, table, buckets=3, positions=True), "number of buckets: 1; now it is 3"),
+        (job_for(PAIRS, table.drop_columns("k"), positions=True), "set of columns: ts int64, type string, k"),
+        (job_for(PAIRS, table), "positions: True; now it is False"),
+    ):
+        with pytest.raises(CepheidError, match=f"(?s)bad-state.*{said}"):
+            Bucket(other, store)
+    saved = store.head()
+    assert saved is not None
+    store.put_head(saved.replace(b'"format":1', b'"format":9'))
+    with pytest.raises(CepheidError, match=r"bad-state.*format 9"):
+        Bucket(job_for(PAIRS, table, positions=True), store)
 
 
 def test_rows_of_one_time_keep_the_order_of_their_arrival() -> None:
@@ -83,7 +105,7 @@ def test_late_rows_may_be_an_error() -> None:
     call(job, store, [page for _, page in packed(job, table.slice(0, 2), 0, Seeded(0))], 0)
     call(job, store, [], 3)
     bucket = Bucket(job, store)
-    with pytest.raises(Exception, match=r"late-row.*watermark had passed.*'ts': 3"):
+    with pytest.raises(CepheidError, match=r"late-row.*watermark had passed.*'ts': 3"):
         bucket.take([page for _, page in packed(job, table.slice(2), 0, Seeded(0))])
 
 
