@@ -134,9 +134,9 @@ STREAMS: tuple[Break, ...] = (
         "spark/live/pack.py",
         "__call__",
         "for key in self.keys]",
-        "for key in self.keys[1:]]",
+        "for key in self.keys[:0]]",
         "streams: every bucket hears of every micro-batch",
-        (RELEASED,),
+        (ALARMS,),
     ),
     Break(
         MERGE,

@@ -121,10 +121,13 @@ def test_a_limit_is_for_all_micro_batches_of_a_bucket_together(limit: int) -> No
 def test_positions_go_on_after_everything_was_forgotten() -> None:
     table = table_of([1, 2, 50, 51, 100, 101], "ABABAB")
     job = job_for(f"{PAIRS} WITHIN 3", table, positions=True)
-    coming = Coming([[[0, 1]], [[2, 3]], [[4, 5]], []], 0)
-    found = run_stream(job, table, coming, Seeded(0))
-    matches = pa.concat_tables(found.given + found.finished)
-    assert matches["positions"].to_pylist() == [[0, 1], [2, 3], [4, 5]]
+    store, positions = Memory(), []
+    for at, watermark in ((0, 30), (2, 80), (4, 101)):
+        arrived = [page for _, page in packed(job, table.slice(at, 2), 0, Seeded(0))]
+        bucket, found = call(job, store, arrived, watermark)
+        positions += [match for matches in found for match in matches["positions"].to_pylist()]
+        assert (bucket.head.engine == []) == (watermark < 101)
+    assert positions == [[0, 1], [2, 3], [4, 5]]
 
 
 @pytest.mark.parametrize("rows", [1, 2, 3, 7, 1000])

@@ -91,8 +91,8 @@ class Played:
         for key, handle in self.handles.items():
             operator = MatchOperator(self.job)
             operator.init(handle)
-            if rows is not None:
-                own = frame[frame["bucket"] == key]
+            own = frame if rows is None else frame[frame["bucket"] == key]
+            if len(own):
                 given += operator.handleInputRows((key,), iter([own[:1], own[1:]]), values)
                 self.calls += 1
             for alarm in sorted(at for at in handle.alarms if at <= watermark):
