@@ -7,6 +7,7 @@ A break replaces a short text inside one function of one file (an empty function
 from __future__ import annotations
 
 from breaking import Break
+from breaks_of_streams import STREAMS
 from breaks_of_transducers import TRANSDUCERS
 
 AGREEMENT = "tests/evaluators/test_agreement.py"
@@ -1791,6 +1792,7 @@ BREAKS: tuple[Break, ...] = (
     *CHAINS,
     *N_ARY,
     *TRANSDUCERS,
+    *STREAMS,
     *ON_SPARK,
     Break(
         "semantics/reading.py",

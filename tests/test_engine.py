@@ -122,3 +122,95 @@ def test_windows_and_ids_do_not_depend_on_the_unit_of_time(unit: str, ticks: int
     assert found["positions"].to_pylist() == [[0, 1], [2, 3]]
     expected = cepheid.match(in_unit("us", 10**6), f"{PAIRS} WITHIN 3 seconds", time="ts")
     assert found["match_id"].to_pylist() == expected["match_id"].to_pylist()
+
+
+KEYED = " PARTITION BY k WITHIN 5"
+BOTH = pytest.mark.parametrize("clause", [" WITHIN 5", KEYED], ids=["stream", "keys"])
+
+
+@BOTH
+def test_what_has_left_the_window_is_forgotten(clause: str) -> None:
+    """The last events are at 3: up to 8 a match may contain them."""
+    engine = cepheid.query(PAIRS + clause).engine(SOME.schema)
+    assert not engine.expire(99), "there is nothing yet"
+    engine.push(SOME)
+    assert engine.expire(3)
+    assert engine.expire(8)
+    assert not engine.expire(9)
+    assert len(engine._history) == 0
+    assert engine.numbers == (4, 2 if clause == KEYED else 4)
+
+
+@BOTH
+@pytest.mark.parametrize("now", [3, 7, 8])
+def test_an_engine_that_has_expired_in_part_finds_the_same(clause: str, now: int) -> None:
+    later = pa.table({"ts": [8, 8, 20, 21], "type": ["B", "B", "A", "B"], "n": [1] * 4, "k": [7, 8, 7, 7]})
+    one, two = (cepheid.query(PAIRS + clause).engine(SOME.schema) for _ in range(2))
+    for engine in (one, two):
+        engine.push(SOME)
+    assert two.expire(3)
+    assert two.expire(now)
+    assert saved(two).push(later).equals(one.push(later))
+
+
+@BOTH
+def test_an_expired_engine_is_as_good_as_a_new_one_that_resumes(clause: str) -> None:
+    """Positions, LIMIT and ids go on."""
+    later = pa.table({"ts": [20, 21, 21], "type": ["A", "B", "B"], "n": [1] * 3, "k": [7, 7, 7]})
+    text = f"{PAIRS}{clause} LIMIT 5"
+    engines = [cepheid.query(text).engine(SOME.schema, positions=True) for _ in range(3)]
+    given = [engine.push(SOME) for engine in engines[:2]]
+    assert not engines[1].expire(15)
+    engines[2].resume(engines[1].numbers)
+    found = [engine.push(later) for engine in engines]
+    assert found[1].equals(found[0])
+    assert found[2].equals(found[0])
+    assert found[0]["positions"].to_pylist() == [[4, 5], [4, 6]][: 5 - len(given[0])]
+
+
+@pytest.mark.parametrize(
+    ("text", "positions"),
+    [
+        (PAIRS, False),
+        (f"{PAIRS} WITHIN 9 EVENTS", False),
+        (f"{PAIRS} PARTITION BY k", False),
+        (PAIRS + KEYED, True),
+        ("-[type = 'A'] . [type = 'B'] WITHIN 5", False),
+    ],
+)
+def test_what_always_may_play_a_part_never_expires(text: str, positions: bool) -> None:
+    """No window by time, positions counted inside partitions, events that come before the first of a match."""
+    engine = Engine(
+        cepheid.query(text).engine(SOME.schema).plan, positions=positions, lane_positions=positions
+    )
+    engine.push(SOME)
+    assert engine.expire(10**9)
+    assert engine.remembers_until(10**9) is None
+
+
+def test_rows_that_no_match_can_contain_are_forgotten_without_a_window() -> None:
+    engine = cepheid.query("SELECT LAST * FROM s WHERE A AS x ; B AS y").engine(SOME.schema)
+    engine.push(SOME)
+    assert engine.expire(3)
+    assert len(engine._history) == 1
+
+
+@pytest.mark.parametrize(
+    ("window", "times", "until"), [("5", pa.int64(), 8), ("2.5", pa.int64(), 5), ("2.5", pa.float64(), 5.5)]
+)
+def test_an_engine_says_until_when_it_remembers(window: str, times: pa.DataType, until: float) -> None:
+    table = SOME.set_column(0, "ts", SOME["ts"].cast(times))
+    engine = cepheid.query(f"{PAIRS} WITHIN {window}").engine(table.schema)
+    engine.push(table)
+    now = 3 if times == pa.int64() else 3.0
+    assert engine.remembers_until(now) == until
+    assert type(engine.remembers_until(now)) is type(now)
+
+
+def test_times_at_the_ends_of_what_there_is_expire_too() -> None:
+    first, last = -(2**63), 2**63 - 1
+    engine = cepheid.query(f"{PAIRS} WITHIN 5").engine(SOME.schema)
+    engine.push(pa.table({"ts": [first], "type": ["A"], "n": [1], "k": [7]}))
+    assert engine.expire(first + 5)
+    assert engine.remembers_until(last - 2) == last + 3
+    assert not engine.expire(last)

@@ -86,3 +86,21 @@ def test_matches_after_much_has_been_forgotten_show_the_right_events() -> None:
         assert [match[0] for match in found["positions"].to_pylist()] == starts
         assert [event["ts"] for event in found["x"].to_pylist()] == starts
         assert {event["type"] for event in found["y"].to_pylist()} == {"B"}
+
+
+@pytest.mark.parametrize("evaluator", ["compact", "chain", "configurations"])
+@pytest.mark.parametrize("window", ["30", "30 EVENTS"])
+def test_an_engine_that_is_saved_after_every_batch_drops_what_has_left_the_window(
+    window: str, evaluator: str
+) -> None:
+    query = cepheid.query(f"SELECT * FROM s WHERE A AS x ; B AS y ; C AS z WITHIN {window}")
+    events = piece(0, 1).slice(0, 3000)
+    engine = query.engine(events.schema, evaluator=evaluator)
+    held = []
+    for at in range(0, len(events), 50):
+        engine.push(events.slice(at, 50))
+        engine.expire(at + 49)
+        saved = engine.save()
+        held.append(len(saved))
+        engine = cepheid.load(saved)
+    assert max(held[len(held) // 2 :]) <= 1.3 * max(held[: len(held) // 2])

@@ -153,6 +153,7 @@ class Engine:
         Says whether anything is left that a later match may need: if not, `resume` in a new engine does as well.
         """
         if not self._forgets:
+            self._forget()
             return True
         moment = self._moment(now)
         if self._split.columns:
@@ -161,6 +162,7 @@ class Engine:
         if self._last is None:
             return False
         if self._recent(times_of(self._last[self.plan.schema.time], self.plan.schema.time), moment)[0]:
+            self._forget()
             return True
         self._evaluator.keep_lanes(np.zeros(0, np.int64))
         self._forget()

@@ -31,7 +31,7 @@ Arrays = dict[str, np.ndarray[Any, np.dtype[np.generic]]]
 
 def pack(header: dict[str, Any], tables: dict[str, pa.Table], arrays: Arrays) -> bytes:
     parts: Arrays = {f"table:{name}": _stream(table) for name, table in tables.items()}
-    parts |= {f"array:{name}": np.ascontiguousarray(array) for name, array in arrays.items()}
+    parts |= {f"array:{name}": np.asarray(array, order="C") for name, array in arrays.items()}
     places, end = [], 0
     for name, part in parts.items():
         begin = -(-end // _ALIGNED) * _ALIGNED

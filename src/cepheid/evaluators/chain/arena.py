@@ -204,8 +204,9 @@ class Arena:
             "words": np.array([self._words]),
         }
 
-    def load(self, state: State) -> None:
-        """The index is not saved: copying makes it anew."""
+    def load(self, state: State, edge: int) -> None:
+        """The index is not saved: copying makes it anew. Only what lives is copied: an engine that is saved and loaded
+        more often than its heap is full would else never drop anything."""
         self._words = int(state["words"][0])
         self._shape = self._layout.shape(self._memo)
         self._heap = np.array(state["heap"], np.int64)
@@ -214,7 +215,7 @@ class Arena:
         self._edges = np.array(state["edges"], np.int64)
         self._total = np.array(state["total"], np.int64)
         self._meta[USED] = len(self._heap)
-        self._copy(NEVER, 0, 0)
+        self._copy(edge, 0, 0)
 
 
 def _power_of_two(number: int, least: int) -> int:

@@ -125,4 +125,8 @@ class ChainEvaluator:
         self._layout.load(state["layout"])  # type: ignore[arg-type]
         self._window.load(part_of(state, "window:"))
         self._keys.load(part_of(state, "keys:"))
-        self._store.load(part_of(state, "store:"))
+        store = part_of(state, "store:")
+        if self._sums is not None:
+            self._sums.load(store)
+        elif self._arena is not None:
+            self._arena.load(store, self._window.edge)

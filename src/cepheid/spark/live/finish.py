@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 
 import pyarrow as pa
-from pyspark.errors import AnalysisException
+from pyspark.errors import PySparkException
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as sql
 from pyspark.sql.pandas.types import from_arrow_schema
@@ -83,7 +83,7 @@ class FinishTask:
 def _state(session: SparkSession, checkpoint: str, variable: str) -> DataFrame:
     try:
         return session.read.format("statestore").option("stateVarName", variable).load(checkpoint)
-    except AnalysisException as error:
+    except PySparkException as error:
         raise CepheidError(
             "bad-state",
             f"`{checkpoint}` is not the checkpoint of a match on a stream: {str(error).splitlines()[0]}",

@@ -1,6 +1,6 @@
 """The stream behind the checkpoints in `golden/`: made by Spark from nothing, the same rows in every run.
 
-`python tests/spark/golden_stream.py tests/spark/golden/format-N.zip` writes those of the present format, which later
+`python tests/golden_stream.py tests/spark/golden/format-N.zip` writes those of the present format, which later
 releases must read. Spark notes in a checkpoint where it is; in the archive another word stands for that.
 """
 
