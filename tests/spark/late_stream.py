@@ -1,0 +1,77 @@
+"""A stream as files, one per micro-batch: rows arrive in disorder, some of them late, and it is known which.
+
+A row is late when its time is at or before the watermark of an earlier micro-batch than its own. The watermark of a
+micro-batch is the largest time in those before it, in whole milliseconds, less the delay. Both are Spark's rules; here
+they are written out over the files, one by one.
+"""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet
+
+US = 1_000_000
+START = 1_700_000_000 * US  # some time that is not 1970, the watermark that Spark begins with
+
+
+def files_of(seed: int, files: int, rows: int, delay_seconds: int) -> list[pa.Table]:
+    """Rows of some keys, `rows` to a file and about a second for five of them. Many have the same time. A row arrives
+    less than the delay after its time; one in twelve much later, and a few just at the watermark or just after it."""
+    rng = np.random.default_rng(seed)
+    delay = delay_seconds * US
+    count = files * rows
+    times = START + np.sort(rng.integers(0, count * 4, count)) * 50_000
+    arrival = times + rng.integers(0, delay, count)
+    arrival += np.where(rng.random(count) < 1 / 12, delay + rng.integers(0, 2 * delay, count), 0)
+    times = times[np.argsort(arrival, kind="stable")]
+    made, largest = [], []
+    for number in range(files):
+        own = times[number * rows : (number + 1) * rows]
+        if number >= 2:
+            edge = max(largest[: number - 1]) // 1000 * 1000 - delay
+            own = np.concatenate([own, [edge, edge + 1]])
+        largest.append(int(own.max()))
+        made.append(_table(rng, own, first=number * (rows + 2)))
+    return made
+
+
+def split_late(files: list[pa.Table], delay_seconds: int) -> tuple[pa.Table, pa.Table]:
+    """The rows that are in time, and those that are late."""
+    in_time, late = [], []
+    watermarks: list[int | None] = []
+    largest: int | None = None
+    for table in files:
+        times = table["ts"].cast(pa.int64()).to_numpy()
+        earlier = [known for known in watermarks if known is not None]
+        is_late = times <= max(earlier) if earlier else np.zeros(len(times), bool)
+        in_time.append(table.filter(pa.array(~is_late)))
+        late.append(table.filter(pa.array(is_late)))
+        watermarks.append(None if largest is None else (largest // 1000 - delay_seconds * 1000) * 1000)
+        largest = max(int(times.max()), largest or 0)
+    return pa.concat_tables(in_time), pa.concat_tables(late)
+
+
+def write_files(files: list[pa.Table], folder: Path) -> None:
+    """Spark takes files in the order of their modification: one second apart."""
+    folder.mkdir()
+    for number, table in enumerate(files):
+        path = folder / f"{number:04}.parquet"
+        pyarrow.parquet.write_table(table, path)
+        os.utime(path, (START // US + number, START // US + number))
+
+
+def _table(rng: np.random.Generator, times: np.ndarray, first: int) -> pa.Table:
+    count = len(times)
+    return pa.table(
+        {
+            "ts": pa.array(times, pa.timestamp("us", "UTC")),
+            "n": pa.array(rng.permutation(count) + first),  # decides between rows of one time
+            "type": pa.array(rng.choice(["A", "B", "C", "D"], count)),
+            "k": pa.array(rng.choice(["a", "b", "c", "ü", "d", None], count)),
+            "v": pa.array(rng.random(count), mask=rng.random(count) < 0.1),
+        }
+    )
