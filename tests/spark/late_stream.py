@@ -1,13 +1,16 @@
 """A stream as files, one per micro-batch: rows arrive in disorder, some of them late, and it is known which.
 
 A row is late when its time is at or before the watermark of an earlier micro-batch than its own. The watermark of a
-micro-batch is the largest time in those before it, in whole milliseconds, less the delay. Both are Spark's rules; here
-they are written out over the files, one by one.
+micro-batch is the largest time in those before it, in whole milliseconds, less the delay. One that Spark *passes over*
+counts for no watermark: killed when the sink had it and the checkpoint did not yet say so, it is not read again, and
+its times are not known to the run that goes on. These are Spark's rules; here they are written out over the files, one
+by one.
 """
 
 from __future__ import annotations
 
 import os
+from collections.abc import Collection
 from pathlib import Path
 
 import numpy as np
@@ -39,19 +42,20 @@ def files_of(seed: int, files: int, rows: int, delay_seconds: int) -> list[pa.Ta
     return made
 
 
-def split_late(files: list[pa.Table], delay_seconds: int) -> tuple[pa.Table, pa.Table]:
+def split_late(
+    files: list[pa.Table], delay_seconds: int, passed_over: Collection[int] = ()
+) -> tuple[pa.Table, pa.Table]:
     """The rows that are in time, and those that are late."""
     in_time, late = [], []
-    watermarks: list[int | None] = []
-    largest: int | None = None
-    for table in files:
+    watermark, earlier = 0, 0  # of this micro-batch, and the largest of those before it
+    for number, table in enumerate(files):
         times = table["ts"].cast(pa.int64()).to_numpy()
-        earlier = [known for known in watermarks if known is not None]
-        is_late = times <= max(earlier) if earlier else np.zeros(len(times), bool)
+        is_late = times <= earlier
         in_time.append(table.filter(pa.array(~is_late)))
         late.append(table.filter(pa.array(is_late)))
-        watermarks.append(None if largest is None else (largest // 1000 - delay_seconds * 1000) * 1000)
-        largest = max(int(times.max()), largest or 0)
+        earlier = watermark
+        if number not in passed_over:
+            watermark = max(watermark, (int(times.max()) // 1000 - delay_seconds * 1000) * 1000)
     return pa.concat_tables(in_time), pa.concat_tables(late)
 
 
