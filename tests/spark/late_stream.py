@@ -1,16 +1,18 @@
-"""A stream as files, one per micro-batch: rows arrive in disorder, some of them late, and it is known which.
+"""A stream as files: rows arrive in disorder, some of them late, and it is known which.
 
 A row is late when its time is at or before the watermark of an earlier micro-batch than its own. The watermark of a
 micro-batch is the largest time in those before it, in whole milliseconds, less the delay. One that Spark *passes over*
 counts for no watermark: killed when the sink had it and the checkpoint did not yet say so, it is not read again, and
-its times are not known to the run that goes on. These are Spark's rules; here they are written out over the files, one
-by one.
+its times are not known to the run that goes on. These are Spark's rules; here they are written out over the
+micro-batches, one by one.
 """
 
 from __future__ import annotations
 
+import json
 import os
 from collections.abc import Collection
+from itertools import pairwise
 from pathlib import Path
 
 import numpy as np
@@ -43,20 +45,33 @@ def files_of(seed: int, files: int, rows: int, delay_seconds: int) -> list[pa.Ta
 
 
 def split_late(
-    files: list[pa.Table], delay_seconds: int, passed_over: Collection[int] = ()
+    batches: list[pa.Table], delay_seconds: int, passed_over: Collection[int] = ()
 ) -> tuple[pa.Table, pa.Table]:
-    """The rows that are in time, and those that are late."""
+    """The rows of micro-batches that are in time, and those that are late."""
     in_time, late = [], []
     watermark, earlier = 0, 0  # of this micro-batch, and the largest of those before it
-    for number, table in enumerate(files):
+    for number, table in enumerate(batches):
         times = table["ts"].cast(pa.int64()).to_numpy()
         is_late = times <= earlier
         in_time.append(table.filter(pa.array(~is_late)))
         late.append(table.filter(pa.array(is_late)))
         earlier = watermark
-        if number not in passed_over:
+        if len(times) and number not in passed_over:
             watermark = max(watermark, (int(times.max()) // 1000 - delay_seconds * 1000) * 1000)
     return pa.concat_tables(in_time), pa.concat_tables(late)
+
+
+def micro_batches(files: list[pa.Table], checkpoint: Path) -> list[pa.Table]:
+    """The rows of each micro-batch, as its checkpoint has it: a file. But one that Spark has noted as read when it is
+    killed, before it has noted in which micro-batch, comes in one with the next."""
+    logs = [
+        checkpoint / "offsets" / str(number) for number in range(len(list(checkpoint.glob("offsets/[0-9]*"))))
+    ]
+    ends = [json.loads(log.read_text().splitlines()[-1])["logOffset"] + 1 for log in logs]
+    assert ends[-1] == len(files)
+    return [
+        pa.concat_tables([files[0].slice(0, 0), *files[begin:end]]) for begin, end in pairwise([0, *ends])
+    ]
 
 
 def write_files(files: list[pa.Table], folder: Path) -> None:

@@ -1,6 +1,6 @@
 """Killed with SIGKILL over and over, a stream gives the matches of an uninterrupted run, each once, ids included.
 
-A driver runs in a session of its own (`killed.py`), on files that are one micro-batch each. Its Python workers are
+A driver runs in a session of its own (`killed.py`), on files that make a micro-batch each. Its Python workers are
 killed inside what they do for Cepheid (`deadly.py`), and from outside at any moment, and so is their daemon: Spark runs
 the task again, or the query fails and is started again. And everything at once is killed just when a file of the
 checkpoint or of the sink is written: the driver is started again on the checkpoint. CEPHEID_TEST_SEED repeats a run.
@@ -27,7 +27,7 @@ import pytest
 import cepheid
 from spark.deadly import FOLDER, POINTS
 from spark.killed import DELAY_SECONDS, QUERY
-from spark.late_stream import files_of, split_late, write_files
+from spark.late_stream import files_of, micro_batches, split_late, write_files
 from spark.processes import Process, end_session, kill, processes_in
 
 pytestmark = pytest.mark.spark
@@ -200,7 +200,8 @@ def test_a_killed_stream_gives_each_match_once(run: Run) -> None:
     print(f"{failures.count('[STREAM_FAILED]')} failed queries; passed over: {run.passed_over or 'none'}")  # noqa: T201
     assert run.code == 0, (run.folder / "log").read_text()[-5000:]
     assert "CepheidError" not in failures
-    in_time, late = split_late(files, DELAY_SECONDS, run.passed_over)
+    batches = micro_batches(files, run.folder / "checkpoint")
+    in_time, late = split_late(batches, DELAY_SECONDS, run.passed_over)
     expected = cepheid.match(in_time, QUERY, order="n")
     assert len(expected) > 100
     assert len(late) > FILES
