@@ -118,6 +118,11 @@ class Watch:
         self._began = self._since = time.monotonic()
         self._batch = -1
         self._matches = self._late = 0
+        self._least = sys.maxsize
+
+    def look(self) -> None:
+        """Old files are removed every few seconds: what the checkpoint needs is the least that it has in between."""
+        self._least = min(self._least, _size(self._checkpoint))
 
     def sample(self, query: StreamingQuery) -> Sample:
         new = [progress for progress in query.recentProgress if progress["batchId"] > self._batch]
@@ -136,6 +141,7 @@ class Watch:
         heap = runtime.totalMemory() - runtime.freeMemory()
         processes = below(os.getpid())
         java = sum(process.resident for process in processes if "java" in process.command.split(" ")[0])
+        least, self._least = self._least, sys.maxsize
         return Sample(
             now - self._began,
             self._batch + 1,
@@ -149,7 +155,7 @@ class Watch:
             heap / 1000,
             java / 1000,
             (sum(process.resident for process in processes) - java) / 1000,
-            _size(self._checkpoint) / 1000,
+            least / 1000,
         )
 
 
@@ -262,7 +268,10 @@ def sampled(query: StreamingQuery, watch: Watch, seconds: float, every: float) -
     """Samples for so long. A query that fails raises what it failed of."""
     end = time.monotonic() + seconds
     while time.monotonic() < end:
-        query.awaitTermination(every)
+        next_one = time.monotonic() + every
+        while time.monotonic() < next_one:
+            query.awaitTermination(1)
+            watch.look()
         found = watch.sample(query)
         say(shown(found))
         yield found
