@@ -8,7 +8,7 @@ BIN := $(VENV)/bin
 READY := $(VENV)/.ready
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test bounds mutants fuzz bench bench-quick format clean
+.PHONY: help demo test bounds mutants fuzz soak bench bench-quick format clean
 
 help: ## list the targets
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## /\1\t/' | expand -t 14
@@ -34,6 +34,9 @@ mutants: $(READY) ## break the engine in some hundred places; every break must b
 
 fuzz: $(READY) ## random queries against the oracle for SECONDS=60
 	$(BIN)/python tests/fuzz.py $(SECONDS)
+
+soak: $(READY) ## a stream on Spark for SECONDS=60, better 180; nothing that it holds may grow
+	$(BIN)/python tests/soak.py $(SECONDS)
 
 bench: $(READY) ## every experiment: tables, out/bench.json, out/bench/*.svg; some ten minutes
 	$(BIN)/python -m bench
