@@ -29,6 +29,7 @@ from cepheid.spark.session import local_session
 
 KEYS = 100_000
 EVENTS = 500_000  # in a micro-batch
+FILES = 4  # in a micro-batch, so that both cores have some to read
 SPAN_US = 100_000_000  # of event time in a micro-batch
 WARM_UP = 4  # micro-batches
 QUERY = (
@@ -104,7 +105,9 @@ def measured_on_spark(events: int, batches: int, also_rows: bool) -> Measured:
 
         def stream() -> Any:
             return (
-                session.readStream.schema(every.schema).option("maxFilesPerTrigger", 1).parquet(str(source))
+                session.readStream.schema(every.schema)
+                .option("maxFilesPerTrigger", FILES)
+                .parquet(str(source))
             )
 
         live = cepheid.match(stream(), QUERY, watermark=WATERMARK)
@@ -125,7 +128,7 @@ def measured_on_spark(events: int, batches: int, also_rows: bool) -> Measured:
 
 
 def written(folder: Path, events: int, batches: int) -> None:
-    """One file per micro-batch, in order of time."""
+    """The files of each micro-batch, in order of time."""
     folder.mkdir()
     draw = np.random.default_rng(7)
     for number in range(batches):
@@ -138,7 +141,9 @@ def written(folder: Path, events: int, batches: int) -> None:
                 "v": draw.random(events),
             }
         )
-        pq.write_table(table, folder / f"{number:03}.parquet", row_group_size=max(1, events // 4))
+        for part in range(FILES):
+            rows = -(-events // FILES)
+            pq.write_table(table.slice(part * rows, rows), folder / f"{number:03}-{part}.parquet")
 
 
 def _drop(frame: Any) -> None:

@@ -82,9 +82,8 @@ class Definition:
                         continue
                     yield from self.both((left, first), (right, rest), nu)
             case All(left, right):
-                for one, two in product(subsets(events), repeat=2):
-                    if set(one) | set(two) == set(events):
-                        yield from self.both((left, one), (right, two), nu)
+                for one, two in covers(events):
+                    yield from self.both((left, one), (right, two), nu)
             case Repeat(body, lo, hi) if is_iteration(pattern):
                 yield from self.iterated(body, lo, hi, events, nu)
             case Repeat(body, lo):
@@ -159,6 +158,15 @@ def splits(events: Positions) -> Iterator[tuple[Positions, Positions]]:
 
 def subsets(events: Positions) -> list[Positions]:
     return [chosen for size in range(len(events) + 1) for chosen in combinations(events, size)]
+
+
+def covers(events: Positions) -> Iterator[tuple[Positions, Positions]]:
+    """All pairs of subsets whose union is the whole: an event is in the one, in the other, or in both."""
+    for where in product((1, 2, 3), repeat=len(events)):
+        yield (
+            tuple(event for event, side in zip(events, where, strict=True) if side & 1),
+            tuple(event for event, side in zip(events, where, strict=True) if side & 2),
+        )
 
 
 def rebound(nu: Nu, names: list[str], length: int) -> Iterator[Nu]:

@@ -48,8 +48,8 @@ class Dictionary:
     """The texts of a column met so far, numbered for good: until there are too many of them, and it begins anew.
 
     >>> dictionary = Dictionary()
-    >>> dictionary.codes(pa.array(["T", "H"])), dictionary.codes(pa.array(["W", "H"]))
-    (array([0, 1], dtype=int32), array([2, 1], dtype=int32))
+    >>> dictionary.codes(pa.array(["T", "H"])).tolist(), dictionary.codes(pa.array(["W", "H"])).tolist()
+    ([0, 1], [2, 1])
     >>> dictionary.values.to_pylist()
     ['T', 'H', 'W']
     """

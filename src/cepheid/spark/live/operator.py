@@ -140,6 +140,7 @@ def _row(content: bytes | None, numbers: Numbers) -> pd.DataFrame:
 
 def unpack(batches: Iterable[pa.RecordBatch], schema: pa.Schema) -> Iterator[pa.RecordBatch]:
     """The matches in what the operator gave. Runs in a Spark worker."""
+    settle()
     for batch in batches:
         for content in batch.column(0):
             if content.is_valid:

@@ -17,6 +17,7 @@ from pyspark import TaskContext
 
 from cepheid.schema import HIDDEN, Schema
 from cepheid.spark.live.pages import pages_of
+from cepheid.spark.live.settle import settle
 from cepheid.streams.order import sort_stream
 from cepheid.streams.plain import whole
 
@@ -45,6 +46,7 @@ class PackTask:
     keys: tuple[int, ...]
 
     def __call__(self, batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+        settle()
         context = TaskContext.get()
         source = 0 if context is None else context.partitionId()
         number = 0

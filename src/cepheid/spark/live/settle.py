@@ -7,14 +7,15 @@ objects that are never garbage.
 from __future__ import annotations
 
 import gc
+import sys
 
-_settled = False
+_modules = 0
 
 
 def settle() -> None:
-    """Once in the life of a process, after everything has been imported."""
-    global _settled
-    if not _settled:
+    """Whenever more has been imported since the last time."""
+    global _modules
+    if len(sys.modules) != _modules:
         gc.collect()
         gc.freeze()
-        _settled = True
+        _modules = len(sys.modules)
