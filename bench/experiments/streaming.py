@@ -28,10 +28,11 @@ from bench.timing import Timing, isolated, peak_mb, require
 from cepheid.spark.session import local_session
 
 KEYS = 100_000
+EVENT_BYTES = 29  # in Arrow: three words, a letter and where it ends
 EVENTS = 500_000  # in a micro-batch
 FILES = 4  # in a micro-batch, so that both cores have some to read
 SPAN_US = 100_000_000  # of event time in a micro-batch
-WARM_UP = 4  # micro-batches
+WARM_UP = 12  # micro-batches: Java is still compiling, at half a core
 QUERY = (
     "SELECT * FROM s WHERE (A AS x ; B AS y ; C AS z) FILTER (x.v < 0.3 AND y.v < 0.3) "
     "PARTITION BY k WITHIN 60 seconds"
@@ -86,7 +87,7 @@ def run(setting: Setting) -> Report:
 
 
 def _row(name: str, events: int, matches: int, seconds: tuple[float, ...]) -> Row:
-    return Row(name, events, matches, 0, "batch", Timing(seconds, seconds, 0.0, peak_mb()))
+    return Row(name, events, matches, events * EVENT_BYTES, "batch", Timing(seconds, seconds, 0.0, peak_mb()))
 
 
 def _times(row: Row, per_batch: float, events: int) -> str:
