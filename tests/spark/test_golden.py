@@ -7,10 +7,10 @@ from pathlib import Path
 import pyarrow as pa
 import pyarrow.compute as pc
 import pytest
-from golden_stream import MICRO_BATCHES, QUERIES, go_on, rows, unpacked
 from pyspark.sql import SparkSession
 
 import cepheid
+from golden_stream import MICRO_BATCHES, QUERIES, go_on, rows, unpacked
 
 pytestmark = [pytest.mark.spark, pytest.mark.filterwarnings("ignore::cepheid.CepheidWarning")]
 
