@@ -55,9 +55,9 @@ class Measured:
 
 
 def run(setting: Setting) -> Report:
-    events = EVENTS // setting.divide
-    batches = WARM_UP + (2 if setting.divide > 1 else 6 if setting.quick else 16)
-    found = isolated(measured_on_spark, events, batches, not setting.quick)
+    events, keys = EVENTS // setting.divide, KEYS // setting.divide
+    batches = WARM_UP + (4 if setting.divide > 1 else 6 if setting.quick else 16)
+    found = isolated(measured_on_spark, events, keys, batches, not setting.quick)
     stream, half = found.stream_s[WARM_UP:], (batches - WARM_UP) // 2
     per_batch = statistics.median(found.batch_s) / batches
     rows = [
@@ -73,7 +73,7 @@ def run(setting: Setting) -> Report:
     late, early = statistics.median(stream[half:]), statistics.median(stream[:half])
     return Report(
         "streaming",
-        f"A ; B ; C of {KEYS:,} keys, micro-batches of {events:,} events, two cores",
+        f"A ; B ; C of {keys:,} keys, micro-batches of {events:,} events, two cores",
         ("", "s", "events/s", "× batch"),
         lines,
         rows,
@@ -94,12 +94,12 @@ def _times(row: Row, per_batch: float, events: int) -> str:
     return f"{row.timing.seconds * events / row.events / per_batch:.2f}"
 
 
-def measured_on_spark(events: int, batches: int, also_rows: bool) -> Measured:
+def measured_on_spark(events: int, keys: int, batches: int, also_rows: bool) -> Measured:
     """All of it in one session."""
     session = local_session("local[2]", name="bench", settings=SETTINGS)
     with tempfile.TemporaryDirectory() as folder:
         source = Path(folder, "events")
-        written(source, events, batches)
+        written(source, events, keys, batches)
         every = session.read.parquet(str(source))
         batch_s = tuple(_timed(lambda: _drop(cepheid.match(every, QUERY))) for _ in range(3))[1:]
         expected = cepheid.match(every, QUERY).select("match_id").toArrow()["match_id"].to_pylist()
@@ -128,7 +128,7 @@ def measured_on_spark(events: int, batches: int, also_rows: bool) -> Measured:
     )
 
 
-def written(folder: Path, events: int, batches: int) -> None:
+def written(folder: Path, events: int, keys: int, batches: int) -> None:
     """The files of each micro-batch, in order of time."""
     folder.mkdir()
     draw = np.random.default_rng(7)
@@ -138,7 +138,7 @@ def written(folder: Path, events: int, batches: int) -> None:
             {
                 "ts": pa.array(times, pa.timestamp("us", tz="UTC")),
                 "type": draw.choice(["A", "B", "C", "D"], events),
-                "k": draw.integers(0, KEYS, events),
+                "k": draw.integers(0, keys, events),
                 "v": draw.random(events),
             }
         )

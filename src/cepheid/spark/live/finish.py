@@ -19,6 +19,7 @@ from cepheid.errors import CepheidError
 from cepheid.spark.live.bucket import Bucket
 from cepheid.spark.live.head import load_head
 from cepheid.spark.live.job import Job, job_on
+from cepheid.spark.live.settings import use_state_store
 from cepheid.spark.live.store import Memory
 
 HEAD = -1  # in place of a page's number
@@ -26,6 +27,7 @@ HEAD = -1  # in place of a page's number
 
 def finish_stream(session: SparkSession, checkpoint: str) -> DataFrame:
     """The matches of what still waits in a checkpoint, as if the stream ended there."""
+    use_state_store(session)
     heads = _state(session, checkpoint, "head").select(
         sql.col("key.bucket").alias("bucket"),
         sql.lit(HEAD).cast("bigint").alias("number"),

@@ -11,7 +11,6 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 
 import pyarrow as pa
-from pyspark.errors import PySparkException
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as sql
 from pyspark.sql.pandas.types import from_arrow_schema
@@ -20,20 +19,16 @@ from cepheid.engine import checked_columns
 from cepheid.errors import CepheidError, CepheidWarning
 from cepheid.pipeline import ParsedQuery, plan_for
 from cepheid.schema import DEFAULT_TYPE, Schema, schema_of
-from cepheid.spark.batch import UNMEASURED_BATCHES, arrow_schema, callers, pruned, smaller
+from cepheid.spark.batch import arrow_schema, callers, pruned, smaller
 from cepheid.spark.live.job import Job
 from cepheid.spark.live.late import DROP, ERROR, checked_late, is_path
 from cepheid.spark.live.operator import OUTPUT, MatchOperator, unpack
 from cepheid.spark.live.pack import BUCKET, PACKED, PackTask
 from cepheid.spark.live.placing import bucket_keys
+from cepheid.spark.live.settings import partitions_of, use_state_store
 from cepheid.spark.live.watermark import watched
 from cepheid.spark.streams import quoted, union_streams
 
-PROVIDER = "spark.sql.streaming.stateStore.providerClass"
-ROCKSDB = "org.apache.spark.sql.execution.streaming.state.RocksDBStateStoreProvider"
-CHANGELOG = "spark.sql.streaming.stateStore.rocksdb.changelogCheckpointing.enabled"
-PARTITIONS = "spark.sql.shuffle.partitions"
-UNKNOWN_CORES = 8
 METRICS = "cepheid"
 
 
@@ -59,7 +54,8 @@ def match_stream(
     kept = checked_late(late)
     wanted = smaller(limit, plan.query.limit)
     session = rows.sparkSession
-    keys = bucket_keys(_prepared(session))
+    use_state_store(session)
+    keys = bucket_keys(partitions_of(session))
     job = Job(plan, tuple(keys), positions or "positions" in (names or ()), wanted, names)
     made = job.engine().output_schema
     if kept in (DROP, ERROR) and not any(variable.name in made.names for variable in plan.shown):
@@ -108,26 +104,6 @@ def _bucket(job: Job) -> sql.Column:
         stacklevel=callers(),
     )
     return sql.lit(0).alias(BUCKET)
-
-
-def _prepared(session: SparkSession) -> int:
-    """Settings that the stateful operator needs or is slow without, where the user has not chosen; the number of
-    partitions."""
-    chosen = session.conf.getAll
-    session.conf.set(*UNMEASURED_BATCHES)
-    session.conf.set(PROVIDER, ROCKSDB)
-    if CHANGELOG not in chosen:
-        session.conf.set(CHANGELOG, "true")
-    if PARTITIONS not in chosen:
-        session.conf.set(PARTITIONS, str(_cores(session)))
-    return int(str(session.conf.get(PARTITIONS)))
-
-
-def _cores(session: SparkSession) -> int:
-    try:
-        return int(session.sparkContext.defaultParallelism)
-    except (PySparkException, AttributeError):  # Spark Connect does not say
-        return UNKNOWN_CORES
 
 
 def _table(session: SparkSession, name: str, rows: DataFrame, schema: Schema) -> str:
