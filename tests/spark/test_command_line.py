@@ -8,6 +8,7 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 from pyspark.sql import SparkSession
@@ -102,3 +103,41 @@ def test_matches_are_written_in_every_format(tmp_path: Path, spark: SparkSession
     assert (event["type"], event["hum"]) == ("T", None)
     counted = run("--input", farm, "--count")
     assert (counted.exit_code, counted.stdout) == (0, f"{len(ids)}\n")
+
+
+def test_a_folder_is_run_as_a_stream_and_gone_on_with(tmp_path: Path, spark: SparkSession) -> None:
+    runs = 2
+    table = farm_stream(20_000)
+    table = table.append_column("n", pa.array(range(len(table))))
+    arguments = [
+        "run",
+        "-e",
+        QUERY,
+        "--stream",
+        "--once",
+        "--input",
+        "events",
+        "--format",
+        "csv",
+        "--time",
+        "ts",
+    ]
+    arguments += ["--watermark", "10 seconds", "--output", "fires", "--output-format", "json", "--order", "n"]
+    rows = len(table) // runs
+    for number in range(runs):
+        part = spark.createDataFrame(table.slice(number * rows, rows)).coalesce(1)
+        moment = "yyyy-MM-dd'T'HH:mm:ss.SSSSSSXXX"
+        writer = part.write.mode("append").format("csv").options(header="true", timestampFormat=moment)
+        writer.save(str(tmp_path / "events"))
+        done = program(*arguments, *(["--flush"] if number == runs - 1 else []), directory=tmp_path)
+        assert (done.returncode, done.stdout) == (0, ""), done.stderr
+        assert "micro-batch" in done.stderr
+        assert " 0 late" in done.stderr
+    found = [
+        match["match_id"]
+        for folder in ("fires", "fires.rest")
+        for match in spark.read.schema("match_id string").json(str(tmp_path / folder)).collect()
+    ]
+    expected = cepheid.match(table, QUERY, time="ts", order="n")["match_id"].to_pylist()
+    assert len(found) > 0
+    assert sorted(found) == sorted(expected)
