@@ -192,13 +192,13 @@ def test_explain_says_what_became_of_it() -> None:
     assert "evaluator: chain\n  because PART-BY [id] compares events, but only neighbours in a match" in said
     assert "mark B if last.id ≡ id, next as y" in said
     said = cepheid.explain("SELECT MAX * FROM s WHERE A AS x : B AS y PART-BY [id]", schema)
-    assert (
-        "evaluator: semantics\n  because MAX compares matches, and those of other keys compete too; only"
-        in said
-    )
+    assert "evaluator: configurations\n  because PART-BY [id] compares events: partial matches" in said
+    assert "MAX chooses among all matches that end at an event" in said
     said = cepheid.explain("SELECT * FROM s WHERE A+ IN X ; B+ IN Y FILTER X.id < Y.id", schema)
     assert "because FILTER X.id < Y.id compares events of sets: partial matches that agree" in said
     said = cepheid.explain("SELECT * FROM s WHERE A ALL B", schema)
-    assert "because ALL takes its parts in any order; only the definition" in said
+    assert "evaluator: compact\n  because every condition is unary" in said
+    said = cepheid.explain("SELECT * FROM s WHERE A AS x ALL B AS y FILTER x.id < y.id", schema)
+    assert "evaluator: configurations\n  because FILTER x.id < y.id compares events" in said
     with pytest.raises(cepheid.CepheidError, match="PART-BY"):
         cepheid.match(schema.empty_table(), "SELECT * FROM s WHERE A : B PART-BY [id]", evaluator="compact")

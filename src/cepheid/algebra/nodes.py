@@ -34,7 +34,8 @@ class Atom:
     """One event of `type` (None: any type) for which `condition` holds, bound to `var`.
 
     `condition` speaks of the event at hand (attributes with var None). `marked` False is SREMO's ⊗: the event is
-    read but not part of the complex event.
+    read but not part of the complex event. `also`: further variables of the event, where ALL has one event for several
+    atoms.
     """
 
     type: str | None
@@ -42,6 +43,7 @@ class Atom:
     condition: Condition | None = None
     marked: bool = True
     span: Span | None = field(default=None, compare=False, repr=False)
+    also: tuple[str, ...] = field(default=(), repr=False)
 
 
 @dataclass(frozen=True, slots=True)

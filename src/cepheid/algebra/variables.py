@@ -39,7 +39,12 @@ from cepheid.algebra.nodes import (
 
 def defined(pattern: Pattern) -> frozenset[str]:
     """vdef: every variable some atom of the pattern names."""
-    return frozenset(node.var for node in walk(pattern) if isinstance(node, Atom) and node.var is not None)
+    return frozenset(name for node in walk(pattern) if isinstance(node, Atom) for name in names_of(node))
+
+
+def names_of(atom: Atom) -> frozenset[str]:
+    """The variables that an atom binds."""
+    return frozenset(atom.also) if atom.var is None else frozenset((atom.var, *atom.also))
 
 
 def sets(pattern: Pattern) -> frozenset[str]:
@@ -88,7 +93,7 @@ def defined_once(pattern: Pattern) -> frozenset[str]:
     ['x']
     """
     if isinstance(pattern, Atom):
-        return frozenset() if pattern.var is None else frozenset([pattern.var])
+        return names_of(pattern)
     if is_iteration(pattern) or isinstance(pattern, Not):
         return frozenset()
     return frozenset[str]().union(*(defined_once(child) for child in children(pattern)))
@@ -101,8 +106,8 @@ def bound(pattern: Pattern) -> frozenset[str]:
     ['x']
     """
     match pattern:
-        case Atom(_, var):
-            return frozenset() if var is None else frozenset([var])
+        case Atom():
+            return names_of(pattern)
         case Or(left, right):
             return bound(left) & bound(right)
         case Seq(left, right) | StrictSeq(left, right) | All(left, right) | Intersect(left, right):

@@ -21,8 +21,6 @@ from cepheid.algebra.conditions import (
     Attribute,
     Comparison,
     Condition,
-    Conjunction,
-    Disjunction,
     IsNull,
     Negation,
     conjunction,
@@ -47,11 +45,13 @@ from cepheid.algebra.nodes import (
     Within,
 )
 from cepheid.algebra.printing import print_condition, print_part_by
+from cepheid.algebra.same import same_key
 from cepheid.algebra.variables import bound, is_iteration, label_of
 from cepheid.automata.cea import Predicate
 from cepheid.automata.chain import ADJACENT, ChainCEA, ChainMark, Link, LinkKind
-from cepheid.automata.construct import Numbering, check_positions, label
+from cepheid.automata.construct import Numbering, label
 from cepheid.errors import CepheidError
+from cepheid.rewrite.follow import check_positions
 from cepheid.rewrite.limits import not_too_deep
 
 NO_LINKS: frozenset[Link] = frozenset()
@@ -256,16 +256,9 @@ def _one_key(node: PartBy, positions: Positions, first_position: int, edges: Ite
             raise NoChainError(f"{print_part_by(node.keys)} leaves out an event")
         read[position] = names[0]
         for name in names[1:]:
-            positions.restrict(position, _same_key(names[0], name))
+            positions.restrict(position, same_key(Attribute(None, names[0]), Attribute(None, name)))
     for edge in edges:
         edge.equal |= {Link(read[edge.source], read[edge.target])}
-
-
-def _same_key(one: str, two: str) -> Condition:
-    """Two attributes of the event at hand are one key: equal, both NULL or both NaN."""
-    left, right = Attribute(None, one), Attribute(None, two)
-    both_nan = Conjunction((Comparison("<>", left, left), Comparison("<>", right, right)))
-    return Disjunction((Comparison("=", left, right), Conjunction((IsNull(left), IsNull(right))), both_nan))
 
 
 # ── filters over neighbours ─────────────────────────────────────────────────────────────────────────────────

@@ -29,7 +29,7 @@ def chain_of(query: Query, rewritten: Query | None = None, schema: Schema | None
     rewritten = rewrite(query).query if rewritten is None else rewritten
     if query.strategy not in (Strategy.ALL, Strategy.STRICT):
         return f"{query.strategy.value} compares matches, and those of other keys compete too"
-    mixed = None if schema is None else _mixed_keys(rewritten, schema)
+    mixed = None if schema is None else mixed_keys(rewritten, schema)
     if mixed is not None:
         return mixed
     names = tuple(item.name for item in shown(query))
@@ -44,7 +44,7 @@ def chain_of(query: Query, rewritten: Query | None = None, schema: Schema | None
     return trim_chain(chain)
 
 
-def _mixed_keys(query: Query, schema: Schema) -> str | None:
+def mixed_keys(query: Query, schema: Schema) -> str | None:
     """Decimals are one key when they are exactly equal, but beside a real when they are the same real: what
     neighbours say of each other then depends on who else is there."""
     for node in walk(query.pattern):

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from cepheid.algebra.conditions import attributes, sets_read
-from cepheid.algebra.nodes import All, Atom, Filter, PartBy, Query, Recognise, Strategy, walk
+from cepheid.algebra.nodes import Atom, Filter, PartBy, Query, Recognise, Strategy, walk
 from cepheid.algebra.printing import print_condition, print_part_by
 from cepheid.algebra.strings import Read, walk_reading
 from cepheid.algebra.variables import shown
@@ -19,7 +19,7 @@ from cepheid.automata.construct import construct
 from cepheid.automata.srt import SRT
 from cepheid.automata.trim import trim
 from cepheid.errors import CepheidError, did_you_mean
-from cepheid.plan.chain import chain_of
+from cepheid.plan.chain import chain_of, mixed_keys
 from cepheid.plan.plan import Plan
 from cepheid.plan.transducer import transducer_of
 from cepheid.rewrite.attach_atoms import printed
@@ -58,7 +58,7 @@ def choose(query: Query, rewritten: Query, schema: Schema, evaluator: str = "aut
     if evaluator == "configurations" or (
         evaluator == "auto" and not unary and not isinstance(chain, ChainCEA)
     ):
-        transducer = transducer_of(query, rewritten)
+        transducer = mixed_keys(rewritten, schema) or transducer_of(query, rewritten)
     if evaluator == "configurations" and isinstance(transducer, str):
         raise CepheidError(
             "unsupported-evaluator",
@@ -114,9 +114,7 @@ def _why(
             chooses = f"{rewritten.strategy.value} chooses among all matches that end at an event"
             yield f"{chooses}, so time grows with those, not with what is chosen"
     else:
-        # PART-BY belongs to the chain evaluator: what it cannot do there is the reason.
-        parted = any(isinstance(node, PartBy) for node in walk(rewritten.pattern))
-        yield f"{chain if parted else transducer}; only the definition itself runs that for now, and it is slow"
+        yield f"{transducer}; only the definition itself runs that for now, and it is slow"
 
 
 def _is_of_many_keys(query: Query) -> bool:
@@ -135,8 +133,6 @@ def reason(query: Query) -> str:
     for node in found:
         if isinstance(node, Recognise):
             return "SREMO reads every event of a piece of the stream, with registers"
-        if isinstance(node, All):
-            return "ALL takes its parts in any order"
         if isinstance(node, Filter):
             return f"FILTER {print_condition(node.condition)} compares events of sets"
     return "an operator has no automaton yet"

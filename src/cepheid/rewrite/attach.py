@@ -6,16 +6,18 @@ event is read. Variables of different scopes get different names, for an iterati
 
 A filter inside one alternative that reads a variable bound later takes what is around it apart: `(ρ FILTER P OR σ) ; τ`
 is `(ρ ; τ) FILTER P OR σ ; τ`. So a part of a pattern is here a set of alternatives by the conditions that still wait,
-and only alternatives that wait for different ones are kept apart. Rounds `{l,m}` whose own events wait for later ones
-are written out; in an iteration without bound these events are a set. Conditions on sets are put in place where the
-last scope ends that binds one of their other variables (`attach_sets`): a set without events asks for nothing, so that
-alternatives need not be kept apart for them.
+and only alternatives that wait for different ones are kept apart. Of ALL every order is written out (`regular`).
+Rounds `{l,m}` whose own events wait for later ones are written out; in an iteration without bound these events are a
+set. Conditions on sets are put in place where the last scope ends that binds one of their other variables
+(`attach_sets`): a set without events asks for nothing, so that alternatives need not be kept apart for them. PART-BY
+compares all events of its body with the first (`attach_keys`).
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
+from functools import partial
 from itertools import count
 
 from cepheid.algebra.conditions import Attribute, Condition, Index, conjuncts, sets_read, variables
@@ -38,12 +40,14 @@ from cepheid.algebra.nodes import (
     Within,
     rebuild,
 )
-from cepheid.algebra.printing import print_part_by
-from cepheid.algebra.variables import bound, defined, defined_once, is_iteration
+from cepheid.algebra.variables import bound, defined, defined_once, is_iteration, names_of
 from cepheid.rewrite.attach_atoms import NotAttachedError, non_empty, not_bound, on_first, on_last, printed
+from cepheid.rewrite.attach_keys import with_one_key
 from cepheid.rewrite.attach_sets import Check, NoExtremeError, check_of, on_sets
 from cepheid.rewrite.empty import EMPTY, either, is_empty, nullable
+from cepheid.rewrite.follow import positions_of
 from cepheid.rewrite.limits import guarded
+from cepheid.rewrite.regular import pattern_of
 
 MOST_PARTS = 256
 
@@ -165,7 +169,9 @@ def _parts(pattern: Pattern, known: frozenset[str], names: _Names) -> Parts:
             return parts
         case Seq(left, right) | StrictSeq(left, right):
             lefts, rights = _parts(left, known, names), _parts(right, known | bound(left), names)
-            return _joined(type(pattern), lefts, rights, known)
+            return _joined(partial(_in_sequence, type(pattern)), lefts, rights, known)
+        case All(left, right):
+            return _joined(_in_any_order, _parts(left, known, names), _parts(right, known, names), known)
         case Or(left, right):
             return _merged([_parts(left, known, names), _parts(right, known, names)])
         case Bind(body):
@@ -179,10 +185,11 @@ def _parts(pattern: Pattern, known: frozenset[str], names: _Names) -> Parts:
             return _repeated(pattern, _with_sets_compared(parts, before, known, names), known, names)
         case Repeat(body):
             return _repeated(pattern, _parts(body, known, names), known, names)
-        case PartBy(_, keys):
-            raise NotAttachedError(f"{print_part_by(keys)} compares events")
-        case All():
-            raise NotAttachedError("ALL takes its parts in any order")
+        case PartBy(body):
+            return {
+                waiting: with_one_key(replace(pattern, body=part), names.variable, names.unseen)
+                for waiting, part in _parts(body, known, names).items()
+            }
         case Select(strategy):
             raise NotAttachedError(f"{strategy.value} compares matches inside the formula")
         case Intersect() | Not() | Within() | Recognise():
@@ -215,12 +222,12 @@ def _decided(pattern: Pattern, condition: Condition, known: frozenset[str]) -> P
 
 
 def _joined(
-    sequence: type[Seq] | type[StrictSeq], lefts: Parts, rights: Parts, known: frozenset[str]
+    join: Callable[[Pattern, Pattern], Pattern], lefts: Parts, rights: Parts, known: frozenset[str]
 ) -> Parts:
     if len(lefts) * len(rights) > MOST_PARTS:
         raise _too_many()
     parts = _merged(
-        _filtered(_in_sequence(sequence, left, right), (*first, *second), known)
+        _filtered(join(left, right), (*first, *second), known)
         for first, left in lefts.items()
         for second, right in rights.items()
     )
@@ -234,6 +241,11 @@ def _too_many() -> NotAttachedError:
 
 def _in_sequence(sequence: type[Seq] | type[StrictSeq], left: Pattern, right: Pattern) -> Pattern:
     return right if is_empty(left) else left if is_empty(right) else sequence(left, right)
+
+
+def _in_any_order(left: Pattern, right: Pattern) -> Pattern:
+    """Every order written out, so that it is known which of the compared events is the last."""
+    return pattern_of(*positions_of(All(left, right)))
 
 
 def _merged(several: Iterable[Parts]) -> Parts:
@@ -264,7 +276,7 @@ def _repeated(pattern: Repeat, parts: Parts, known: frozenset[str], names: _Name
     done: Parts = {(): EMPTY}
     found = [done] if pattern.lo == 0 else []
     for number in range(1, pattern.hi + 1):
-        done = _joined(Seq, done, _afresh(parts, names), known)
+        done = _joined(partial(_in_sequence, Seq), done, _afresh(parts, names), known)
         if number >= pattern.lo:
             found.append(done)
     return _merged(found)
@@ -353,9 +365,12 @@ def _with_rounds_gathered(parts: Parts, own: frozenset[str], names: _Names) -> P
 
 
 def _with_events_gathered(pattern: Pattern, scope: dict[str, str]) -> Pattern:
-    if isinstance(pattern, Atom):
-        return Bind(pattern, scope[pattern.var]) if pattern.var in scope else pattern
-    return rebuild(pattern, lambda child: _with_events_gathered(child, scope))
+    if not isinstance(pattern, Atom):
+        return rebuild(pattern, lambda child: _with_events_gathered(child, scope))
+    found: Pattern = pattern
+    for name in sorted(names_of(pattern) & scope.keys()):
+        found = Bind(found, scope[name])
+    return found
 
 
 def _of_each(condition: Condition, scope: dict[str, str]) -> Condition:
@@ -382,7 +397,11 @@ def _copied(pattern: Pattern, scope: dict[str, str]) -> Pattern:
     if not isinstance(pattern, Atom):
         return rebuild(pattern, lambda child: _copied(child, scope))
     condition = None if pattern.condition is None else _other_names(pattern.condition, scope)
-    return replace(pattern, var=None if pattern.var is None else scope[pattern.var], condition=condition)
+    var, also = (
+        (None if pattern.var is None else scope[pattern.var]),
+        tuple(map(scope.__getitem__, pattern.also)),
+    )
+    return replace(pattern, var=var, also=also, condition=condition)
 
 
 def _other_names(condition: Condition, scope: dict[str, str]) -> Condition:

@@ -12,7 +12,7 @@ from cepheid.algebra.conditions import Attribute, Condition, conjunction, variab
 from cepheid.algebra.conditions import rebuild as rebuild_condition
 from cepheid.algebra.nodes import Atom, Bind, Or, Pattern, Repeat, Seq, StrictSeq, rebuild
 from cepheid.algebra.printing import print_condition
-from cepheid.algebra.variables import bound, defined_once
+from cepheid.algebra.variables import bound, defined_once, names_of
 from cepheid.errors import CepheidError
 from cepheid.rewrite.empty import nullable
 
@@ -34,8 +34,8 @@ def on_last(condition: Condition, pattern: Pattern) -> Pattern:
     """
     names = variables(condition)
     match pattern:
-        case Atom(var=var) if var in names:
-            return restricted(pattern, _about(condition, var))
+        case Atom() if names & names_of(pattern):
+            return restricted(pattern, _about(condition, names_of(pattern)))
         case Seq(left, right) | StrictSeq(left, right):
             sequence = type(pattern)
             if names & bound(right):
@@ -115,10 +115,10 @@ def restricted(atom: Atom, condition: Condition) -> Atom:
     return replace(atom, condition=conjunction((*kept, condition)))
 
 
-def _about(condition: Condition, var: str | None) -> Condition:
+def _about(condition: Condition, names: frozenset[str]) -> Condition:
     if isinstance(condition, Attribute):
-        return replace(condition, var=None) if condition.var == var else condition
-    return rebuild_condition(condition, lambda child: _about(child, var))
+        return replace(condition, var=None) if condition.var in names else condition
+    return rebuild_condition(condition, lambda child: _about(child, names))
 
 
 def printed(condition: Condition) -> str:

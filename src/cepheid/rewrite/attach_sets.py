@@ -33,8 +33,9 @@ from cepheid.algebra.conditions import (
 )
 from cepheid.algebra.conditions import rebuild as rebuild_condition
 from cepheid.algebra.nodes import Atom, Bind, Or, Pattern, Repeat, Seq, StrictSeq, walk
+from cepheid.algebra.variables import names_of
 from cepheid.rewrite.attach_atoms import not_bound, restricted
-from cepheid.rewrite.empty import EMPTY, either, is_empty
+from cepheid.rewrite.empty import EMPTY, NOTHING, either, is_empty
 from cepheid.rewrite.limits import guarded
 
 _MIRRORED = {"=": "=", "<>": "<>", "<": ">", "<=": ">=", ">": "<", ">=": "<="}
@@ -143,7 +144,7 @@ class _OnSets:
         self.check_bound(pattern)
         self._compared = {name: _compared(self._condition, name) for name in sorted(self._remembered)}
         ways = self._ways(pattern, self._start, frozenset())
-        return guarded(either(ways.values()) if ways else _NOTHING, "attach")
+        return guarded(either(ways.values()) if ways else NOTHING, "attach")
 
     def _ways(self, pattern: Pattern, known: Known, inside: frozenset[str]) -> Ways:
         """The pattern from what is known before it, by what is known after it; `inside`: the plurals around it."""
@@ -175,7 +176,7 @@ class _OnSets:
     def _is_concerned(self, pattern: Pattern) -> bool:
         return any(
             (isinstance(node, Bind) and node.var in self._plurals)
-            or (isinstance(node, Atom) and node.var in self._singles)
+            or (isinstance(node, Atom) and names_of(node) & self._singles)
             for node in walk(pattern)
         )
 
@@ -211,7 +212,7 @@ class _OnSets:
     # Atoms
 
     def _atom(self, atom: Atom, known: Known, inside: frozenset[str]) -> Ways:
-        own = frozenset([atom.var]) if atom.var in self._singles else frozenset()
+        own = names_of(atom) & self._singles
         tests = self._tests(own, inside, known)
         if FALSE in tests:
             return {}
@@ -280,9 +281,6 @@ class _OnSets:
             failing = _restricted(pattern, Negation(IsTrue(fits)))
             ways = _merged([ways, {known.having(number, FAILED): failing}])
         return ways
-
-
-_NOTHING = replace(Atom(None), condition=FALSE)
 
 
 def _harder(compared: _Compared, value: Expression, kept: Expression) -> Condition:

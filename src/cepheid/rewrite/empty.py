@@ -10,6 +10,7 @@ from collections.abc import Iterable
 from functools import reduce
 from typing import assert_never
 
+from cepheid.algebra.conditions import FALSE
 from cepheid.algebra.nodes import (
     All,
     Atom,
@@ -29,6 +30,9 @@ from cepheid.algebra.nodes import (
 )
 
 EMPTY: Pattern = Repeat(Atom(None), 0, 0)
+
+NOTHING: Pattern = Atom(None, condition=FALSE)
+"""What has no match at all."""
 
 
 def is_empty(pattern: Pattern) -> bool:

@@ -13,6 +13,7 @@ from dataclasses import replace
 from functools import partial
 
 from cepheid.algebra.nodes import (
+    All,
     Atom,
     Bind,
     Filter,
@@ -86,7 +87,7 @@ def _groups(pattern: Pattern, shared: frozenset[str]) -> Groups:
     match pattern:
         case Or(left, right):
             return _merged([*_groups(left, shared).items(), *_groups(right, shared).items()])
-        case Seq(left, right) | StrictSeq(left, right):
+        case Seq(left, right) | StrictSeq(left, right) | All(left, right):
             sequence = type(pattern)
             pairs: list[tuple[frozenset[str], Pattern]] = [
                 (names | others, sequence(one, two))

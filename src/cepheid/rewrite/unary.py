@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from cepheid.algebra.conditions import Aggregate, Attribute, Condition, children
-from cepheid.algebra.nodes import Atom, Bind, Or, Pattern, Repeat, Seq, StrictSeq, walk
+from cepheid.algebra.nodes import All, Atom, Bind, Or, Pattern, Repeat, Seq, StrictSeq, walk
 
 
 def is_unary(pattern: Pattern) -> bool:
@@ -20,7 +20,7 @@ def is_unary(pattern: Pattern) -> bool:
 def _is_regular(node: Pattern) -> bool:
     if isinstance(node, Atom):
         return node.marked and (node.condition is None or _is_local(node.condition))
-    return isinstance(node, Seq | StrictSeq | Or | Repeat | Bind)
+    return isinstance(node, Seq | StrictSeq | Or | All | Repeat | Bind)
 
 
 def _is_local(condition: Condition) -> bool:

@@ -37,6 +37,7 @@ from cepheid.algebra.conditions import (
     over_current_event,
     rebuild,
 )
+from cepheid.algebra.same import asked_same
 from cepheid.evaluators.configurations.forms import NoTestError, form_of, is_masked
 from cepheid.evaluators.configurations.questions import Part, Question
 from cepheid.evaluators.configurations.words import can_be_looked_up, tagged
@@ -227,6 +228,21 @@ class Compiler:
             compiled.left = compiled.right = self._operand(condition, compiled)
         elif len(readers) == 2 and isinstance(inner, Comparison):
             self._compare_two(inner, negated, compiled)
+        elif len(readers) == 2 and not negated:
+            self._compare_keys(inner, compiled)
+
+    def _compare_keys(self, condition: Condition, compiled: Compiled) -> None:
+        """Words of one form are the same where values are one key, NULL and NaN included."""
+        sides = asked_same(condition)
+        if sides is None:
+            return
+        right, left = sorted(sides, key=lambda side: None not in self._readers(side))
+        form = form_of(left, self._schema)
+        if self._readers(right) != frozenset([None]) or form != form_of(right, self._schema):
+            return
+        if form not in (tags.ANY, tags.NULL):
+            compiled.how = tests.SAME_WORDS
+            compiled.left, compiled.right = self._operand(left, compiled), self._operand(right, compiled)
 
     def _compare_two(self, comparison: Comparison, negated: bool, compiled: Compiled) -> None:
         outcomes, left, right = _OUTCOMES[comparison.op], comparison.left, comparison.right

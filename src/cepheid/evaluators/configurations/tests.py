@@ -111,7 +111,7 @@ class Tests:
                 continue
             if leaf.wanted is not None:
                 values = looked_up(values, nulls, leaf.form, leaf.wanted, print_condition(leaf.expression))
-            elif leaf.bare and leaf.stored:
+            elif leaf.bare:
                 check_words(values, nulls, leaf.form, print_condition(leaf.expression))
             words[:, leaf.word] = values
             if leaf.masked and nulls is not None:
