@@ -19,7 +19,6 @@ from cepheid.automata.srt_minimise import MOST_STEPS, register_automaton
 from cepheid.automata.srt_of_pattern import srt_of_pattern
 from cepheid.automata.srt_trim import trim_srt
 from cepheid.errors import CepheidError
-from cepheid.rewrite.attach_atoms import NotAttachedError, printed
 
 
 def transducer_of(query: Query, rewritten: Query) -> SRT | str:
@@ -37,10 +36,6 @@ def transducer_of(query: Query, rewritten: Query) -> SRT | str:
 def _transducer_or_reason(query: Query, names: tuple[str, ...], extremes: bool) -> SRT | str:
     try:
         whole = _transducer(query, names, extremes)
-        for check in whole.checks if query.consume else ():
-            raise NotAttachedError(
-                f"FILTER {printed(check.condition)} is asked of whole matches, and CONSUME cannot wait for that"
-            )
         srt = replace(trim_srt(with_one_end(whole)), checks=whole.checks)
         automaton = register_automaton(srt, query.window is not None)
         if isinstance(automaton, RegisterDeterminiser):
