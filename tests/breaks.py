@@ -2051,7 +2051,7 @@ BREAKS: tuple[Break, ...] = (
         (SELECTION,),
     ),
     Break(
-        "evaluators/configurations/selection.py",
+        "evaluators/configurations/sifting.py",
         "advance",
         "np.concatenate([np.zeros(0, np.int64), *relevant])",
         "self._inner.relevant",

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
 from functools import partial
 from numbers import Integral
 from typing import Any
@@ -445,14 +446,17 @@ def evaluator_for(plan: Plan, counting: bool, limit: int | None) -> Evaluator:
 
 
 def _configurations(plan: Plan, transducer: SRT, counting: bool, limit: int | None) -> Evaluator:
-    query = plan.rewritten
+    query, checks = plan.rewritten, transducer.checks
     registers = register_automaton(transducer, query.window is not None)
     chooses = query.strategy in HOW
-    if not chooses and not transducer.checks:
-        return ConfigurationsEvaluator(registers, query, plan.schema, counting, limit)
-    inner: Evaluator = ConfigurationsEvaluator(registers, query, plan.schema)
-    if transducer.checks:
+    asked, everything = (counting, limit), (False, None)
+    # What passes its checks consumes, so CONSUME comes after them.
+    consume = query.consume and not checks
+    inner: Evaluator = ConfigurationsEvaluator(
+        registers, replace(query, consume=consume), plan.schema, *(everything if chooses or checks else asked)
+    )
+    if checks:
         names = {item.name for item in plan.shown}
-        own = (False, None) if chooses else (counting, limit)
-        inner = Checked(inner, transducer.checks, names, plan.schema.arrow, *own)
+        own = everything if chooses else asked
+        inner = Checked(inner, checks, names, plan.schema.arrow, query.consume, *own)
     return Selection(inner, query.strategy, counting, limit) if chooses else inner

@@ -49,10 +49,6 @@ def test_with_data_it_shows_the_same_and_the_plan(query: str) -> None:
 @pytest.mark.parametrize(
     ("query", "why"),
     [
-        (
-            "SELECT * FROM s WHERE ((A IN X)+ ; B AS y) FILTER X.v <> y.v CONSUME",
-            "FILTER X.v <> y.v is asked of whole matches, and CONSUME cannot wait for that",
-        ),
         # The register may hold any of the Bs between, and which does not show in the marks.
         ("#([v = 1], -[v = 2] > r, [v > r.v])", "a partial match remembers more than 6 events"),
     ],

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import math
 
+import pyarrow as pa
 import pytest
 from hypothesis import HealthCheck, given, note, settings
 from hypothesis import strategies as st
 
 import cepheid
 from agreement import differences, is_declined
+from cepheid.engine import Engine
 from cepheid.evaluators.configurations import checked
 from gathering import gathered_cases
 from generators import Case
@@ -104,6 +106,31 @@ def test_what_no_one_event_decides_is_asked_of_whole_matches(formula: str, strat
     assert cepheid.count(ABC, f"{query} LIMIT 1") == len(cepheid.match(ABC, f"{query} LIMIT 1")) == 1
 
 
+@pytest.mark.parametrize("formula", WHOLE)
+@pytest.mark.parametrize(
+    "clauses", ["CONSUME", "WITHIN 5 PARTITION BY id CONSUME", "WITHIN 4 EVENTS CONSUME"]
+)
+def test_what_passes_consumes(formula: str, clauses: str) -> None:
+    query = f"SELECT * FROM s WHERE {formula} {clauses}"
+    later = ABC.set_column(0, "ts", pa.array(range(11, 22)))
+    table = pa.concat_tables([ABC, later])
+    assert cepheid.query(query).engine(table.schema).plan.evaluator == "configurations"
+    found = positions(table, query)
+    assert found == positions(table, query, evaluator="semantics")
+    assert cepheid.count(table, query) == len(found)
+
+
+def test_what_is_not_reported_consumes() -> None:
+    """The first C ends a match, which leaves nothing for the second."""
+    query = cepheid.query("SELECT * FROM s WHERE A+ IN X ; C AS z FILTER X.v <> z.v CONSUME")
+    table = stream("ACCAC", v=[1, 2, 2, 1, 2])
+    for counting in (False, True):
+        engine = Engine(query.engine(table.schema).plan, positions=not counting, counting=counting)
+        engine.push(table.slice(0, 2), report=False)
+        found = engine.push(table.slice(2))
+        assert engine.counted == 1 if counting else found["positions"].to_pylist() == [[3, 4]]
+
+
 def test_a_match_that_passes_in_two_ways_is_one() -> None:
     """Which of the two As is a round that is compared does not show."""
     query = "SELECT * FROM s WHERE ((A AS x FILTER x.v <> z.v) OR A AS x)+ ; C AS z"
@@ -129,7 +156,7 @@ def test_events_that_no_candidate_holds_are_forgotten(monkeypatch: pytest.Monkey
     found = []
     for at in range(0, 120, 4):
         found += engine.push(table.slice(at, 4))["positions"].to_pylist()
-        assert len(engine._evaluator._kept._rows) <= 24
+        assert len(engine._evaluator._attributes._rows) <= 24
         if at % 16 == 0:
             engine = cepheid.load(engine.save())
     assert sorted(found) == positions(table, query, evaluator="semantics")

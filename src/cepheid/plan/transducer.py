@@ -19,7 +19,6 @@ from cepheid.automata.srt_minimise import MOST_STEPS, register_automaton
 from cepheid.automata.srt_of_pattern import srt_of_pattern
 from cepheid.automata.srt_trim import trim_srt
 from cepheid.errors import CepheidError
-from cepheid.rewrite.attach_atoms import NotAttachedError, printed
 
 
 def transducer_of(query: Query, rewritten: Query) -> SRT | str:
@@ -37,10 +36,6 @@ def transducer_of(query: Query, rewritten: Query) -> SRT | str:
 def _transducer_or_reason(query: Query, names: tuple[str, ...], extremes: bool) -> SRT | str:
     try:
         whole = _transducer(query, names, extremes)
-        for check in whole.checks if query.consume else ():
-            raise NotAttachedError(
-                f"FILTER {printed(check.condition)} is asked of whole matches, and CONSUME cannot wait for that"
-            )
         srt = replace(trim_srt(with_one_end(whole)), checks=whole.checks)
         automaton = register_automaton(srt, query.window is not None)
         if isinstance(automaton, RegisterDeterminiser):
@@ -61,12 +56,12 @@ def _transducer(query: Query, names: tuple[str, ...], extremes: bool) -> SRT:
 
 def _explore(automaton: RegisterDeterminiser) -> None:
     """Meets the states that there can be of an automaton that is built where it is asked for, so that a query which
-    needs more than fit is refused here and not by its data. Where the classes of events are too many for that, those
-    that satisfy one predicate have to do."""
-    classes = possible_classes(automaton.predicates, MOST_STEPS)
-    if classes is None:
-        singles = (frozenset([number]) for number in range(len(automaton.predicates)))
-        classes = [frozenset(), *singles]
+    needs more than fit is refused here and not by its data. Events that satisfy as much as one can lead to most; those
+    that satisfy one predicate have to do where there are too many classes to know."""
+    known = possible_classes(automaton.predicates, MOST_STEPS) or []
+    largest = [satisfied for satisfied in known if not any(satisfied < other for other in known)]
+    singles = (frozenset([number]) for number in range(len(automaton.predicates)))
+    classes = list(dict.fromkeys([*largest, frozenset(), *singles]))
     state = 0
     while state < len(automaton) and state * len(classes) <= MOST_STEPS:
         for satisfied in classes:

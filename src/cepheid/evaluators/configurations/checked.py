@@ -1,6 +1,6 @@
 """Conditions that are asked of whole matches, over an evaluator that finds all candidates.
 
-In: events, which are handed on in pieces, and conditions that no register decides, such as `X.id <> z.id` for all
+In: events, and conditions that no register decides, such as `X.id <> z.id` for all
 events of a set X before z: a run would have to remember every one of them. Out: of the candidates those that pass. A
 candidate says which of its events a condition is about by labels that the output does not show; when these are
 dropped, what were several candidates may be one match. Attributes of events that candidates may contain are kept.
@@ -11,27 +11,28 @@ All choices of events of a candidate are looked at, so time grows with the candi
 from __future__ import annotations
 
 from collections.abc import Collection, Sequence
+from dataclasses import replace
 
 import numpy as np
 import pyarrow as pa
 
 from cepheid.algebra.conditions import Attribute, Condition, Expression, attributes, rebuild
-from cepheid.errors import CepheidError
 from cepheid.evaluators.columns import Columns
-from cepheid.evaluators.configurations.selection import next_size
-from cepheid.evaluators.interface import Evaluator, Events, State, part_of
+from cepheid.evaluators.configurations.consumption import Consumption
+from cepheid.evaluators.configurations.sifting import Sifting
+from cepheid.evaluators.interface import Evaluator, Events, State
 from cepheid.kernels.match_hashes import hash_matches
-from cepheid.matches.found import LABEL, Found, Ints, Labels, joined, nothing_found
+from cepheid.matches.found import LABEL, Found, Ints, Labels, nothing_found
 from cepheid.rewrite.attach_sets import Check
 
-_FIRST_ROWS = 1 << 10
 _MOST_CHOICES = 1 << 20  # looked at together
 _SPARE = 1 << 12  # events kept beyond twice those that live
-_INNER = "all:"
 
 
-class Checked:
-    """Takes what `inner`, made to list all candidates without limit, finds. `shown`: the names of the output."""
+class Checked(Sifting):
+    """`shown`: the names of the output. With `consume`, which `inner` knows nothing of, what passes consumes."""
+
+    hint = "a filter is asked of all matches without it: use a shorter WITHIN, or narrower conditions"
 
     def __init__(
         self,
@@ -39,83 +40,67 @@ class Checked:
         checks: Sequence[Check],
         shown: Collection[str],
         schema: pa.Schema,
+        consume: bool = False,
         counting: bool = False,
         limit: int | None = None,
     ) -> None:
-        self._inner = inner
+        super().__init__(inner, counting, limit)
         self._checks = [_Prepared(check, inner.labels) for check in checks]
         names = sorted({item.name for check in checks for item in attributes(check.condition)})
-        self._kept = _Kept(pa.schema([schema.field(name) for name in names]))
+        self._attributes = _Attributes(pa.schema([schema.field(name) for name in names]))
         plain = [frozenset(label & frozenset(shown)) for label in inner.labels]
-        self.labels = tuple(dict.fromkeys([frozenset[str](), *plain]))
-        self._label = np.array([self.labels.index(label) for label in plain], LABEL)
-        self._counting = counting
-        self._limit = None if counting else limit
-        self._passed = 0
-        self._size = _FIRST_ROWS
-        self.positional = inner.positional
-        self.relevant: Ints = np.zeros(0, np.int64)
-
-    def advance(self, events: Events) -> Found:
-        relevant, found = [], []
-        at = 0
-        while at < len(events.times):
-            is_wanted = events.report and (self._limit is None or self._passed < self._limit)
-            piece = events.part(at, at + self._size, report=is_wanted)
-            try:
-                candidates = self._inner.advance(piece)
-            except CepheidError as error:
-                raise _explained(error) from error
-            at += self._size
-            self._size = next_size(self._size, len(candidates.rows))
-            relevant.append(self._inner.relevant)
-            self._kept.add(piece, self._inner.relevant)
-            found.append(self._passing(candidates))
-            if self._kept.is_large:
-                self._kept.only(self._inner.live_rows())
-        self.relevant = np.concatenate([np.zeros(0, np.int64), *relevant])
-        return joined(found)
-
-    def _passing(self, candidates: Found) -> Found:
-        if len(candidates) == 0:
-            return nothing_found()
-        passes = np.ones(len(candidates), np.bool_)
-        for check in self._checks:
-            check.drop(candidates, self._kept, passes)
-        found = candidates.take(np.flatnonzero(passes))
-        found = _distinct(Found(found.offsets, found.rows, self._label[found.labels]))
-        self._passed += len(found)
-        return nothing_found() if self._counting else found
-
-    def finish(self) -> Found:
-        return self._passing(self._inner.finish())
+        self._labels = tuple(dict.fromkeys([frozenset[str](), *plain]))
+        self._label = np.array([self._labels.index(label) for label in plain], LABEL)
+        self._consumption = Consumption() if consume else None
 
     @property
-    def counted(self) -> int:
-        return self._passed
+    def labels(self) -> tuple[frozenset[str], ...]:
+        return self._labels
 
-    def live_rows(self) -> Ints:
-        return self._inner.live_rows()
+    def _candidates(self, piece: Events) -> Found:
+        """What is not to be reported may consume."""
+        return super()._candidates(piece if self._consumption is None else replace(piece, report=True))
+
+    def _sifted(self, candidates: Found, piece: Events) -> Found:
+        relevant = self._inner.relevant
+        self._attributes.add(piece, relevant)
+        found = self._passing(candidates, piece, relevant) if len(candidates) else nothing_found()
+        if self._attributes.is_large:
+            self._attributes.only(self._inner.live_rows())
+        return found if piece.report else nothing_found()
+
+    def _passing(self, candidates: Found, piece: Events, relevant: Ints) -> Found:
+        passes = np.ones(len(candidates), np.bool_)
+        for check in self._checks:
+            check.drop(candidates, self._attributes, passes)
+        if self._consumption is not None:
+            self._consumption.take(candidates, piece, relevant, passes)
+        found = candidates.take(np.flatnonzero(passes))
+        return _distinct(Found(found.offsets, found.rows, self._label[found.labels]))
 
     def keep_lanes(self, lanes: Ints) -> None:
-        self._inner.keep_lanes(lanes)
+        super().keep_lanes(lanes)
+        if self._consumption is not None:
+            self._consumption.keep_lanes(lanes)
 
     @property
     def memory(self) -> int:
-        return self._inner.memory + self._kept.memory
+        consumed = 0 if self._consumption is None else self._consumption.memory
+        return super().memory + self._attributes.memory + consumed
 
     def save(self) -> State:
-        self._kept.only(self._inner.live_rows())
-        own = {"passed": np.array([self._passed]), "size": np.array([self._size]), **self._kept.save()}
-        return {**own, **{_INNER + name: array for name, array in self._inner.save().items()}}
+        self._attributes.only(self._inner.live_rows())
+        consumed = {} if self._consumption is None else self._consumption.save()
+        return {**super().save(), **self._attributes.save(), **consumed}
 
     def load(self, state: State) -> None:
-        self._passed, self._size = int(state["passed"][0]), int(state["size"][0])
-        self._kept.load(state)
-        self._inner.load(part_of(state, _INNER))
+        super().load(state)
+        self._attributes.load(state)
+        if self._consumption is not None:
+            self._consumption.load(state)
 
 
-class _Kept:
+class _Attributes:
     """Attributes of the events that candidates may contain, by row number."""
 
     def __init__(self, schema: pa.Schema) -> None:
@@ -169,7 +154,7 @@ class _Prepared:
         self._reads = list(dict.fromkeys((item.var, item.name) for item in attributes(check.condition)))
         self._condition = _over_columns(check.condition, self._reads)
 
-    def drop(self, candidates: Found, kept: _Kept, passes: np.ndarray) -> None:
+    def drop(self, candidates: Found, known: _Attributes, passes: np.ndarray) -> None:
         """Sets `passes` to false for candidates with a choice of events for which the condition is not true."""
         match_of = np.repeat(np.arange(len(candidates)), np.diff(candidates.offsets))
         groups = [self._group(names, candidates.labels, match_of, len(candidates)) for names in self._groups]
@@ -181,7 +166,7 @@ class _Prepared:
             end = max(begin + 1, int(np.searchsorted(ends, done + _MOST_CHOICES, side="right")))
             matches, events = _chosen(groups, begin, end)
             if len(matches):
-                failed = ~self._holds(candidates.rows[events], kept)
+                failed = ~self._holds(candidates.rows[events], known)
                 passes[matches[failed]] = False
             begin = end
 
@@ -194,12 +179,12 @@ class _Prepared:
         counts = np.bincount(match_of[events[:, 0]], minlength=matches)
         return events, counts, np.cumsum(counts) - counts
 
-    def _holds(self, rows: Ints, kept: _Kept) -> np.ndarray:
+    def _holds(self, rows: Ints, known: _Attributes) -> np.ndarray:
         """For each choice, [choice, name], whether the condition is true of its events: asked once of distinct ones."""
         distinct, codes = np.unique(rows, axis=0, return_inverse=True)
         table = pa.table(
             {
-                str(k): kept.column(name, distinct[:, self._places[str(var)]])
+                str(k): known.column(name, distinct[:, self._places[str(var)]])
                 for k, (var, name) in enumerate(self._reads)
             }
         )
@@ -233,11 +218,3 @@ def _distinct(found: Found) -> Found:
     hash_matches(found.offsets, found.rows, found.labels, hashes)
     _, first = np.unique(hashes, axis=0, return_index=True)
     return found if len(first) == len(found) else found.take(np.sort(first))
-
-
-def _explained(error: CepheidError) -> CepheidError:
-    """The same with what helps here: neither LIMIT nor `count` spares looking at all candidates."""
-    if error.code != "too-many-matches":
-        return error
-    hint = "a filter is asked of all matches without it: use a shorter WITHIN, or narrower conditions"
-    return CepheidError(error.code, error.message, span=error.span, hint=hint)

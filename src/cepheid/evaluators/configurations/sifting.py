@@ -1,0 +1,109 @@
+"""An evaluator that keeps some of what another finds.
+
+In: events, which are handed on in pieces. Out: of the matches that end in each piece those that `_sifted` keeps. LIMIT
+and counts are of what is kept. All matches of a piece are held at once, so pieces are small where matches are many.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from typing import ClassVar
+
+import numpy as np
+
+from cepheid.errors import CepheidError
+from cepheid.evaluators.interface import Evaluator, Events, State, part_of
+from cepheid.matches.found import Found, Ints, joined, nothing_found
+
+_MANY_EVENTS = 1 << 20  # in the matches of a piece, after which pieces get smaller
+_FIRST_ROWS = 1 << 10
+_FEWEST_ROWS = 1 << 4
+_MOST_ROWS = 1 << 15
+_INNER = "all:"
+
+
+class Sifting(ABC):
+    """Takes what `inner`, made to list all matches without limit, finds."""
+
+    hint: ClassVar[str]
+    """What helps where there is too much to look at: neither LIMIT nor `count` spares that."""
+
+    def __init__(self, inner: Evaluator, counting: bool, limit: int | None) -> None:
+        self._inner = inner
+        self._counting = counting
+        self._limit = None if counting else limit
+        self._kept = 0
+        self._size = _FIRST_ROWS
+        self.positional = inner.positional
+        self.relevant: Ints = np.zeros(0, np.int64)
+
+    @abstractmethod
+    def _sifted(self, candidates: Found, piece: Events) -> Found:
+        """What stays of the matches that ended in a piece."""
+
+    @property
+    def labels(self) -> tuple[frozenset[str], ...]:
+        return self._inner.labels
+
+    def advance(self, events: Events) -> Found:
+        relevant, found = [], []
+        at = 0
+        while at < len(events.times):
+            is_wanted = events.report and (self._limit is None or self._kept < self._limit)
+            piece = events.part(at, at + self._size, report=is_wanted)
+            candidates = self._candidates(piece)
+            at += self._size
+            self._size = next_size(self._size, len(candidates.rows))
+            relevant.append(self._inner.relevant)
+            found.append(self._counted(self._sifted(candidates, piece)))
+        self.relevant = np.concatenate([np.zeros(0, np.int64), *relevant])
+        return joined(found)
+
+    def _candidates(self, piece: Events) -> Found:
+        try:
+            return self._inner.advance(piece)
+        except CepheidError as error:
+            if error.code != "too-many-matches":
+                raise
+            raise CepheidError(error.code, error.message, span=error.span, hint=self.hint) from error
+
+    def _counted(self, found: Found) -> Found:
+        self._kept += len(found)
+        return nothing_found() if self._counting else found
+
+    def finish(self) -> Found:
+        """Nothing: a transducer's matches do not wait for the end of the stream."""
+        return nothing_found()
+
+    @property
+    def counted(self) -> int:
+        return self._kept
+
+    def live_rows(self) -> Ints:
+        return np.zeros(0, np.int64) if self._counting else self._inner.live_rows()
+
+    def keep_lanes(self, lanes: Ints) -> None:
+        self._inner.keep_lanes(lanes)
+
+    @property
+    def memory(self) -> int:
+        return self._inner.memory
+
+    def save(self) -> State:
+        own = {"chosen": np.array([self._kept]), "size": np.array([self._size])}
+        return {**own, **{_INNER + name: array for name, array in self._inner.save().items()}}
+
+    def load(self, state: State) -> None:
+        self._kept, self._size = int(state["chosen"][0]), int(state["size"][0])
+        self._inner.load(part_of(state, _INNER))
+
+
+def next_size(rows: int, events: int) -> int:
+    """How many rows to take next, after matches of so many events ended in so many rows.
+
+    >>> next_size(1024, events=10), next_size(1024, events=10_000_000)
+    (2048, 128)
+    """
+    if events > _MANY_EVENTS:
+        return max(_FEWEST_ROWS, rows // 8)
+    return min(_MOST_ROWS, 2 * rows) if 8 * events < _MANY_EVENTS else rows
