@@ -22,12 +22,12 @@ from cepheid.algebra.leads import lead
 from cepheid.algebra.nodes import WindowUnit
 from cepheid.automata.chain_determinise import ChainDeterminiser
 from cepheid.automata.srt import SRT
-from cepheid.automata.srt_minimise import register_automaton
 from cepheid.errors import CepheidError
 from cepheid.evaluators.chain.evaluator import ChainEvaluator
 from cepheid.evaluators.compact.evaluator import CompactEvaluator
 from cepheid.evaluators.configurations.checked import Checked
 from cepheid.evaluators.configurations.evaluator import ConfigurationsEvaluator
+from cepheid.evaluators.configurations.projection import Projected
 from cepheid.evaluators.configurations.selection import HOW, Selection
 from cepheid.evaluators.interface import Evaluator, Events, part_of
 from cepheid.evaluators.semantics import SemanticsEvaluator
@@ -35,6 +35,7 @@ from cepheid.matches.found import Found, Ints
 from cepheid.matches.history import HIDDEN, POSITION, ROW, History
 from cepheid.matches.table import Layout, tabulate
 from cepheid.plan.plan import Plan
+from cepheid.plan.transducer import automaton_of_transducer
 from cepheid.saved import Arrays, pack
 from cepheid.streams.lanes import Lanes
 from cepheid.streams.order import first_unordered
@@ -447,16 +448,19 @@ def evaluator_for(plan: Plan, counting: bool, limit: int | None) -> Evaluator:
 
 def _configurations(plan: Plan, transducer: SRT, counting: bool, limit: int | None) -> Evaluator:
     query, checks = plan.rewritten, transducer.checks
-    registers = register_automaton(transducer, query.window is not None)
+    registers = automaton_of_transducer(transducer, query.window is not None)
+    names = {item.name for item in plan.shown}
     chooses = query.strategy in HOW
     asked, everything = (counting, limit), (False, None)
     # What passes its checks consumes, so CONSUME comes after them.
     consume = query.consume and not checks
+    sifts = chooses or checks or transducer.tells
     inner: Evaluator = ConfigurationsEvaluator(
-        registers, replace(query, consume=consume), plan.schema, *(everything if chooses or checks else asked)
+        registers, replace(query, consume=consume), plan.schema, *(everything if sifts else asked)
     )
+    own = everything if chooses else asked
     if checks:
-        names = {item.name for item in plan.shown}
-        own = everything if chooses else asked
         inner = Checked(inner, checks, names, plan.schema.arrow, query.consume, *own)
+    elif transducer.tells:
+        inner = Projected(inner, names, *own)
     return Selection(inner, query.strategy, counting, limit) if chooses else inner

@@ -49,8 +49,8 @@ def test_with_data_it_shows_the_same_and_the_plan(query: str) -> None:
 @pytest.mark.parametrize(
     ("query", "why"),
     [
-        # The register may hold any of the Bs between, and which does not show in the marks.
-        ("#([v = 1], -[v = 2] > r, [v > r.v])", "a partial match remembers more than 6 events"),
+        # The register may hold any of the events before the first mark, and which does not show in the marks.
+        ("#(-[v = 2] > r, [v = 1], [v > r.v]) WITHIN 5", "an event is stored before any is marked"),
     ],
 )
 def test_a_query_that_only_the_definition_runs_is_told_why(query: str, why: str) -> None:
@@ -59,6 +59,12 @@ def test_a_query_that_only_the_definition_runs_is_told_why(query: str, why: str)
     with pytest.raises(CepheidError) as caught:
         draw_query(cepheid.query(query).query)
     assert (caught.value.code, why in caught.value.message) == ("not-yet", True)
+
+
+def test_a_query_that_tells_its_runs_apart_says_so() -> None:
+    plan = sections(cepheid.explain("#([v = 1], -[v = 2] > r, [v > r.v])", TABLE))["plan"]
+    assert "evaluator: configurations" in plan
+    assert "what is compared does not follow from what a match shows, so time grows with all ways" in plan
 
 
 def test_who_asks_for_configurations_sees_what_it_runs() -> None:

@@ -45,9 +45,11 @@ class Transition:
 @dataclass(frozen=True, slots=True)
 class SRT:
     """States are 0 … states-1; a run begins in state 0 with empty registers, at any event, and accepts when it enters a
-    state of `finals` by a transition that marks. `checks`: what matches have yet to pass, by names in the labels."""
+    state of `finals` by a transition that marks. `checks`: what matches have yet to pass, by names in the labels.
+    `tells`: runs are told apart by what they store (`srt_told`), for else there is no bound on what is remembered."""
 
     states: int
     transitions: tuple[Transition, ...]
     finals: frozenset[int]
     checks: tuple[Check, ...] = ()
+    tells: bool = False

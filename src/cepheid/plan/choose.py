@@ -110,6 +110,9 @@ def _why(
             no_extreme = "compares any number of events with later ones, and no one of them decides for all"
             slow = "it is asked of all matches without it, so time grows with those"
             yield f"FILTER {printed(check.condition)} {no_extreme}: {slow}"
+        if isinstance(transducer, SRT) and transducer.tells:
+            told = "what is compared does not follow from what a match shows"
+            yield f"{told}, so time grows with all ways to have a match"
         if rewritten.strategy not in (Strategy.ALL, Strategy.STRICT):
             chooses = f"{rewritten.strategy.value} chooses among all matches that end at an event"
             yield f"{chooses}, so time grows with those, not with what is chosen"

@@ -15,29 +15,34 @@ from cepheid.automata.srt import SRT
 from cepheid.automata.srt_construct import construct_srt
 from cepheid.automata.srt_determinise import RegisterDeterminiser
 from cepheid.automata.srt_ends import with_one_end
-from cepheid.automata.srt_minimise import MOST_STEPS, register_automaton
+from cepheid.automata.srt_minimise import MOST_STEPS, RegisterAutomaton, register_automaton
 from cepheid.automata.srt_of_pattern import srt_of_pattern
+from cepheid.automata.srt_told import told
 from cepheid.automata.srt_trim import trim_srt
 from cepheid.errors import CepheidError
 
 
 def transducer_of(query: Query, rewritten: Query) -> SRT | str:
     """The automaton, its labels what the query as meant shows; or the reason why there is none. NXT, LAST and MAX are
-    no part of it: they choose among all that it accepts. Where extremes of sets make it too large, filters on sets are
-    checks."""
+    no part of it: they choose among all that it accepts. Where there is no bound on what it would have to remember, it
+    tells runs apart; where extremes of sets make it too large, filters on sets are checks."""
     names = tuple(item.name for item in shown(query))
-    found = _transducer_or_reason(rewritten, names, extremes=True)
-    if isinstance(found, str) and any(isinstance(node, Filter) for node in walk(rewritten.pattern)):
-        checked = _transducer_or_reason(rewritten, names, extremes=False)
-        return found if isinstance(checked, str) else checked
-    return found
+    has_filters = any(isinstance(node, Filter) for node in walk(rewritten.pattern))
+    reasons = []
+    for extremes in (True, False) if has_filters else (True,):
+        for tells in (False, True):
+            found = _transducer_or_reason(rewritten, names, extremes, tells)
+            if isinstance(found, SRT):
+                return found
+            reasons.append(found)
+    return reasons[0]
 
 
-def _transducer_or_reason(query: Query, names: tuple[str, ...], extremes: bool) -> SRT | str:
+def _transducer_or_reason(query: Query, names: tuple[str, ...], extremes: bool, tells: bool) -> SRT | str:
     try:
         whole = _transducer(query, names, extremes)
-        srt = replace(trim_srt(with_one_end(whole)), checks=whole.checks)
-        automaton = register_automaton(srt, query.window is not None)
+        srt = replace(trim_srt(with_one_end(whole)), checks=whole.checks, tells=tells)
+        automaton = automaton_of_transducer(srt, query.window is not None)
         if isinstance(automaton, RegisterDeterminiser):
             _explore(automaton)
     except CepheidError as error:
@@ -45,6 +50,11 @@ def _transducer_or_reason(query: Query, names: tuple[str, ...], extremes: bool) 
             raise
         return error.message
     return srt
+
+
+def automaton_of_transducer(srt: SRT, windowed: bool) -> RegisterAutomaton:
+    """What the evaluator runs."""
+    return register_automaton(told(srt, windowed) if srt.tells else srt, windowed)
 
 
 def _transducer(query: Query, names: tuple[str, ...], extremes: bool) -> SRT:

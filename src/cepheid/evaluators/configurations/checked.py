@@ -19,10 +19,10 @@ import pyarrow as pa
 from cepheid.algebra.conditions import Attribute, Condition, Expression, attributes, rebuild
 from cepheid.evaluators.columns import Columns
 from cepheid.evaluators.configurations.consumption import Consumption
+from cepheid.evaluators.configurations.projection import Projection
 from cepheid.evaluators.configurations.sifting import Sifting
 from cepheid.evaluators.interface import Evaluator, Events, State
-from cepheid.kernels.match_hashes import hash_matches
-from cepheid.matches.found import LABEL, Found, Ints, Labels, nothing_found
+from cepheid.matches.found import Found, Ints, Labels, nothing_found
 from cepheid.rewrite.attach_sets import Check
 
 _MOST_CHOICES = 1 << 20  # looked at together
@@ -48,14 +48,12 @@ class Checked(Sifting):
         self._checks = [_Prepared(check, inner.labels) for check in checks]
         names = sorted({item.name for check in checks for item in attributes(check.condition)})
         self._attributes = _Attributes(pa.schema([schema.field(name) for name in names]))
-        plain = [frozenset(label & frozenset(shown)) for label in inner.labels]
-        self._labels = tuple(dict.fromkeys([frozenset[str](), *plain]))
-        self._label = np.array([self._labels.index(label) for label in plain], LABEL)
+        self._projection = Projection(inner.labels, shown)
         self._consumption = Consumption() if consume else None
 
     @property
     def labels(self) -> tuple[frozenset[str], ...]:
-        return self._labels
+        return self._projection.labels
 
     def _candidates(self, piece: Events) -> Found:
         """What is not to be reported may consume."""
@@ -75,8 +73,7 @@ class Checked(Sifting):
             check.drop(candidates, self._attributes, passes)
         if self._consumption is not None:
             self._consumption.take(candidates, piece, relevant, passes)
-        found = candidates.take(np.flatnonzero(passes))
-        return _distinct(Found(found.offsets, found.rows, self._label[found.labels]))
+        return self._projection.of(candidates.take(np.flatnonzero(passes)))
 
     def keep_lanes(self, lanes: Ints) -> None:
         super().keep_lanes(lanes)
@@ -210,11 +207,3 @@ def _over_columns(expression: Expression, reads: Sequence[tuple[str | None, str]
     if isinstance(expression, Attribute):
         return Attribute(None, str(reads.index((expression.var, expression.name))))
     return rebuild(expression, lambda child: _over_columns(child, reads))
-
-
-def _distinct(found: Found) -> Found:
-    """Each match once, the first of those that are alike."""
-    hashes = np.empty((len(found), 2), np.int64)
-    hash_matches(found.offsets, found.rows, found.labels, hashes)
-    _, first = np.unique(hashes, axis=0, return_index=True)
-    return found if len(first) == len(found) else found.take(np.sort(first))
