@@ -1,0 +1,116 @@
+"""A pattern taken apart by what is known before and after it: the frame of the passes that write on atoms for `attach`.
+
+In: a pattern without filters and what is known before it, which is anything hashable. Out: *ways*, one pattern for each
+thing that can be known after it; together they have the pattern's matches. A pass says what an atom changes. What is
+known only grows: a round that teaches nothing can be followed by any number more, and there are only so many others.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Hashable, Iterable
+from dataclasses import replace
+from typing import Generic, TypeVar
+
+from cepheid.algebra.nodes import Atom, Bind, Or, Pattern, Repeat, Seq, StrictSeq
+from cepheid.rewrite.empty import EMPTY, either, is_empty
+
+Known = TypeVar("Known", bound=Hashable)
+
+
+class Ways(ABC, Generic[Known]):
+    """`gathered` are the sets that the pass asks about: `inside` says which of them an atom's event is in."""
+
+    gathered: frozenset[str] = frozenset()
+
+    @abstractmethod
+    def _atom(self, atom: Atom, known: Known, inside: frozenset[str]) -> dict[Known, Pattern]:
+        """The ways of one atom."""
+
+    def _concerns(self, pattern: Pattern, known: Known) -> bool:
+        """Whether a pattern outside of the sets, after what is known, changes anything, or is changed."""
+        return True
+
+    def ways(
+        self, pattern: Pattern, known: Known, inside: frozenset[str] = frozenset()
+    ) -> dict[Known, Pattern]:
+        """The pattern from what is known before it, by what is known after it."""
+        if not inside and not self._concerns(pattern, known):
+            return {known: pattern}
+        match pattern:
+            case Atom():
+                return self._atom(pattern, known, inside)
+            case Seq(left, right) | StrictSeq(left, right):
+                sequence = type(pattern)
+                return joined(
+                    sequence, self.ways(left, known, inside), lambda then: self.ways(right, then, inside)
+                )
+            case Or(left, right):
+                return merged([self.ways(left, known, inside), self.ways(right, known, inside)])
+            case Bind(body, var):
+                around = inside | {var} if var in self.gathered else inside
+                return {
+                    then: part if is_empty(part) else replace(pattern, body=part)
+                    for then, part in self.ways(body, known, around).items()
+                }
+            case Repeat(body, lo, hi):
+                return self._rounds(body, lo, hi, known, inside)
+            case _:
+                raise AssertionError(pattern)
+
+    def _rounds(
+        self, body: Pattern, lo: int, hi: int | None, known: Known, inside: frozenset[str]
+    ) -> dict[Known, Pattern]:
+        """`lo` rounds and up to `hi`, or any number; each may lead to more being known."""
+        if hi == 0:
+            return {known: EMPTY}
+        if not inside and not self._concerns(body, known):
+            return {known: Repeat(body, lo, hi)}
+        if lo == 0 and hi is None:
+            return self._any_number(body, known, inside)
+        left = (max(lo - 1, 0), None if hi is None else hi - 1)
+        once = self.ways(body, known, inside)
+        rounds = joined(Seq, once, lambda then: self._rounds(body, *left, then, inside))
+        return rounds if lo > 0 else merged([rounds, {known: EMPTY}])
+
+    def _any_number(self, body: Pattern, known: Known, inside: frozenset[str]) -> dict[Known, Pattern]:
+        """Rounds that teach nothing, then one that does, and so on."""
+        ways = self.ways(body, known, inside)
+        same = ways.pop(known, None)
+        stays = EMPTY if same is None or is_empty(same) else Repeat(same, 0, None)
+        after = joined(Seq, {known: stays}, lambda _: ways)
+        further = joined(Seq, after, lambda then: self._rounds(body, 0, None, then, inside))
+        return merged([{known: stays}, further])
+
+
+def joined(
+    sequence: type[Seq] | type[StrictSeq],
+    firsts: dict[Known, Pattern],
+    then: Callable[[Known], dict[Known, Pattern]],
+) -> dict[Known, Pattern]:
+    """Each of the first, then what can come after it."""
+    return merged(
+        {after: in_sequence(sequence, first, second)}
+        for known, first in firsts.items()
+        for after, second in then(known).items()
+    )
+
+
+def in_sequence(sequence: type[Seq] | type[StrictSeq], left: Pattern, right: Pattern) -> Pattern:
+    """One after the other; the empty match is neutral.
+
+    >>> in_sequence(Seq, EMPTY, Atom("A"))
+    Atom(type='A', var=None, condition=None, marked=True)
+    """
+    return right if is_empty(left) else left if is_empty(right) else sequence(left, right)
+
+
+def merged(several: Iterable[dict[Known, Pattern]]) -> dict[Known, Pattern]:
+    """One pattern for all ways that lead to the same being known."""
+    found: dict[Known, list[Pattern]] = {}
+    for ways in several:
+        for known, pattern in ways.items():
+            found.setdefault(known, []).append(pattern)
+    return {
+        known: patterns[0] if len(patterns) == 1 else either(patterns) for known, patterns in found.items()
+    }
