@@ -549,9 +549,9 @@ TRANSDUCERS: tuple[Break, ...] = (
     ),
     Break(
         ATTACH_ROUNDS,
-        "_atom",
-        "atom if known else Bind(atom, self._marker)",
-        "Bind(atom, self._marker)",
+        "_concerns",
+        "return not known",
+        "return True",
         "rounds: only the first event of a round begins it",
         (ROUNDS,),
     ),
@@ -586,6 +586,14 @@ TRANSDUCERS: tuple[Break, ...] = (
         "piece",
         "checks: what is not reported consumes",
         (f"{GATHERED}::test_what_is_not_reported_consumes",),
+    ),
+    Break(
+        EVALUATOR,
+        "_edges",
+        "self._used[lanes[known]] + 1",
+        "self._used.max(initial=-1) + 1",
+        "configurations: what is used up in one lane is not in others",
+        (f"{GATHERED}::test_what_was_consumed_is_forgotten",),
     ),
     Break(
         "kernels/config_consume.py",

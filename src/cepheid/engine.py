@@ -35,6 +35,7 @@ from cepheid.matches.found import Found, Ints
 from cepheid.matches.history import HIDDEN, POSITION, ROW, History
 from cepheid.matches.table import Layout, tabulate
 from cepheid.plan.plan import Plan
+from cepheid.plan.transducer import tells_starts_apart
 from cepheid.saved import Arrays, pack
 from cepheid.streams.lanes import Lanes
 from cepheid.streams.order import first_unordered
@@ -447,16 +448,18 @@ def evaluator_for(plan: Plan, counting: bool, limit: int | None) -> Evaluator:
 
 def _configurations(plan: Plan, transducer: SRT, counting: bool, limit: int | None) -> Evaluator:
     query, checks = plan.rewritten, transducer.checks
-    registers = register_automaton(transducer, query.window is not None)
+    registers = register_automaton(transducer, tells_starts_apart(query, transducer))
     chooses = query.strategy in HOW
     asked, everything = (counting, limit), (False, None)
     # What passes its checks consumes, so CONSUME comes after them.
-    consume = query.consume and not checks
-    inner: Evaluator = ConfigurationsEvaluator(
-        registers, replace(query, consume=consume), plan.schema, *(everything if chooses or checks else asked)
+    forgets = query.consume and bool(checks)
+    own = everything if chooses else asked
+    plain = replace(query, consume=query.consume and not forgets)
+    inner = ConfigurationsEvaluator(
+        registers, plain, plan.schema, *(everything if checks else own), forgets=forgets
     )
+    whole: Evaluator = inner
     if checks:
         names = {item.name for item in plan.shown}
-        own = everything if chooses else asked
-        inner = Checked(inner, checks, names, plan.schema.arrow, query.consume, *own)
-    return Selection(inner, query.strategy, counting, limit) if chooses else inner
+        whole = Checked(inner, checks, names, plan.schema.arrow, forgets, query.window is not None, *own)
+    return Selection(whole, query.strategy, counting, limit) if chooses else whole

@@ -140,6 +140,36 @@ def test_what_passes_consumes(formula: str, clauses: str) -> None:
     assert cepheid.count(table, query) == len(found)
 
 
+@pytest.mark.parametrize("keys", [1, 3])
+def test_what_was_consumed_is_forgotten(keys: int) -> None:
+    """In each partition every third event ends three matches, which begin after those before. As if nothing were
+    consumed, there were some 2^300."""
+    rows, portion = 300, 90
+    table = pa.table(
+        {
+            "ts": np.arange(keys * rows),
+            "type": np.repeat(np.tile(list("ACC"), rows // 3), keys),
+            "v": np.repeat(np.tile([1, 1, 2], rows // 3), keys),
+            "k": np.tile(np.arange(keys), rows),
+        }
+    )
+    query = "SELECT * FROM s WHERE (A OR C)+ IN X ; C AS z FILTER X.v <> z.v PARTITION BY k CONSUME"
+    engine = cepheid.query(query).engine(table.schema, positions=True)
+    memory = []
+    for at in range(0, len(table), portion):
+        found = engine.push(table.slice(at, portion))["positions"].to_pylist()
+        ends = [row for row in range(at, min(at + portion, len(table))) if row // keys % 3 == 2]
+        assert sorted(found) == sorted(
+            [*first, end]
+            for end in ends
+            for first in ([end - 2 * keys], [end - keys], [end - 2 * keys, end - keys])
+        )
+        engine = cepheid.load(engine.save())
+        memory.append(engine._evaluator.memory)
+    assert max(memory) <= 2 * memory[0]
+    assert cepheid.count(table, query) == len(table)
+
+
 def test_what_is_not_reported_consumes() -> None:
     """The first C ends a match, which leaves nothing for the second."""
     query = cepheid.query("SELECT * FROM s WHERE A+ IN X ; C AS z FILTER X.v <> z.v CONSUME")

@@ -33,11 +33,17 @@ def transducer_of(query: Query, rewritten: Query) -> SRT | str:
     return found
 
 
+def tells_starts_apart(query: Query, srt: SRT) -> bool:
+    """Whether partial matches are kept apart by where they began: for a window, and for CONSUME where only checks say
+    what ended."""
+    return query.window is not None or (query.consume and bool(srt.checks))
+
+
 def _transducer_or_reason(query: Query, names: tuple[str, ...], extremes: bool) -> SRT | str:
     try:
         whole = _transducer(query, names, extremes)
         srt = replace(trim_srt(with_one_end(whole)), checks=whole.checks)
-        automaton = register_automaton(srt, query.window is not None)
+        automaton = register_automaton(srt, tells_starts_apart(query, srt))
         if isinstance(automaton, RegisterDeterminiser):
             _explore(automaton)
     except CepheidError as error:

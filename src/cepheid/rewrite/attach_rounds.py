@@ -89,7 +89,7 @@ class _Met(Ways[frozenset[str]]):
 
 
 class _Marking(Ways[bool]):
-    """Known is whether an event was met."""
+    """Known is whether an event was met; after that nothing changes."""
 
     def __init__(self, marker: str) -> None:
         self._marker = marker
@@ -98,4 +98,4 @@ class _Marking(Ways[bool]):
         return not known
 
     def _atom(self, atom: Atom, known: bool, inside: frozenset[str]) -> dict[bool, Pattern]:
-        return {True: atom if known else Bind(atom, self._marker)}
+        return {True: Bind(atom, self._marker)}

@@ -20,8 +20,9 @@ from cepheid.algebra.conditions import Attribute, Condition, Expression, attribu
 from cepheid.evaluators.columns import Columns
 from cepheid.evaluators.configurations.choices import Choices
 from cepheid.evaluators.configurations.consumption import Consumption
-from cepheid.evaluators.configurations.sifting import Sifting
-from cepheid.evaluators.interface import Evaluator, Events, State
+from cepheid.evaluators.configurations.evaluator import ConfigurationsEvaluator
+from cepheid.evaluators.configurations.sifting import LARGE, SMALL, Sifting
+from cepheid.evaluators.interface import Events, State
 from cepheid.kernels.match_hashes import hash_matches
 from cepheid.matches.found import LABEL, Found, Ints, nothing_found
 from cepheid.rewrite.attach_rounds import Check
@@ -30,21 +31,24 @@ _SPARE = 1 << 12  # events kept beyond twice those that live
 
 
 class Checked(Sifting):
-    """`shown`: the names of the output. With `consume`, which `inner` knows nothing of, what passes consumes."""
+    """`shown`: the names of the output. With `consume`, which `inner` is only told of, what passes consumes; where no
+    window bounds matches either, `inner` is told of it every few rows."""
 
     hint = "a filter is asked of all matches without it: use a shorter WITHIN, or narrower conditions"
 
     def __init__(
         self,
-        inner: Evaluator,
+        inner: ConfigurationsEvaluator,
         checks: Sequence[Check],
         shown: Collection[str],
         schema: pa.Schema,
         consume: bool = False,
+        windowed: bool = False,
         counting: bool = False,
         limit: int | None = None,
     ) -> None:
-        super().__init__(inner, counting, limit)
+        super().__init__(inner, counting, limit, SMALL if consume and not windowed else LARGE)
+        self._told = inner
         self._checks = [_Prepared(check, inner.labels) for check in checks]
         names = sorted({item.name for check in checks for item in attributes(check.condition)})
         self._attributes = _Attributes(pa.schema([schema.field(name) for name in names]))
@@ -75,6 +79,7 @@ class Checked(Sifting):
             check.drop(candidates, self._attributes, passes)
         if self._consumption is not None:
             self._consumption.take(candidates, piece, relevant, passes)
+            self._told.use_up(self._consumption.rows)
         found = candidates.take(np.flatnonzero(passes))
         return _distinct(Found(found.offsets, found.rows, self._label[found.labels]))
 
@@ -82,6 +87,7 @@ class Checked(Sifting):
         super().keep_lanes(lanes)
         if self._consumption is not None:
             self._consumption.keep_lanes(lanes)
+            self._told.use_up(self._consumption.rows)
 
     @property
     def memory(self) -> int:
@@ -98,6 +104,7 @@ class Checked(Sifting):
         self._attributes.load(state)
         if self._consumption is not None:
             self._consumption.load(state)
+            self._told.use_up(self._consumption.rows)
 
 
 class _Attributes:
