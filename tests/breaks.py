@@ -1395,14 +1395,14 @@ CHAINS = (
     Break(
         "automata/chain_construct.py",
         "_one_key",
-        "positions.restrict(position, _same_key(names[0], name))",
+        "positions.restrict(position, same_key(Attribute(None, names[0]), Attribute(None, name)))",
         "pass",
         "chain: the attributes of one event in two variables are equal to one another",
         (CHAIN_AUTOMATA,),
     ),
     Break(
-        "automata/chain_construct.py",
-        "_same_key",
+        "algebra/same.py",
+        "same_key",
         "Conjunction((IsNull(left), IsNull(right)))",
         'Comparison("=", left, right)',
         "chain: NULL is a key",

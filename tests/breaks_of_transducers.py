@@ -19,12 +19,15 @@ SHARING = "tests/evaluators/test_configurations_sharing.py"
 SPEC = "tests/test_spec.py"
 GATHERED = "tests/rewrite/test_attach_sets.py"
 LATE = f"{GATHERED}::test_one_event_of_a_set_decides_for_all"
+ROUNDS = f"{GATHERED}::test_what_no_one_event_decides_is_asked_of_whole_matches"
 ASKED = "tests/evaluators/test_questions.py"
 
 DETERMINISE = "automata/srt_determinise.py"
 TRIM = "automata/srt_trim.py"
 ATTACH = "rewrite/attach.py"
 ATTACH_SETS = "rewrite/attach_sets.py"
+ATTACH_ROUNDS = "rewrite/attach_rounds.py"
+CHOICES = "evaluators/configurations/choices.py"
 CHECKED = "evaluators/configurations/checked.py"
 EMIT = "kernels/config_emit.py"
 QUESTIONS = "evaluators/configurations/questions.py"
@@ -523,18 +526,146 @@ TRANSDUCERS: tuple[Break, ...] = (
     Break(
         ATTACH,
         "_with_rounds_gathered",
-        "if len(scope) > 1:",
-        "if False:",
+        "path = (marker,) if len(scope) > 1 else ()",
+        "path = ()",
         "sets: events of one round go together",
         (f"{GATHERED}::test_events_of_one_round_go_together",),
     ),
     Break(
+        ATTACH,
+        "_with_sets_compared",
+        "or (len(check.paths) > 1 and not check.is_of_rounds)",
+        "",
+        "rounds: two sets of a round go together, too",
+        (ROUNDS,),
+    ),
+    Break(
+        ATTACH,
+        "_with_round_gathered",
+        "(name, (marker, *path))",
+        "(name, (marker,))",
+        "rounds: what is in the same inner round is known in the outer one",
+        (ROUNDS,),
+    ),
+    Break(
+        ATTACH_ROUNDS,
+        "_concerns",
+        "return not known",
+        "return True",
+        "rounds: only the first event of a round begins it",
+        (ROUNDS,),
+    ),
+    Break(
+        "rewrite/ways.py",
+        "_any_number",
+        "after = joined(Seq, {known: stays}, lambda _: ways)",
+        "after = ways",
+        "ways: rounds that teach nothing may come before one that does",
+        (LATE,),
+    ),
+    Break(
+        CHOICES,
+        "__init__",
+        "key=lambda earlier: len(shared[earlier])",
+        "key=lambda earlier: 0",
+        "choices: events of the innermost round that names share go together",
+        (f"{GATHERED}::test_names_of_one_round_are_chosen_together",),
+    ),
+    Break(
+        CHOICES,
+        "of",
+        "waiting += [firsts[middle:], firsts[:middle]]",
+        "waiting += [firsts[middle:]]",
+        "choices: no portion is left out",
+        (f"{GATHERED}::test_choices_come_in_portions",),
+    ),
+    Break(
         CHECKED,
-        "_passing",
-        "_distinct(Found(found.offsets, found.rows, self._label[found.labels]))",
-        "Found(found.offsets, found.rows, self._label[found.labels])",
+        "_candidates",
+        "replace(piece, report=True)",
+        "piece",
+        "checks: what is not reported consumes",
+        (f"{GATHERED}::test_what_is_not_reported_consumes",),
+    ),
+    Break(
+        EVALUATOR,
+        "_edges",
+        "self._used[lanes[known]] + 1",
+        "self._used.max(initial=-1) + 1",
+        "configurations: what is used up in one lane is not in others",
+        (f"{GATHERED}::test_what_was_consumed_is_forgotten",),
+    ),
+    Break(
+        "kernels/config_consume.py",
+        "consume",
+        "elif passes[match]:",
+        "else:",
+        "checks: what does not pass does not consume",
+        (f"{GATHERED}::test_what_passes_consumes",),
+    ),
+    Break(
+        "evaluators/configurations/projection.py",
+        "of",
+        "plain if len(first) == len(plain) else plain.take(np.sort(first))",
+        "plain",
         "checks: a match that passes in two ways is one",
-        (f"{GATHERED}::test_a_match_that_passes_in_two_ways_is_one",),
+        ("tests/rewrite/test_attach_sets.py::test_a_match_that_passes_in_two_ways_is_one",),
+    ),
+    Break(
+        "evaluators/configurations/projection.py",
+        "of",
+        "marked = self._is_marked[found.labels]",
+        "marked = np.ones(len(found.labels), np.bool_)",
+        "what was marked only to tell of it is not in the match",
+        ("tests/evaluators/test_telling.py",),
+    ),
+    Break(
+        "automata/srt_told.py",
+        "_told",
+        "item.label | registers |",
+        "item.label |",
+        "runs are told apart by what they store",
+        ("tests/evaluators/test_telling.py",),
+    ),
+    Break(
+        "automata/srt_told.py",
+        "told",
+        "_before_marks(srt) if windowed else ()",
+        "()",
+        "a window begins with what is marked",
+        ("tests/evaluators/test_telling.py",),
+    ),
+    Break(
+        "rewrite/attach_keys.py",
+        "_atom",
+        "for name in read[1:]:",
+        "for name in ():",
+        "an event of two roles has one key in both",
+        ("tests/rewrite/test_attach_keys.py",),
+    ),
+    Break(
+        "rewrite/attach_keys.py",
+        "_atom",
+        "same_key(first, Attribute(self._registers[known], known))",
+        "same_key(first, Attribute(self._registers[known], read[0]))",
+        "the key of a part is the attribute by which its first event has it",
+        ("tests/rewrite/test_attach_keys.py",),
+    ),
+    Break(
+        "evaluators/configurations/compile.py",
+        "_compare_keys",
+        "or form != form_of(right, self._schema)",
+        "",
+        "keys of different types are not compared by their words",
+        ("tests/rewrite/test_attach_keys.py",),
+    ),
+    Break(
+        "evaluators/configurations/tests.py",
+        "_fill",
+        "elif leaf.bare:",
+        "elif leaf.bare and leaf.stored:",
+        "a number that stands for NULL is no key",
+        ("tests/rewrite/test_attach_keys.py",),
     ),
     Break(
         CHECKED,

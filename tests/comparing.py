@@ -8,40 +8,39 @@ cases and more have matches that a comparison decided.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 
 from hypothesis import strategies as st
 
 from cepheid.algebra.conditions import Arithmetic, Attribute, Comparison, Condition, Disjunction, Literal
 from cepheid.algebra.nodes import (
+    All,
     Atom,
     Bind,
     Filter,
     Or,
+    PartBy,
     Pattern,
     Repeat,
     Seq,
     Strategy,
-    StrictSeq,
     WindowUnit,
+    rebuild,
 )
-from cepheid.algebra.variables import with_sets
 from generators import (
     Case,
     Choices,
+    Draw,
     Drawn,
     Limits,
     Seeded,
     chance,
     nary_condition,
     pick,
-    query_for,
-    stream,
     unary_condition,
 )
-
-Draw = Callable[[st.SearchStrategy[int]], int]
+from making import Making, case_of
 
 COMPARED = Limits(
     events=18,
@@ -64,18 +63,33 @@ def seeded_compared(seed: int, limits: Limits = COMPARED) -> Case:
 
 
 def compared_case(choices: Choices, limits: Limits = COMPARED) -> Case:
-    query = query_for(choices, limits, with_sets(_Pattern(choices, limits).sequence()))
-    if chance(choices, 50):
-        query = replace(query, partition_by=(), consume=False)
-    timestamps = query.window is not None and query.window.unit is WindowUnit.MICROSECONDS
-    return Case(query, stream(choices, limits, timestamps))
+    return case_of(choices, limits, _Pattern(choices, limits).sequence(), plain=50)
 
 
-class _Pattern:
-    """A pattern in the making: names are handed out once, so that every filter can say what it means."""
+def seeded_mixed(seed: int, limits: Limits = COMPARED) -> Case:
+    """The case that belongs to a seed, with parts in any order and of one key."""
+    choices = Seeded(seed)
+    case = compared_case(choices, limits)
+    mixed = replace(case.query, pattern=_mixed(choices, case.query.pattern))
+    return replace(case, query=replace(mixed, strategy=pick(choices, (Strategy.ALL, *Strategy))))
+
+
+def _mixed(choices: Choices, pattern: Pattern) -> Pattern:
+    pattern = rebuild(pattern, lambda child: _mixed(choices, child))
+    if isinstance(pattern, Seq) and chance(choices, 30):
+        pattern = All(pattern.left, pattern.right)
+    if isinstance(pattern, Seq | All | Repeat) and chance(choices, 25):
+        return PartBy(pattern, ((None, pick(choices, ("id", "id", "s", "v"))),))
+    return pattern
+
+
+class _Pattern(Making):
+    """Names are handed out once, so that every filter can say what it means."""
+
+    strict = 15
 
     def __init__(self, choices: Choices, limits: Limits) -> None:
-        self._choices = choices
+        super().__init__(choices)
         self._limits = limits
         self._names = iter(f"{letter}{number}" for number in range(9) for letter in "xyz")
         self._sets = iter("XYZUVW")
@@ -139,12 +153,6 @@ class _Pattern:
     def _atom(self, name: str) -> Pattern:
         atom = Atom(self._type(), name)
         return Filter(atom, unary_condition(self._choices, name)) if chance(self._choices, 10) else atom
-
-    def _joined(self, left: Pattern, right: Pattern) -> Pattern:
-        return StrictSeq(left, right) if chance(self._choices, 15) else Seq(left, right)
-
-    def _type(self) -> str:
-        return pick(self._choices, "AAAB")
 
     def _name(self) -> str:
         return next(self._names)

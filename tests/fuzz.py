@@ -1,8 +1,8 @@
 """Random cases against the oracle until the time is over: `python tests/fuzz.py SECONDS [FIRST_SEED]`.
 
-A seed decides which kind of query is drawn: CEL with unary conditions for `compact`; CEL that compares events, CEL that
-compares sets of them, SREMO, and unary CEL once more for `configurations`. Prints the seed of every case that differs;
-`FIRST_SEED` repeats one.
+A seed decides which kind of query is drawn: CEL with unary conditions for `compact`; CEL that compares events, the same
+with ALL and PART-BY, CEL that compares sets of events, SREMO, and unary CEL once more for `configurations`. Prints the
+seed of every case that differs; `FIRST_SEED` repeats one.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from collections.abc import Callable
 from itertools import count
 
 from agreement import differences, is_declined
-from comparing import seeded_compared
+from comparing import seeded_compared, seeded_mixed
 from gathering import seeded_gathered
 from generators import UNARY, Case, seeded, seeded_sremo
 
@@ -26,6 +26,7 @@ def unary(seed: int) -> Case:
 KINDS: tuple[tuple[Callable[[int], Case], str], ...] = (
     (unary, "compact"),
     (seeded_compared, "configurations"),
+    (seeded_mixed, "configurations"),
     (seeded_gathered, "configurations"),
     (seeded_sremo, "configurations"),
     (unary, "configurations"),

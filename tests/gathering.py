@@ -2,12 +2,12 @@
 
 In: a `Choices` of `generators`. Out: a `Case`: a sequence of sets, rounds, alternatives, options and single events,
 whose filters, outside and inside of rounds, read a set, or a round's event, and a single event from anywhere in the
-sequence; or two sets; or two events of a round. Types are few, so that events can be in several places.
+sequence; or two sets; or two events of a round. Rounds lie in rounds, and what is inside reads what all around it bind,
+before and after.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import replace
 
 from hypothesis import strategies as st
@@ -24,26 +24,23 @@ from cepheid.algebra.conditions import (
     Literal,
     Negation,
 )
-from cepheid.algebra.nodes import Atom, Bind, Filter, Or, Pattern, Repeat, Seq, StrictSeq, WindowUnit
-from cepheid.algebra.variables import with_sets
+from cepheid.algebra.nodes import Atom, Bind, Filter, Or, Pattern, Repeat, Seq, Strategy
 from comparing import COMPARED
 from generators import (
     Case,
     Choices,
+    Draw,
     Drawn,
     Limits,
     Seeded,
     chance,
     nary_condition,
     pick,
-    query_for,
-    stream,
     unary_condition,
 )
+from making import Making, case_of
 
-Draw = Callable[[st.SearchStrategy[int]], int]
-
-GATHERED = replace(COMPARED, events=12)
+GATHERED = replace(COMPARED, events=12, strategies=(*COMPARED.strategies, *Strategy))
 ROUNDS = ((1, None), (1, None), (0, None), (2, None), (1, 2), (0, 3))
 
 
@@ -59,20 +56,20 @@ def seeded_gathered(seed: int, limits: Limits = GATHERED) -> Case:
 
 
 def gathered_case(choices: Choices, limits: Limits = GATHERED) -> Case:
-    query = query_for(choices, limits, with_sets(_Pattern(choices).sequence()))
-    if chance(choices, 60):
-        query = replace(query, partition_by=(), consume=False)
-    timestamps = query.window is not None and query.window.unit is WindowUnit.MICROSECONDS
-    return Case(query, stream(choices, limits, timestamps))
+    case = case_of(choices, limits, _Pattern(choices).sequence(), plain=50)
+    return replace(case, query=replace(case.query, consume=chance(choices, 25)))
 
 
-class _Pattern:
-    """A pattern in the making. Which events are single ones is settled first, so that any filter can read them."""
+class _Pattern(Making):
+    """Which events are single ones is settled first, in a sequence and in each round, so that any filter can read
+    them."""
+
+    strict = 10
 
     def __init__(self, choices: Choices) -> None:
-        self._choices = choices
-        self._rounds = iter("abcdefgh")
-        self._free_sets = iter("XYZUVW")
+        super().__init__(choices)
+        self._rounds = iter("abcdefghijklmnop")
+        self._free_sets = iter(f"{letter}{number}" for number in ("", "1", "2") for letter in "XYZUVW")
         self._sets: list[str] = []
         self._singles: list[str] = []
 
@@ -100,7 +97,7 @@ class _Pattern:
         return Atom(self._type(), name)
 
     def _several(self, depth: int) -> Pattern:
-        match self._choices.below(6):
+        match self._choices.below(8):
             case 0 | 1:
                 return Bind(Repeat(self._unnamed(), *pick(self._choices, ROUNDS)), self._set())
             case 2:
@@ -110,6 +107,8 @@ class _Pattern:
                 return Repeat(pick(self._choices, (Or, Seq))(one, two), *pick(self._choices, ROUNDS))
             case 4 if depth:
                 return Repeat(self._several(depth - 1), *pick(self._choices, (*ROUNDS, (0, 1))))
+            case 5 | 6:
+                return self._in_rounds(depth, self._singles)
             case _:
                 inner = Bind(Repeat(self._unnamed(), 1, None), name := self._set())
                 return Filter(inner, self._over(name, pick(self._choices, self._singles)))
@@ -129,6 +128,48 @@ class _Pattern:
         if chance(self._choices, 20):
             body = Or(body, Atom(self._type()))
         return Repeat(body, *pick(self._choices, ROUNDS))
+
+    def _in_rounds(self, depth: int, around: list[str]) -> Pattern:
+        """Rounds of sets, single events and rounds, with filters of what they bind and of what is bound `around`."""
+        kinds = [chance(self._choices, 50) for _ in range(2 + self._choices.below(2))]
+        own = [next(self._rounds) for is_single in kinds if is_single]
+        names, before = iter(own), len(self._sets)
+        parts = [
+            Atom(self._type(), next(names)) if is_single else self._in_round(depth, [*around, *own])
+            for is_single in kinds
+        ]
+        body = parts[0]
+        for part in parts[1:]:
+            body = self._joined(body, part)
+        several = [*own, *self._sets[before:]]
+        for _ in range(1 + self._choices.below(2)):
+            if several:
+                body = Filter(body, self._of_round(several, around))
+        if chance(self._choices, 20):
+            body = Or(body, Atom(self._type()))
+        return Repeat(body, *pick(self._choices, ROUNDS))
+
+    def _in_round(self, depth: int, around: list[str]) -> Pattern:
+        if depth and chance(self._choices, 40):
+            return self._in_rounds(depth - 1, around)
+        gathered = Bind(self._unnamed(), self._set())
+        match self._choices.below(4):
+            case 0 | 1:
+                return Repeat(gathered, *pick(self._choices, ROUNDS))
+            case 2:
+                return Repeat(gathered, 0, 1)
+            case _:
+                return Or(gathered, Atom(self._type()))
+
+    def _of_round(self, several: list[str], around: list[str]) -> Condition:
+        one = pick(self._choices, several)
+        others = [name for name in (*several, *around) if name != one]
+        two = pick(self._choices, others)
+        if len(others) > 1 and chance(self._choices, 40):
+            three = pick(self._choices, [name for name in others if name != two])
+            total = Arithmetic("+", Attribute(one, "n"), Attribute(two, "n"))
+            return self._compared(total, Attribute(three, "n"))
+        return self._over(one, two)
 
     def _on_sets(self) -> Condition:
         one = pick(self._choices, self._sets)
@@ -158,12 +199,6 @@ class _Pattern:
 
     def _unnamed(self) -> Pattern:
         return Atom(self._type())
-
-    def _joined(self, left: Pattern, right: Pattern) -> Pattern:
-        return StrictSeq(left, right) if chance(self._choices, 10) else Seq(left, right)
-
-    def _type(self) -> str:
-        return pick(self._choices, "AAAB")
 
     def _set(self) -> str:
         if self._sets and chance(self._choices, 10):

@@ -448,19 +448,22 @@ def evaluator_for(plan: Plan, counting: bool, limit: int | None) -> Evaluator:
 
 def _configurations(plan: Plan, transducer: SRT, counting: bool, limit: int | None) -> Evaluator:
     query, checks = plan.rewritten, transducer.checks
-    registers = automaton_of_transducer(transducer, query.window is not None)
-    names = {item.name for item in plan.shown}
     chooses = query.strategy in HOW
     asked, everything = (counting, limit), (False, None)
     # What passes its checks consumes, so CONSUME comes after them.
-    consume = query.consume and not checks
-    sifts = chooses or checks or transducer.tells
-    inner: Evaluator = ConfigurationsEvaluator(
-        registers, replace(query, consume=consume), plan.schema, *(everything if sifts else asked)
-    )
+    forgets = query.consume and bool(checks)
     own = everything if chooses else asked
+    inner = ConfigurationsEvaluator(
+        automaton_of_transducer(query, transducer),
+        replace(query, consume=query.consume and not forgets),
+        plan.schema,
+        *(everything if checks or transducer.tells else own),
+        forgets=forgets,
+    )
+    whole: Evaluator = inner
+    names = {item.name for item in plan.shown}
     if checks:
-        inner = Checked(inner, checks, names, plan.schema.arrow, query.consume, *own)
+        whole = Checked(inner, checks, names, plan.schema.arrow, forgets, query.window is not None, *own)
     elif transducer.tells:
-        inner = Projected(inner, names, *own)
-    return Selection(inner, query.strategy, counting, limit) if chooses else inner
+        whole = Projected(inner, names, *own)
+    return Selection(whole, query.strategy, counting, limit) if chooses else whole

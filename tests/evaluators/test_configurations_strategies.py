@@ -16,8 +16,9 @@ from cepheid.algebra.nodes import Strategy
 from cepheid.engine import Engine
 from cepheid.errors import CepheidError
 from cepheid.evaluators.configurations import evaluator as configurations
-from cepheid.evaluators.configurations import sifting
+from cepheid.evaluators.configurations import selection
 from cepheid.evaluators.configurations.selection import HOW, Selection, best_of
+from cepheid.evaluators.configurations.sifting import Sizes
 from cepheid.matches.found import Found
 from cepheid.semantics.strategies import choose
 from generators import Case, Limits, cases, of_two_types
@@ -95,9 +96,7 @@ def test_small_pieces_are_the_same(strategy: Strategy, monkeypatch: pytest.Monke
         whole = positions(table, parsed)
         assert whole == positions(table, parsed, evaluator="semantics")
         with monkeypatch.context() as patched:
-            patched.setattr(sifting, "_MANY_EVENTS", 0)
-            patched.setattr(sifting, "_FIRST_ROWS", 40)
-            patched.setattr(sifting, "_FEWEST_ROWS", 3)
+            patched.setattr(selection, "LARGE", Sizes(first=40, fewest=3, most=40, many_events=0))
             assert positions(table, parsed) == whole
             assert cepheid.count(table, parsed) == len(whole)
 

@@ -4,16 +4,15 @@ from __future__ import annotations
 
 import pyarrow as pa
 import pytest
-from hypothesis import HealthCheck, given, settings
 
 import cepheid
-from agreement import differences, is_taken
+from agreement import differences, expected, is_taken
 from cepheid.algebra.conditions import Attribute
 from cepheid.algebra.nodes import Atom, Bind, Or, PartBy, Pattern, Repeat, Seq
 from cepheid.algebra.same import same_key
 from cepheid.rewrite.attach_keys import with_one_key
 from cepheid.rewrite.empty import EMPTY
-from generators import Case, Limits, cases
+from comparing import seeded_mixed
 
 BY_ID = ((None, "id"),)
 A, B, C = Atom("A", "x"), Atom("B", "y"), Atom("C", "z")
@@ -58,15 +57,23 @@ def test_null_and_nan_are_keys(strategy: str) -> None:
     table = pa.table({"type": list("AAAABBBB"), "ts": range(8), "k": pa.array(values, pa.float64())})
     query = f"SELECT {strategy} * FROM s WHERE (A AS x ; B AS y PART-BY [k]) ; B AS z"
     found = {
-        evaluator: sorted(cepheid.match(table, query, evaluator=evaluator, positions=True)["positions"].to_pylist())
+        evaluator: sorted(
+            cepheid.match(table, query, evaluator=evaluator, positions=True)["positions"].to_pylist()
+        )
         for evaluator in ("configurations", "semantics")
     }
     assert found["configurations"] == found["semantics"]
-    assert {(0, 4), (2, 5), (3, 6)} <= {tuple(match[:2]) for match in found["configurations"]}
+    if strategy == "":
+        assert {(0, 4), (2, 5), (3, 6)} == {tuple(match[:2]) for match in found["configurations"]}
 
 
-@settings(max_examples=100, suppress_health_check=list(HealthCheck))
-@given(case=cases(Limits(events=9, atoms=3, sets=True, compared=20, any_order=20)))
-def test_random_parts_are_the_oracle(case: Case) -> None:
-    if is_taken(case, "configurations"):
-        assert differences(case, [4], "configurations") is None
+def test_random_parts_in_any_order_are_the_oracle() -> None:
+    taken = matched = 0
+    for seed in range(150):
+        case = seeded_mixed(seed)
+        if is_taken(case, "configurations"):
+            assert differences(case, [6], "configurations", saved=seed % 10 == 0) is None, seed
+            taken += 1
+            matched += bool(expected(case))
+    assert taken > 135
+    assert matched > 30

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 
+import numpy as np
 import pyarrow as pa
 import pytest
 from hypothesis import HealthCheck, given, note, settings
@@ -11,8 +12,12 @@ from hypothesis import strategies as st
 
 import cepheid
 from agreement import differences, is_declined
+from cepheid.algebra.conditions import TRUE
 from cepheid.engine import Engine
-from cepheid.evaluators.configurations import checked
+from cepheid.evaluators.configurations import checked, choices
+from cepheid.evaluators.configurations.choices import Choices
+from cepheid.matches.found import LABEL, Found
+from cepheid.rewrite.attach_rounds import Check
 from gathering import gathered_cases
 from generators import Case
 from small import positions, stream
@@ -24,6 +29,7 @@ ABC = stream(
     w=[1.0, NAN, 2.0, 1.0, 2.0, NAN, 3.0, None, 1.0, 2.0, NAN],
     id=[0, 0, 1, 0, 0, 1, 0, 1, 1, 0, 0],
 )
+TWICE = pa.concat_tables([ABC, ABC.set_column(0, "ts", pa.array(range(11, 22)))])
 
 LATE = [
     # all of a set are below, above, at what comes later; and not so
@@ -87,6 +93,21 @@ WHOLE = [
     "(A AS x ; B AS y FILTER x.v + y.id <= z.v)+ ; C AS z",
     "(A AS x FILTER x.v <> z.v)+ ; C AS z",
     "((A AS x FILTER x.v <> z.v) OR A)+ ; C AS z",
+    # of one round
+    "((A+ IN X ; B AS z) FILTER X.v <> z.v)+ ; C",
+    "((A+ IN X ; B AS z) FILTER X.v <> z.v){1,2} ; C",
+    "((A+ IN X ; B AS y) FILTER X.v < y.v + z.v)+ ; C AS z",
+    "((A+ IN X ; B+ IN Y) FILTER X.v <> Y.v)+ ; C",
+    "((A+ IN X ; B+ IN Y) FILTER X.v + Y.v <= z.v + 1)+ ; C AS z",
+    "(((A+ IN X ; B AS y) FILTER X.v <> y.v + z.v) OR A AS y)+ ; C AS z",
+    "(((A IN X)? ; B AS y) FILTER X.v <> y.v)+ ; C",
+    # and written out, for an event that waits for a later one
+    "((A AS x ; B* IN X ; A AS y) FILTER x.v < z.v AND X.v <> y.v){1,2} ; C AS z",
+    # of rounds in rounds
+    "(A AS w ; ((A IN X)* ; B AS y FILTER X.v <> y.v + w.id)+)+ ; C",
+    "(A AS w ; (A* IN X ; B AS y FILTER X.v <> y.v + w.id + z.id)+){1,2} ; C AS z",
+    "((A AS x ; B AS y FILTER x.v <> y.v + z.id)+ ; A AS z)+ ; C",
+    "((A AS x ; B AS y FILTER x.v <> z.v + w.id + y.id)+ ; A AS z)+ ; C AS w",
 ]
 
 
@@ -112,12 +133,41 @@ def test_what_no_one_event_decides_is_asked_of_whole_matches(formula: str, strat
 )
 def test_what_passes_consumes(formula: str, clauses: str) -> None:
     query = f"SELECT * FROM s WHERE {formula} {clauses}"
-    later = ABC.set_column(0, "ts", pa.array(range(11, 22)))
-    table = pa.concat_tables([ABC, later])
+    table = ABC if clauses == "CONSUME" else TWICE
     assert cepheid.query(query).engine(table.schema).plan.evaluator == "configurations"
     found = positions(table, query)
     assert found == positions(table, query, evaluator="semantics")
     assert cepheid.count(table, query) == len(found)
+
+
+@pytest.mark.parametrize("keys", [1, 3])
+def test_what_was_consumed_is_forgotten(keys: int) -> None:
+    """In each partition every third event ends three matches, which begin after those before. As if nothing were
+    consumed, there were some 2^300."""
+    rows, portion = 300, 90
+    table = pa.table(
+        {
+            "ts": np.arange(keys * rows),
+            "type": np.repeat(np.tile(list("ACC"), rows // 3), keys),
+            "v": np.repeat(np.tile([1, 1, 2], rows // 3), keys),
+            "k": np.tile(np.arange(keys), rows),
+        }
+    )
+    query = "SELECT * FROM s WHERE (A OR C)+ IN X ; C AS z FILTER X.v <> z.v PARTITION BY k CONSUME"
+    engine = cepheid.query(query).engine(table.schema, positions=True)
+    memory = []
+    for at in range(0, len(table), portion):
+        found = engine.push(table.slice(at, portion))["positions"].to_pylist()
+        ends = [row for row in range(at, min(at + portion, len(table))) if row // keys % 3 == 2]
+        assert sorted(found) == sorted(
+            [*first, end]
+            for end in ends
+            for first in ([end - 2 * keys], [end - keys], [end - 2 * keys, end - keys])
+        )
+        engine = cepheid.load(engine.save())
+        memory.append(engine._evaluator.memory)
+    assert max(memory) <= 2 * memory[0]
+    assert cepheid.count(table, query) == len(table)
 
 
 def test_what_is_not_reported_consumes() -> None:
@@ -148,6 +198,42 @@ def test_events_of_one_round_go_together() -> None:
     assert positions(table, query) == positions(table, query, evaluator="semantics")
 
 
+@pytest.mark.parametrize("most", [1, 3, 1 << 20])
+def test_choices_come_in_portions(most: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(choices, "_MOST_CHOICES", most)
+    for formula in WHOLE[-4:]:
+        query = f"SELECT * FROM s WHERE {formula}"
+        assert positions(ABC, query) == positions(ABC, query, evaluator="semantics")
+
+
+def test_names_of_one_round_are_chosen_together() -> None:
+    """Two matches; the first has two outer rounds, of which the first has two inner ones."""
+    labels = [
+        frozenset[str](),
+        frozenset(["w", "outer"]),
+        frozenset(["x", "inner"]),
+        frozenset(["y"]),
+        frozenset("z"),
+    ]
+    check = Check(TRUE, (("w", ("outer",)), ("x", ("outer", "inner")), ("y", ("outer", "inner")), ("z", ())))
+    events = [1, 2, 3, 3, 2, 3, 1, 2, 3, 4], [1, 2, 0, 3, 4, 4]
+    found = Found(
+        np.cumsum([0, *map(len, events)]),
+        np.arange(16),
+        np.array([one for match in events for one in match], LABEL),
+    )
+    parts = list(Choices(check, labels).of(found))
+    assert [matches.tolist() for matches, _ in parts] == [[0, 0, 0, 0, 1, 1]]
+    assert parts[0][1].tolist() == [
+        [0, 1, 2, 9],
+        [0, 1, 3, 9],
+        [0, 4, 5, 9],
+        [6, 7, 8, 9],
+        [10, 11, 13, 14],
+        [10, 11, 13, 15],
+    ]
+
+
 def test_events_that_no_candidate_holds_are_forgotten(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(checked, "_SPARE", 8)
     table = stream("AAC" * 40, v=[1, 2, 3, 3, 1, 1, 2, 2, 2, 1, 2, 1] * 10)
@@ -163,21 +249,33 @@ def test_events_that_no_candidate_holds_are_forgotten(monkeypatch: pytest.Monkey
 
 
 CUTS = st.lists(st.integers(0, 12), max_size=2)
-many = settings(max_examples=40, suppress_health_check=[HealthCheck.too_slow], print_blob=True)
+many = settings(max_examples=60, suppress_health_check=[HealthCheck.too_slow], print_blob=True)
 
 
 @many
-@given(case=gathered_cases(), cuts=CUTS)
-def test_sets_and_rounds_are_compared_as_the_definition_compares_them(case: Case, cuts: list[int]) -> None:
-    agrees(case, cuts)
-
-
-def agrees(case: Case, cuts: list[int]) -> None:
+@given(case=gathered_cases(), cuts=CUTS, saved=st.booleans())
+def test_sets_and_rounds_are_compared_as_the_definition_compares_them(
+    case: Case, cuts: list[int], saved: bool
+) -> None:
     if is_declined(case, "configurations"):
         return
     note(repr(case))
-    difference = differences(case, [min(cut, len(case.table)) for cut in cuts], "configurations")
+    difference = differences(case, [min(cut, len(case.table)) for cut in cuts], "configurations", saved)
     assert difference is None, difference
+
+
+@pytest.mark.parametrize("limit", [0, 1, 3])
+@pytest.mark.parametrize("formula", WHOLE)
+def test_a_limit_counts_what_passes(formula: str, limit: int) -> None:
+    for clauses in ("", "PARTITION BY id", "CONSUME"):
+        query = f"SELECT * FROM s WHERE {formula} {clauses}"
+        wanted = positions(ABC, query, evaluator="semantics")
+        engine = cepheid.query(query).engine(ABC.schema, positions=True, limit=limit)
+        found = [
+            events for row in range(11) for events in engine.push(ABC.slice(row, 1))["positions"].to_pylist()
+        ]
+        assert all(events in wanted for events in found)
+        assert [events[-1] for events in found] == sorted(events[-1] for events in wanted)[:limit]
 
 
 def test_partial_matches_that_agree_in_their_extreme_are_one() -> None:

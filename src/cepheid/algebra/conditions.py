@@ -14,6 +14,7 @@ from decimal import Decimal
 from enum import Enum
 from typing import assert_never
 
+from cepheid.algebra.node import Node, node
 from cepheid.errors import Span
 
 type_of_value = None | bool | int | float | str | Decimal | dt.date | dt.datetime
@@ -50,8 +51,8 @@ class Literal:
         return hash((type(self.value), self.value))
 
 
-@dataclass(frozen=True, slots=True)
-class Attribute:
+@node
+class Attribute(Node):
     """`var.name`; `var` None is the event being read (an atom's own condition, SREMO's plain names)."""
 
     var: str | None
@@ -60,8 +61,8 @@ class Attribute:
     span: Span | None = field(default=None, compare=False, repr=False)
 
 
-@dataclass(frozen=True, slots=True)
-class Arithmetic:
+@node
+class Arithmetic(Node):
     """`left op right`, op one of + - * / %. Division is of reals; by zero, and on overflow, the value is NULL."""
 
     op: str
@@ -70,8 +71,8 @@ class Arithmetic:
     span: Span | None = field(default=None, compare=False, repr=False)
 
 
-@dataclass(frozen=True, slots=True)
-class Comparison:
+@node
+class Comparison(Node):
     """`left op right`, op one of = <> < <= > >=. NaN equals nothing, itself included."""
 
     op: str
@@ -80,26 +81,26 @@ class Comparison:
     span: Span | None = field(default=None, compare=False, repr=False)
 
 
-@dataclass(frozen=True, slots=True)
-class Conjunction:
+@node
+class Conjunction(Node):
     operands: tuple[Expression, ...]
     span: Span | None = field(default=None, compare=False, repr=False)
 
 
-@dataclass(frozen=True, slots=True)
-class Disjunction:
+@node
+class Disjunction(Node):
     operands: tuple[Expression, ...]
     span: Span | None = field(default=None, compare=False, repr=False)
 
 
-@dataclass(frozen=True, slots=True)
-class Negation:
+@node
+class Negation(Node):
     operand: Expression
     span: Span | None = field(default=None, compare=False, repr=False)
 
 
-@dataclass(frozen=True, slots=True)
-class IsTrue:
+@node
+class IsTrue(Node):
     """Two-valued: true where the operand is true, false where it is false or NULL. `Negation(IsTrue(P))` is the
     complement of the predicate P (the ¬P of theorem 2)."""
 
@@ -107,14 +108,14 @@ class IsTrue:
     span: Span | None = field(default=None, compare=False, repr=False)
 
 
-@dataclass(frozen=True, slots=True)
-class IsNull:
+@node
+class IsNull(Node):
     operand: Expression
     span: Span | None = field(default=None, compare=False, repr=False)
 
 
-@dataclass(frozen=True, slots=True)
-class In:
+@node
+class In(Node):
     """SQL's IN: NULL when nothing equals and the operand or an item is NULL."""
 
     operand: Expression
@@ -122,8 +123,8 @@ class In:
     span: Span | None = field(default=None, compare=False, repr=False)
 
 
-@dataclass(frozen=True, slots=True)
-class Like:
+@node
+class Like(Node):
     """`operand LIKE pattern`: % any characters, _ one, backslash escapes; the whole value, case matters."""
 
     operand: Expression
@@ -131,8 +132,8 @@ class Like:
     span: Span | None = field(default=None, compare=False, repr=False)
 
 
-@dataclass(frozen=True, slots=True)
-class RLike:
+@node
+class RLike(Node):
     """`operand RLIKE regex`: RE2 syntax, found anywhere in the value."""
 
     operand: Expression
@@ -140,8 +141,8 @@ class RLike:
     span: Span | None = field(default=None, compare=False, repr=False)
 
 
-@dataclass(frozen=True, slots=True)
-class Call:
+@node
+class Call(Node):
     """A scalar function by its lower-case name; the list is `algebra.functions.FUNCTIONS`."""
 
     function: str
@@ -149,8 +150,8 @@ class Call:
     span: Span | None = field(default=None, compare=False, repr=False)
 
 
-@dataclass(frozen=True, slots=True)
-class Aggregate:
+@node
+class Aggregate(Node):
     """count, sum, avg, min, max, first, last over the events of a set variable so far; `k` for the k highest."""
 
     function: str

@@ -8,11 +8,12 @@ what a new operator still lacks.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field
+from dataclasses import field
 from enum import Enum
 from typing import assert_never
 
 from cepheid.algebra.conditions import Condition
+from cepheid.algebra.node import Node, node
 from cepheid.algebra.strings import Reading
 from cepheid.algebra.windows import Window as Window
 from cepheid.algebra.windows import WindowUnit as WindowUnit
@@ -29,8 +30,8 @@ class Strategy(Enum):
     MAX = "MAX"
 
 
-@dataclass(frozen=True, slots=True)
-class Atom:
+@node
+class Atom(Node):
     """One event of `type` (None: any type) for which `condition` holds, bound to `var`.
 
     `condition` speaks of the event at hand (attributes with var None). `marked` False is SREMO's ⊗: the event is
@@ -46,46 +47,46 @@ class Atom:
     also: tuple[str, ...] = field(default=(), repr=False)
 
 
-@dataclass(frozen=True, slots=True)
-class Seq:
+@node
+class Seq(Node):
     """`left ; right`: all of right after all of left, anything in between."""
 
     left: Pattern
     right: Pattern
 
 
-@dataclass(frozen=True, slots=True)
-class StrictSeq:
+@node
+class StrictSeq(Node):
     """`left : right`: right begins at the position directly after left's last."""
 
     left: Pattern
     right: Pattern
 
 
-@dataclass(frozen=True, slots=True)
-class Or:
+@node
+class Or(Node):
     left: Pattern
     right: Pattern
 
 
-@dataclass(frozen=True, slots=True)
-class All:
+@node
+class All(Node):
     """`left ALL right`: both, in any order and interleaving; the union of their events."""
 
     left: Pattern
     right: Pattern
 
 
-@dataclass(frozen=True, slots=True)
-class Intersect:
+@node
+class Intersect(Node):
     """`left & right`: the same events recognised by both."""
 
     left: Pattern
     right: Pattern
 
 
-@dataclass(frozen=True, slots=True)
-class Repeat:
+@node
+class Repeat(Node):
     """`body{lo,hi}`: lo to hi times in a row (hi None: no bound), each after the one before, as by `;`.
     `+` is {1,}, `*` is {0,}, `?` is {0,1}. Zero times is the empty set of events, neutral for `;` and `:`."""
 
@@ -95,8 +96,8 @@ class Repeat:
     span: Span | None = field(default=None, compare=False, repr=False)
 
 
-@dataclass(frozen=True, slots=True)
-class Not:
+@node
+class Not(Node):
     """Absence of `body`: between its neighbours in a sequence, before the first, or after the last (until the
     window closes)."""
 
@@ -104,15 +105,15 @@ class Not:
     span: Span | None = field(default=None, compare=False, repr=False)
 
 
-@dataclass(frozen=True, slots=True)
-class Filter:
+@node
+class Filter(Node):
     body: Pattern
     condition: Condition
     span: Span | None = field(default=None, compare=False, repr=False)
 
 
-@dataclass(frozen=True, slots=True)
-class PartBy:
+@node
+class PartBy(Node):
     """`body PART-BY [X.a, Y.b]`: the listed attributes are equal over all events of the listed variables; a var
     None stands for every event of the body. `places` says where each key stood in the text."""
 
@@ -122,14 +123,14 @@ class PartBy:
     places: tuple[Span, ...] = field(default=(), compare=False, repr=False)
 
 
-@dataclass(frozen=True, slots=True)
-class Within:
+@node
+class Within(Node):
     body: Pattern
     window: Window
 
 
-@dataclass(frozen=True, slots=True)
-class Select:
+@node
+class Select(Node):
     """A selection strategy over the complex events of `body` that end at the same position."""
 
     strategy: Strategy
@@ -137,8 +138,8 @@ class Select:
     span: Span | None = field(default=None, compare=False, repr=False)
 
 
-@dataclass(frozen=True, slots=True)
-class Bind:
+@node
+class Bind(Node):
     """`body IN var`: the set variable is bound to all events of the body."""
 
     body: Pattern
@@ -146,8 +147,8 @@ class Bind:
     span: Span | None = field(default=None, compare=False, repr=False)
 
 
-@dataclass(frozen=True, slots=True)
-class Recognise:
+@node
+class Recognise(Node):
     """A SREMO: the events that a run marks which begins at any event and ends by reading one that it marks. All are
     shown as the set variable `EVENTS`."""
 
@@ -174,8 +175,8 @@ Pattern = (
 )
 
 
-@dataclass(frozen=True, slots=True)
-class Places:
+@node
+class Places(Node):
     """Where the parts of a query that are not nodes stood in its text, for errors; the tuples run along
     those of the query."""
 
@@ -186,8 +187,8 @@ class Places:
     limit: Span | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class Query:
+@node
+class Query(Node):
     """A pattern with all that surrounds it. `select` None is `*`: every variable."""
 
     pattern: Pattern

@@ -7,16 +7,17 @@ registers it finds and leaves. `semantics/reading.py` says what each means. `+`,
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import assert_never
 
 from cepheid.algebra.conditions import TRUE, Condition
+from cepheid.algebra.node import Node, node
 from cepheid.algebra.windows import Window
 from cepheid.errors import Span
 
 
-@dataclass(frozen=True, slots=True)
-class Read:
+@node
+class Read(Node):
     """`[condition] > register`: reads one event for which the condition holds, marks it (•) or not (⊗), and stores it.
 
     The condition speaks of the event at hand (attributes with var None) and of registers (var the register's name);
@@ -28,27 +29,27 @@ class Read:
     span: Span | None = field(default=None, compare=False, repr=False)
 
 
-@dataclass(frozen=True, slots=True)
-class Concat:
+@node
+class Concat(Node):
     """One after the other, each directly after the one before; none is ε, which reads nothing."""
 
     parts: tuple[Reading, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class Either:
+@node
+class Either(Node):
     parts: tuple[Reading, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class Iterate:
+@node
+class Iterate(Node):
     """`body*`: any number of times, each directly after the one before; registers go through from each to the next."""
 
     body: Reading
 
 
-@dataclass(frozen=True, slots=True)
-class Both:
+@node
+class Both(Node):
     """`left & right`: both read the same string and mark the same events. Neither sees what the other stores."""
 
     left: Reading
@@ -56,16 +57,16 @@ class Both:
     span: Span | None = field(default=None, compare=False, repr=False)
 
 
-@dataclass(frozen=True, slots=True)
-class Complement:
+@node
+class Complement(Node):
     """`!body`: any string that the body cannot read from here. Marks nothing and leaves registers as they are."""
 
     body: Reading
     span: Span | None = field(default=None, compare=False, repr=False)
 
 
-@dataclass(frozen=True, slots=True)
-class Inside:
+@node
+class Inside(Node):
     """`body WITHIN window`: from the body's first marked event to its last."""
 
     body: Reading

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 from cepheid.algebra.windows import Window
 from cepheid.automata.cea import Predicate
-from cepheid.rewrite.attach_sets import Check
+from cepheid.rewrite.attach_rounds import Check
 
 NOTHING: frozenset[str] = frozenset()
 

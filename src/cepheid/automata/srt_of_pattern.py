@@ -40,7 +40,7 @@ def srt_of_pattern(
         construct(attached.pattern, tuple(sorted(names | {name for name in types if name is not None})))
     )
     read = {name for predicate in cea.predicates for name in registers_of(predicate)}
-    checked = frozenset(name for check in attached.checks for group in check.groups for name in group)
+    checked = frozenset[str]().union(*(check.names for check in attached.checks))
     visible = frozenset(shown)
     guards = [_guard(predicate) for predicate in cea.predicates]
     labels = [

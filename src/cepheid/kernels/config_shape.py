@@ -126,8 +126,8 @@ class ConfigBatch(NamedTuple):
 
 
 class ConfigOptions(NamedTuple):
-    windowed: bool
-    by_position: bool
+    windowed: bool  # starts are told apart, and those before an event's edge are over
+    by_lane: bool  # edges are of lanes, not of the whole stream
     counting: bool
     consume: bool
     report: bool

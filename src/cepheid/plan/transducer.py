@@ -7,6 +7,7 @@ or the reason why the query needs more than that, as `explain` says it.
 from __future__ import annotations
 
 from dataclasses import replace
+from functools import lru_cache
 
 from cepheid.algebra.nodes import Filter, Query, Recognise, Strategy, walk
 from cepheid.algebra.variables import shown
@@ -22,6 +23,7 @@ from cepheid.automata.srt_trim import trim_srt
 from cepheid.errors import CepheidError
 
 
+@lru_cache(maxsize=64)
 def transducer_of(query: Query, rewritten: Query) -> SRT | str:
     """The automaton, its labels what the query as meant shows; or the reason why there is none. NXT, LAST and MAX are
     no part of it: they choose among all that it accepts. Where there is no bound on what it would have to remember, it
@@ -38,11 +40,17 @@ def transducer_of(query: Query, rewritten: Query) -> SRT | str:
     return reasons[0]
 
 
+def _keeps_starts_apart(query: Query, srt: SRT) -> bool:
+    """Whether partial matches are kept apart by where they began: for a window, and for CONSUME where only checks say
+    what ended."""
+    return query.window is not None or (query.consume and bool(srt.checks))
+
+
 def _transducer_or_reason(query: Query, names: tuple[str, ...], extremes: bool, tells: bool) -> SRT | str:
     try:
         whole = _transducer(query, names, extremes)
         srt = replace(trim_srt(with_one_end(whole)), checks=whole.checks, tells=tells)
-        automaton = automaton_of_transducer(srt, query.window is not None)
+        automaton = automaton_of_transducer(query, srt)
         if isinstance(automaton, RegisterDeterminiser):
             _explore(automaton)
     except CepheidError as error:
@@ -52,9 +60,10 @@ def _transducer_or_reason(query: Query, names: tuple[str, ...], extremes: bool, 
     return srt
 
 
-def automaton_of_transducer(srt: SRT, windowed: bool) -> RegisterAutomaton:
+def automaton_of_transducer(query: Query, srt: SRT) -> RegisterAutomaton:
     """What the evaluator runs."""
-    return register_automaton(told(srt, windowed) if srt.tells else srt, windowed)
+    plain = told(srt, query.window is not None) if srt.tells else srt
+    return register_automaton(plain, _keeps_starts_apart(query, srt))
 
 
 def _transducer(query: Query, names: tuple[str, ...], extremes: bool) -> SRT:

@@ -41,13 +41,15 @@ from cepheid.algebra.nodes import (
     rebuild,
 )
 from cepheid.algebra.variables import bound, defined, defined_once, is_iteration, names_of
-from cepheid.rewrite.attach_atoms import NotAttachedError, non_empty, not_bound, on_first, on_last, printed
+from cepheid.rewrite.attach_atoms import NotAttachedError, non_empty, not_bound, on_first, on_last
 from cepheid.rewrite.attach_keys import with_one_key
-from cepheid.rewrite.attach_sets import Check, NoExtremeError, check_of, on_sets
+from cepheid.rewrite.attach_rounds import Check, check_bound, check_of, with_first_marked
+from cepheid.rewrite.attach_sets import NoExtremeError, on_sets
 from cepheid.rewrite.empty import EMPTY, either, is_empty, nullable
 from cepheid.rewrite.follow import positions_of
 from cepheid.rewrite.limits import guarded
 from cepheid.rewrite.regular import pattern_of
+from cepheid.rewrite.ways import in_sequence
 
 MOST_PARTS = 256
 
@@ -73,20 +75,20 @@ def attach(pattern: Pattern, extremes: bool = True) -> Attached:
     >>> print_condition(attached.pattern.right.condition)
     'price > "x′0".price'
     """
-    names = _Names()
+    names = _Names(extremes)
     parts = _parts(_renamed(pattern, {}, names), frozenset(), names)
     for waiting in parts:
         for condition in waiting:
             raise not_bound(condition)
     whole, checks = parts[()], []
-    for condition in names.on_sets:
-        together = names.together.get(condition)
-        try:
-            if together is not None or not extremes:
-                raise NoExtremeError
-            whole = on_sets(condition, whole, frozenset(), names.unseen)
-        except NoExtremeError:
-            checks.append(check_of(condition, whole, together or ()))
+    for check in names.on_sets:
+        decided = _decided_by_one(check, {(): whole}, frozenset(), names)
+        if decided is not None:
+            whole = decided[()]
+            continue
+        check_bound(check, whole, check.singles)
+        singles = ((name, ()) for name in sorted(check.singles))
+        checks.append(Check(check.condition, (*check.paths, *singles)))
     return Attached(whole, names.variable, tuple(checks))
 
 
@@ -94,13 +96,12 @@ def attach(pattern: Pattern, extremes: bool = True) -> Attached:
 
 
 class _Names:
-    """`on_sets` are the conditions on sets, by names given here, that are not yet in their place; `together` has the
-    sets of those that read several events of each round."""
+    """`on_sets` are the conditions on sets, by names given here, that are not yet in their place."""
 
-    def __init__(self) -> None:
+    def __init__(self, extremes: bool) -> None:
+        self.extremes = extremes
         self.variable: dict[str, str] = {}
-        self.on_sets: list[Condition] = []
-        self.together: dict[Condition, tuple[tuple[str, ...], ...]] = {}
+        self.on_sets: list[Check] = []
         self._next = count()
 
     def unseen(self, name: str) -> str:
@@ -169,7 +170,7 @@ def _parts(pattern: Pattern, known: frozenset[str], names: _Names) -> Parts:
             return parts
         case Seq(left, right) | StrictSeq(left, right):
             lefts, rights = _parts(left, known, names), _parts(right, known | bound(left), names)
-            return _joined(partial(_in_sequence, type(pattern)), lefts, rights, known)
+            return _joined(partial(in_sequence, type(pattern)), lefts, rights, known)
         case All(left, right):
             return _joined(_in_any_order, _parts(left, known, names), _parts(right, known, names), known)
         case Or(left, right):
@@ -239,10 +240,6 @@ def _too_many() -> NotAttachedError:
     return NotAttachedError("filters in alternatives wait for later events in too many combinations")
 
 
-def _in_sequence(sequence: type[Seq] | type[StrictSeq], left: Pattern, right: Pattern) -> Pattern:
-    return right if is_empty(left) else left if is_empty(right) else sequence(left, right)
-
-
 def _in_any_order(left: Pattern, right: Pattern) -> Pattern:
     """Every order written out, so that it is known which of the compared events is the last."""
     return pattern_of(*positions_of(All(left, right)))
@@ -276,7 +273,7 @@ def _repeated(pattern: Repeat, parts: Parts, known: frozenset[str], names: _Name
     done: Parts = {(): EMPTY}
     found = [done] if pattern.lo == 0 else []
     for number in range(1, pattern.hi + 1):
-        done = _joined(partial(_in_sequence, Seq), done, _afresh(parts, names), known)
+        done = _joined(partial(in_sequence, Seq), done, _afresh(parts, names), known)
         if number >= pattern.lo:
             found.append(done)
     return _merged(found)
@@ -304,7 +301,7 @@ def _in_all_rounds(pattern: Repeat, parts: Parts) -> Parts:
 def _with_sets_named(parts: Parts, condition: Condition, names: _Names) -> Parts:
     """Notes a condition on sets under names for what they gather here: elsewhere they may gather more."""
     scope = {name: names.unseen(name) for name in sorted(sets_read(condition))}
-    names.on_sets.append(_other_names(condition, scope))
+    names.on_sets.append(check_of(_other_names(condition, scope)))
     return {waiting: _gathered_twice(part, scope) for waiting, part in parts.items()}
 
 
@@ -316,30 +313,50 @@ def _gathered_twice(pattern: Pattern, scope: dict[str, str]) -> Pattern:
 
 
 def _with_sets_compared(parts: Parts, before: int, known: frozenset[str], names: _Names) -> Parts:
-    """One round with its conditions on sets in place, but for those that read what other scopes bind later."""
+    """One round with its conditions on sets in place, but for those that read what other scopes bind later, and those
+    that no one event decides: of these the events of a round go together."""
     mine = frozenset[str]().union(*(defined_once(part) for part in parts.values()))
     noted, names.on_sets = names.on_sets[before:], names.on_sets[:before]
-    for condition in noted:
-        singles = variables(condition) - sets_read(condition)
-        if not singles <= known | mine:
-            if singles & mine:
-                raise NotAttachedError(
-                    f"FILTER {printed(condition)} compares events of sets with one of their round and a later one"
-                )
-            names.on_sets.append(condition)
-            continue
-        try:
-            if condition in names.together:
-                raise NoExtremeError
-            parts = {
-                waiting: on_sets(condition, part, known, names.unseen) for waiting, part in parts.items()
-            }
-        except NoExtremeError:
-            raise NotAttachedError(
-                f"FILTER {printed(condition)} compares any number of events of a round with later ones of it, and no "
-                "one of them decides for all"
-            ) from None
+    together = []
+    for check in noted:
+        decided = _decided_by_one(check, parts, known, names) if check.singles <= known | mine else None
+        if decided is not None:
+            parts = decided
+        elif check.singles & mine or (len(check.paths) > 1 and not check.is_of_rounds):
+            together.append(check)
+        else:
+            names.on_sets.append(check)
+    if together:
+        marker = names.unseen("round")
+        for check in together:
+            parts = _with_round_gathered(check, parts, marker, check.singles & mine, names)
+        parts = {waiting: with_first_marked(part, marker) for waiting, part in parts.items()}
     return parts
+
+
+def _decided_by_one(check: Check, parts: Parts, known: frozenset[str], names: _Names) -> Parts | None:
+    """The parts with the condition in place, where of each set one event decides for all."""
+    if check.is_of_rounds or not names.extremes:
+        return None
+    try:
+        return {
+            waiting: on_sets(check.condition, part, known, names.unseen) for waiting, part in parts.items()
+        }
+    except NoExtremeError:
+        return None
+
+
+def _with_round_gathered(
+    check: Check, parts: Parts, marker: str, own: frozenset[str], names: _Names
+) -> Parts:
+    """Notes the condition for events of a round that go together: `own` ones, and those of its sets."""
+    for part in parts.values():
+        check_bound(check, part, own)
+    scope = {name: names.unseen(name) for name in sorted(own)}
+    paths = [(name, (marker, *path)) for name, path in check.paths]
+    paths += [(name, (marker,)) for name in scope.values()]
+    names.on_sets.append(Check(_of_each(check.condition, scope), tuple(paths)))
+    return {waiting: _with_events_gathered(part, scope) for waiting, part in parts.items()}
 
 
 def _with_rounds_gathered(parts: Parts, own: frozenset[str], names: _Names) -> Parts:
@@ -354,14 +371,18 @@ def _with_rounds_gathered(parts: Parts, own: frozenset[str], names: _Names) -> P
             mine = variables(condition) & own
             if not mine <= bound(part):
                 raise not_bound(condition)
-            scope = noted.setdefault(condition, {name: names.unseen(name) for name in mine})
+            scope = noted.setdefault(condition, {name: names.unseen(name) for name in sorted(mine)})
             part = _with_events_gathered(part, scope)
         found.append({kept: part})
+    merged, marker = _merged(found), names.unseen("round")
     for condition, scope in noted.items():
-        names.on_sets.append(_of_each(condition, scope))
-        if len(scope) > 1:
-            names.together[names.on_sets[-1]] = (tuple(scope.values()),)
-    return _merged(found)
+        path = (marker,) if len(scope) > 1 else ()
+        names.on_sets.append(
+            Check(_of_each(condition, scope), tuple((name, path) for name in scope.values()))
+        )
+    if any(len(scope) > 1 for scope in noted.values()):
+        merged = {waiting: with_first_marked(part, marker) for waiting, part in merged.items()}
+    return merged
 
 
 def _with_events_gathered(pattern: Pattern, scope: dict[str, str]) -> Pattern:

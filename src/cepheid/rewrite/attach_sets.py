@@ -8,12 +8,12 @@ a register, written by the atoms that `Bind` it: at the plural's first event, an
 
 What the runs know is a `Known`; a pattern has one alternative for each way from one to another, so nothing is guessed.
 Where the events of a plural can fail in more than one direction, as with `<>`, there is no extreme: then the condition
-is left over as a `Check` of whole matches.
+is left over as a `Check` of whole matches (`attach_rounds`).
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from itertools import combinations
 
@@ -32,26 +32,18 @@ from cepheid.algebra.conditions import (
     variables,
 )
 from cepheid.algebra.conditions import rebuild as rebuild_condition
-from cepheid.algebra.nodes import Atom, Bind, Or, Pattern, Repeat, Seq, StrictSeq, walk
+from cepheid.algebra.nodes import Atom, Bind, Or, Pattern, walk
 from cepheid.algebra.variables import names_of
 from cepheid.rewrite.attach_atoms import not_bound, restricted
-from cepheid.rewrite.empty import EMPTY, NOTHING, either, is_empty
+from cepheid.rewrite.empty import NOTHING, either
 from cepheid.rewrite.limits import guarded
+from cepheid.rewrite.ways import Ways, merged
 
 _MIRRORED = {"=": "=", "<>": "<>", "<": ">", "<=": ">=", ">": "<", ">=": "<="}
 
 
 class NoExtremeError(Exception):
     """No one event of a plural decides for all."""
-
-
-@dataclass(frozen=True, slots=True)
-class Check:
-    """A condition that is asked of a whole match, for every choice of one member of each group. A group of one name has
-    the events bound to it; in one of several, the first of each name go together, then the second, and so on."""
-
-    condition: Condition
-    groups: tuple[tuple[str, ...], ...]
 
 
 NONE, SOME, FAILED = range(3)
@@ -93,9 +85,6 @@ class _Compared:
         return (self.op in (">", ">=")) != self.negated
 
 
-Ways = dict[Known, Pattern]
-
-
 def on_sets(
     condition: Condition, pattern: Pattern, known: frozenset[str], register: Callable[[str], str]
 ) -> Pattern:
@@ -103,6 +92,7 @@ def on_sets(
     before it; `register`: a new name.
 
     >>> from cepheid.algebra.conditions import Index
+    >>> from cepheid.algebra.nodes import Repeat, Seq
     >>> below = Comparison("<", Attribute("X", "price", Index.EACH), Attribute("z", "price"))
     >>> whole = Seq(Bind(Repeat(Atom("A"), 1, None), "X"), Atom("B", "z"))
     >>> done = on_sets(below, whole, frozenset(), lambda name: f"{name}+")
@@ -112,106 +102,34 @@ def on_sets(
     return _OnSets(condition, known, register).whole(pattern)
 
 
-def check_of(condition: Condition, pattern: Pattern, together: Iterable[tuple[str, ...]] = ()) -> Check:
-    """The condition as a check; plurals in `together` are those of the same round."""
-    _OnSets(condition, frozenset(), str).check_bound(pattern)
-    grouped = tuple(together) or tuple((name,) for name in sorted(sets_read(condition)))
-    singles = sorted(variables(condition) - sets_read(condition))
-    return Check(
-        _about(condition, {name: name for name in sets_read(condition)}),
-        (*grouped, *((one,) for one in singles)),
-    )
-
-
-class _OnSets:
+class _OnSets(Ways[Known]):
     def __init__(self, condition: Condition, known: frozenset[str], register: Callable[[str], str]) -> None:
         self._condition = condition
-        self._plurals = tuple(sorted(sets_read(condition)))
-        self._singles = variables(condition) - sets_read(condition)
+        self.gathered = sets_read(condition)
+        self._plurals = tuple(sorted(self.gathered))
+        self._singles = variables(condition) - self.gathered
         self._registers = {name: register(name) for name in self._plurals}
         self._start = Known(known & self._singles, (NONE,) * len(self._plurals))
         self._compared: dict[str, _Compared] | None = None
         """How the plurals whose extremes are remembered are compared; None while that is found out."""
         self._remembered: set[str] = set()
 
-    def check_bound(self, pattern: Pattern) -> None:
-        """Where plurals have events, the single variables have theirs."""
-        for known in self._ways(pattern, self._start, frozenset()):
+    def whole(self, pattern: Pattern) -> Pattern:
+        for known in self.ways(pattern, self._start):
             if known.singles != self._singles and any(known.levels):
                 raise not_bound(self._condition)
-
-    def whole(self, pattern: Pattern) -> Pattern:
-        self.check_bound(pattern)
         self._compared = {name: _compared(self._condition, name) for name in sorted(self._remembered)}
-        ways = self._ways(pattern, self._start, frozenset())
+        ways = self.ways(pattern, self._start)
         return guarded(either(ways.values()) if ways else NOTHING, "attach")
 
-    def _ways(self, pattern: Pattern, known: Known, inside: frozenset[str]) -> Ways:
-        """The pattern from what is known before it, by what is known after it; `inside`: the plurals around it."""
-        if not inside and not self._is_concerned(pattern):
-            return {known: pattern}
-        match pattern:
-            case Atom():
-                return self._atom(pattern, known, inside)
-            case Seq(left, right) | StrictSeq(left, right):
-                return _joined(
-                    type(pattern),
-                    self._ways(left, known, inside),
-                    lambda then: self._ways(right, then, inside),
-                )
-            case Or(left, right):
-                return _merged([self._ways(left, known, inside), self._ways(right, known, inside)])
-            case Bind(body, var):
-                around = inside | {var} if var in self._plurals else inside
-                ways = self._ways(body, known, around)
-                return {
-                    then: part if is_empty(part) else replace(pattern, body=part)
-                    for then, part in ways.items()
-                }
-            case Repeat(body, lo, hi):
-                return self._rounds(body, lo, hi, known, inside)
-            case _:
-                raise AssertionError(pattern)
-
-    def _is_concerned(self, pattern: Pattern) -> bool:
+    def _concerns(self, pattern: Pattern, known: Known) -> bool:
         return any(
-            (isinstance(node, Bind) and node.var in self._plurals)
+            (isinstance(node, Bind) and node.var in self.gathered)
             or (isinstance(node, Atom) and names_of(node) & self._singles)
             for node in walk(pattern)
         )
 
-    # Rounds
-
-    def _rounds(self, body: Pattern, lo: int, hi: int | None, known: Known, inside: frozenset[str]) -> Ways:
-        """`lo` rounds and up to `hi`, or any number, more; each may lead to more being known."""
-
-        def once(then: Known) -> Ways:
-            return self._ways(body, then, inside)
-
-        def more(then: Known, left: int) -> Ways:
-            if left == 0:
-                return {then: EMPTY}
-            return _merged([_joined(Seq, once(then), lambda after: more(after, left - 1)), {then: EMPTY}])
-
-        def needed(then: Known, left: int) -> Ways:
-            if left > 0:
-                return _joined(Seq, once(then), lambda after: needed(after, left - 1))
-            return self._any_number(then, once) if hi is None else more(then, hi - lo)
-
-        return needed(known, lo)
-
-    def _any_number(self, known: Known, once: Callable[[Known], Ways]) -> Ways:
-        """Rounds that teach nothing, then one that does, and so on: what is known only grows."""
-        ways = once(known)
-        same = ways.pop(known, None)
-        stays = EMPTY if same is None or is_empty(same) else Repeat(same, 0, None)
-        after = _joined(Seq, {known: stays}, lambda _: ways)
-        further = _joined(Seq, after, lambda then: self._any_number(then, once))
-        return _merged([{known: stays}, further])
-
-    # Atoms
-
-    def _atom(self, atom: Atom, known: Known, inside: frozenset[str]) -> Ways:
+    def _atom(self, atom: Atom, known: Known, inside: frozenset[str]) -> dict[Known, Pattern]:
         own = names_of(atom) & self._singles
         tests = self._tests(own, inside, known)
         if FALSE in tests:
@@ -219,10 +137,10 @@ class _OnSets:
         tested = atom
         for test in tests:
             tested = restricted(tested, test)
-        ways: Ways = {replace(known, singles=known.singles | own): tested}
+        ways: dict[Known, Pattern] = {replace(known, singles=known.singles | own): tested}
         for number, plural in enumerate(self._plurals):
             if plural in inside:
-                ways = _merged(self._noted(number, part, then) for then, part in ways.items())
+                ways = merged(self._noted(number, part, then) for then, part in ways.items())
         return ways
 
     def _tests(self, own: frozenset[str], inside: frozenset[str], known: Known) -> list[Condition]:
@@ -248,7 +166,7 @@ class _OnSets:
         names = {**dict.fromkeys(at_hand), **{name: self._registers[name] for name in levels}}
         return _about(condition, names)
 
-    def _noted(self, number: int, pattern: Pattern, known: Known) -> Ways:
+    def _noted(self, number: int, pattern: Pattern, known: Known) -> dict[Known, Pattern]:
         """What is known of a plural once it has this event, too."""
         plural, level = self._plurals[number], known.levels[number]
         if known.singles == self._singles and len(self._plurals) == 1:
@@ -270,7 +188,7 @@ class _OnSets:
             fits = Comparison("=", value, kept)
         fitting = _restricted(pattern, fits)
         noted = Bind(fitting, self._registers[plural])
-        ways: Ways = {known.having(number, SOME): noted}
+        ways: dict[Known, Pattern] = {known.having(number, SOME): noted}
         if level == SOME and compared.wants_equal:
             ways = {known: fitting}
         elif level == SOME:
@@ -279,7 +197,7 @@ class _OnSets:
             ways = {known: Or(_restricted(noted, harder), easier)}
         if len(self._plurals) > 1 or _without(self._condition, compared.where) != FALSE:
             failing = _restricted(pattern, Negation(IsTrue(fits)))
-            ways = _merged([ways, {known.having(number, FAILED): failing}])
+            ways = merged([ways, {known.having(number, FAILED): failing}])
         return ways
 
 
@@ -342,23 +260,3 @@ def _restricted(pattern: Pattern, condition: Condition) -> Pattern:
             return Or(_restricted(left, condition), _restricted(right, condition))
         case _:
             raise AssertionError(pattern)
-
-
-def _joined(sequence: type[Seq] | type[StrictSeq], firsts: Ways, then: Callable[[Known], Ways]) -> Ways:
-    return _merged(
-        {after: _in_sequence(sequence, first, second)}
-        for known, first in firsts.items()
-        for after, second in then(known).items()
-    )
-
-
-def _in_sequence(sequence: type[Seq] | type[StrictSeq], left: Pattern, right: Pattern) -> Pattern:
-    return right if is_empty(left) else left if is_empty(right) else sequence(left, right)
-
-
-def _merged(several: Iterable[Ways]) -> Ways:
-    found: dict[Known, list[Pattern]] = {}
-    for ways in several:
-        for known, pattern in ways.items():
-            found.setdefault(known, []).append(pattern)
-    return {known: either(patterns) for known, patterns in found.items()}

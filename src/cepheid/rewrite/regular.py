@@ -18,6 +18,8 @@ from cepheid.rewrite.empty import EMPTY, NOTHING, either, is_empty
 from cepheid.rewrite.limits import MOST_NODES
 from cepheid.rewrite.positions import Fragment, Positions
 
+MOST_POSITIONS = 1_000
+
 _START, _END = 0, -1
 
 
@@ -45,7 +47,7 @@ class _Ways:
         self._size[way] = self._size.get(way, 0) + size + 1
         self._total += size + 1
         if self._total > MOST_NODES:
-            raise NotAttachedError("ALL has too many orders to compare its events in each")
+            raise _too_many_orders()
 
     def read(self, way: _Way) -> Pattern:
         return self._read.get(way, EMPTY)
@@ -79,14 +81,22 @@ def pattern_of(positions: Positions, whole: Fragment) -> Pattern:
     >>> pattern_of(*positions_of(All(a, b))) == Or(Seq(a, b), Seq(b, a))
     True
     """
+    if len(positions.atoms) > MOST_POSITIONS:
+        raise _too_many_orders()
     ways = _first_ways(positions, whole)
-    left = set(range(1, len(positions.atoms) + 1))
-    while left:
-        position = min(left, key=lambda one: _cost(one, ways))
+    costs = {position: _cost(position, ways) for position in range(1, len(positions.atoms) + 1)}
+    while costs:
+        position = min(costs, key=costs.__getitem__)
+        del costs[position]
+        near = {end for way in (*ways.into(position), *ways.out_of(position)) for end in way[:2]}
         _take_out(position, ways)
-        left.remove(position)
+        costs.update((other, _cost(other, ways)) for other in near & costs.keys())
     all_of_it = _Way(_START, _END)
     return ways.read(all_of_it) if all_of_it in ways else NOTHING
+
+
+def _too_many_orders() -> NotAttachedError:
+    return NotAttachedError("ALL has too many orders to compare its events in each")
 
 
 def _first_ways(positions: Positions, whole: Fragment) -> _Ways:

@@ -111,4 +111,6 @@ def merged(several: Iterable[dict[Known, Pattern]]) -> dict[Known, Pattern]:
     for ways in several:
         for known, pattern in ways.items():
             found.setdefault(known, []).append(pattern)
-    return {known: either(patterns) for known, patterns in found.items()}
+    return {
+        known: patterns[0] if len(patterns) == 1 else either(patterns) for known, patterns in found.items()
+    }

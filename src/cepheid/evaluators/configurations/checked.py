@@ -18,33 +18,37 @@ import pyarrow as pa
 
 from cepheid.algebra.conditions import Attribute, Condition, Expression, attributes, rebuild
 from cepheid.evaluators.columns import Columns
+from cepheid.evaluators.configurations.choices import Choices
 from cepheid.evaluators.configurations.consumption import Consumption
+from cepheid.evaluators.configurations.evaluator import ConfigurationsEvaluator
 from cepheid.evaluators.configurations.projection import Projection
-from cepheid.evaluators.configurations.sifting import Sifting
-from cepheid.evaluators.interface import Evaluator, Events, State
-from cepheid.matches.found import Found, Ints, Labels, nothing_found
-from cepheid.rewrite.attach_sets import Check
+from cepheid.evaluators.configurations.sifting import LARGE, SMALL, Sifting
+from cepheid.evaluators.interface import Events, State
+from cepheid.matches.found import Found, Ints, nothing_found
+from cepheid.rewrite.attach_rounds import Check
 
-_MOST_CHOICES = 1 << 20  # looked at together
 _SPARE = 1 << 12  # events kept beyond twice those that live
 
 
 class Checked(Sifting):
-    """`shown`: the names of the output. With `consume`, which `inner` knows nothing of, what passes consumes."""
+    """`shown`: the names of the output. With `consume`, which `inner` is only told of, what passes consumes; where no
+    window bounds matches either, `inner` is told of it every few rows."""
 
     hint = "a filter is asked of all matches without it: use a shorter WITHIN, or narrower conditions"
 
     def __init__(
         self,
-        inner: Evaluator,
+        inner: ConfigurationsEvaluator,
         checks: Sequence[Check],
         shown: Collection[str],
         schema: pa.Schema,
         consume: bool = False,
+        windowed: bool = False,
         counting: bool = False,
         limit: int | None = None,
     ) -> None:
-        super().__init__(inner, counting, limit)
+        super().__init__(inner, counting, limit, SMALL if consume and not windowed else LARGE)
+        self._told = inner
         self._checks = [_Prepared(check, inner.labels) for check in checks]
         names = sorted({item.name for check in checks for item in attributes(check.condition)})
         self._attributes = _Attributes(pa.schema([schema.field(name) for name in names]))
@@ -73,12 +77,14 @@ class Checked(Sifting):
             check.drop(candidates, self._attributes, passes)
         if self._consumption is not None:
             self._consumption.take(candidates, piece, relevant, passes)
+            self._told.use_up(self._consumption.rows)
         return self._projection.of(candidates.take(np.flatnonzero(passes)))
 
     def keep_lanes(self, lanes: Ints) -> None:
         super().keep_lanes(lanes)
         if self._consumption is not None:
             self._consumption.keep_lanes(lanes)
+            self._told.use_up(self._consumption.rows)
 
     @property
     def memory(self) -> int:
@@ -95,6 +101,7 @@ class Checked(Sifting):
         self._attributes.load(state)
         if self._consumption is not None:
             self._consumption.load(state)
+            self._told.use_up(self._consumption.rows)
 
 
 class _Attributes:
@@ -140,41 +147,19 @@ class _Attributes:
 
 
 class _Prepared:
-    """A check with, per name, the labels that have it."""
+    """A check with its condition over columns, one for each attribute that it reads of each name."""
 
     def __init__(self, check: Check, labels: Sequence[frozenset[str]]) -> None:
-        self._groups = [
-            [np.array([name in label for label in labels], np.bool_) for name in group]
-            for group in check.groups
-        ]
-        self._places = {name: k for k, name in enumerate(name for group in check.groups for name in group)}
+        self._choices = Choices(check, labels)
+        self._places = {name: k for k, (name, _) in enumerate(check.paths)}
         self._reads = list(dict.fromkeys((item.var, item.name) for item in attributes(check.condition)))
         self._condition = _over_columns(check.condition, self._reads)
 
     def drop(self, candidates: Found, known: _Attributes, passes: np.ndarray) -> None:
         """Sets `passes` to false for candidates with a choice of events for which the condition is not true."""
-        match_of = np.repeat(np.arange(len(candidates)), np.diff(candidates.offsets))
-        groups = [self._group(names, candidates.labels, match_of, len(candidates)) for names in self._groups]
-        choices = np.prod([counts for _, counts, _ in groups], axis=0)
-        ends = np.cumsum(choices)
-        begin = 0
-        while begin < len(candidates):
-            done = int(ends[begin - 1]) if begin else 0
-            end = max(begin + 1, int(np.searchsorted(ends, done + _MOST_CHOICES, side="right")))
-            matches, events = _chosen(groups, begin, end)
-            if len(matches):
-                failed = ~self._holds(candidates.rows[events], known)
-                passes[matches[failed]] = False
-            begin = end
-
-    @staticmethod
-    def _group(
-        names: Sequence[np.ndarray], labels: Labels, match_of: Ints, matches: int
-    ) -> tuple[Ints, Ints, Ints]:
-        """The events that go together, a row each; how many rows a match has, and where they begin."""
-        events = np.stack([np.flatnonzero(has[labels]) for has in names], axis=1)
-        counts = np.bincount(match_of[events[:, 0]], minlength=matches)
-        return events, counts, np.cumsum(counts) - counts
+        for matches, events in self._choices.of(candidates):
+            failed = ~self._holds(candidates.rows[events], known)
+            passes[matches[failed]] = False
 
     def _holds(self, rows: Ints, known: _Attributes) -> np.ndarray:
         """For each choice, [choice, name], whether the condition is true of its events: asked once of distinct ones."""
@@ -187,20 +172,6 @@ class _Prepared:
         )
         holds: np.ndarray = Columns(table).holds(self._condition)
         return holds[codes.reshape(-1)]
-
-
-def _chosen(groups: Sequence[tuple[Ints, Ints, Ints]], begin: int, end: int) -> tuple[Ints, Ints]:
-    """All choices of one row of each group, for the matches from `begin` to before `end`: match and events."""
-    matches = np.arange(begin, end)
-    chosen: list[Ints] = []
-    for events, counts, begins in groups:
-        times = counts[matches]
-        firsts = np.cumsum(times) - times
-        within = np.arange(int(times.sum())) - np.repeat(firsts, times)
-        chosen = [np.repeat(one, times, axis=0) for one in chosen]
-        chosen.append(events[np.repeat(begins[matches], times) + within])
-        matches = np.repeat(matches, times)
-    return matches, np.concatenate(chosen, axis=1)
 
 
 def _over_columns(expression: Expression, reads: Sequence[tuple[str | None, str]]) -> Condition:

@@ -16,26 +16,27 @@ from cepheid.matches.found import Found, Ints
 
 class Consumption:
     def __init__(self) -> None:
-        self._rows: Ints = np.zeros(0, np.int64)  # by lane, the last that was consumed, or -1
+        self.rows: Ints = np.zeros(0, np.int64)
+        """By lane, the last that was consumed, or -1."""
 
     def take(self, candidates: Found, piece: Events, relevant: Ints, passes: npt.NDArray[np.bool_]) -> None:
         """Sets `passes` to false for candidates that hold what was consumed; all end in `relevant` rows of a piece."""
         lane_of = piece.at(relevant - piece.first)[1]
         ends = candidates.rows[candidates.offsets[1:] - 1]
         lanes = lane_of[np.searchsorted(relevant, ends)]
-        more = max(0, int(lanes.max(initial=-1)) + 1 - len(self._rows))
-        self._rows = np.concatenate([self._rows, np.full(more, -1)])
-        consume(candidates.offsets, candidates.rows, lanes, self._rows, passes)
+        more = max(0, int(lanes.max(initial=-1)) + 1 - len(self.rows))
+        self.rows = np.concatenate([self.rows, np.full(more, -1)])
+        consume(candidates.offsets, candidates.rows, lanes, self.rows, passes)
 
     def keep_lanes(self, lanes: Ints) -> None:
-        self._rows = self._rows[lanes[lanes < len(self._rows)]]
+        self.rows = self.rows[lanes[lanes < len(self.rows)]]
 
     @property
     def memory(self) -> int:
-        return self._rows.nbytes
+        return self.rows.nbytes
 
     def save(self) -> dict[str, Ints]:
-        return {"consumed": self._rows}
+        return {"consumed": self.rows}
 
     def load(self, state: State) -> None:
-        self._rows = np.array(state["consumed"], np.int64)
+        self.rows = np.array(state["consumed"], np.int64)

@@ -31,7 +31,8 @@ _EVERY = Predicate(None, None)
 
 
 class ConfigurationsEvaluator:
-    """Runs a determinised register automaton for a query's window, CONSUME and partition."""
+    """Runs a determinised register automaton for a query's window, CONSUME and partition. With `forgets` it is told by
+    `use_up` what no later match may contain; where a window counts positions, that has to do."""
 
     def __init__(
         self,
@@ -40,6 +41,7 @@ class ConfigurationsEvaluator:
         schema: Schema,
         counting: bool = False,
         limit: int | None = None,
+        forgets: bool = False,
     ) -> None:
         self._automaton = automaton
         self.labels = automaton.labels
@@ -58,17 +60,19 @@ class ConfigurationsEvaluator:
         self._nested_by_position = np.array(by_position, np.bool_)
         remembers = bool(automaton.tests or automaton.windows)
         column = self._tests.record + 1 + any(by_position) if remembers else 0
-        windowed = query.window is not None
+        self._window = SlidingWindow(query.window)
+        self._windowed = bool(self._window) or forgets
+        self._forgets = forgets and not self._window.by_position
+        self._used: Ints = np.zeros(0, np.int64)
         self._tables = Tables(
             automaton,
             order,
-            Columns(column, windowed),
-            counting and windowed,
+            Columns(column, self._windowed),
+            counting and self._windowed,
             self._tests.equality,
             self._read,
         )
         self._store = Store(self._tables, self._tests, counting)
-        self._window = SlidingWindow(query.window)
         self._near = Nearness(query.window)
         self.positional = self._window.by_position or any(by_position)
         self._consume = query.consume
@@ -89,13 +93,13 @@ class ConfigurationsEvaluator:
             positions,
             positions if self._window.by_position else rows,
             classes,
-            self._window.edges(rows, positions, events.times, kept),
+            self._edges(rows, lanes, positions, events, kept),
             self._tests.of(events.table, kept),
             self._nested_edges(rows, positions, events, kept),
         )
         options = ConfigOptions(
-            bool(self._window),
-            self._window.by_position,
+            self._windowed,
+            self._window.by_position or self._forgets,
             self._counting,
             self._consume,
             events.report,
@@ -108,9 +112,20 @@ class ConfigurationsEvaluator:
         self._store.fit_lanes(1 if events.keyed is None else int(lanes.max()) + 1)
         found = self._store.run(batch, options)
         self._tests.raise_error()
-        if self._window:
+        if self._windowed:
             self._store.tidy(self._edge)
         return found
+
+    def use_up(self, rows: Ints) -> None:
+        """By lane, the last row that no later match may contain, or -1."""
+        self._used = rows
+
+    def _edges(self, rows: Ints, lanes: Ints, positions: Ints, events: Events, kept: Ints) -> Ints:
+        edges = self._window.edges(rows, positions, events.times, kept)
+        if self._forgets:
+            known = lanes < len(self._used)
+            edges[known] = np.maximum(edges[known], self._used[lanes[known]] + 1)
+        return edges
 
     def _notices(self) -> npt.NDArray[np.bool_]:
         """By class number, whether any state takes notice of it; there is room for all states from now on."""

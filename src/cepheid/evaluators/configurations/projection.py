@@ -11,7 +11,7 @@ from collections.abc import Collection, Sequence
 import numpy as np
 
 from cepheid.automata.srt_told import UNMARKED
-from cepheid.evaluators.configurations.sifting import Sifting
+from cepheid.evaluators.configurations.sifting import LARGE, Sifting
 from cepheid.evaluators.interface import Evaluator, Events
 from cepheid.kernels.match_hashes import hash_matches
 from cepheid.matches.found import LABEL, Found
@@ -52,7 +52,7 @@ class Projected(Sifting):
     def __init__(
         self, inner: Evaluator, shown: Collection[str], counting: bool = False, limit: int | None = None
     ) -> None:
-        super().__init__(inner, counting, limit)
+        super().__init__(inner, counting, limit, LARGE)
         self._projection = Projection(inner.labels, shown)
 
     @property

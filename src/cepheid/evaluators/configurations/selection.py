@@ -9,7 +9,7 @@ from __future__ import annotations
 import numpy as np
 
 from cepheid.algebra.nodes import Strategy
-from cepheid.evaluators.configurations.sifting import Sifting
+from cepheid.evaluators.configurations.sifting import LARGE, Sifting
 from cepheid.evaluators.interface import Evaluator, Events
 from cepheid.kernels.config_choose import LARGEST, LATEST, NEXT, choose
 from cepheid.matches.found import Found, Ints
@@ -23,7 +23,7 @@ class Selection(Sifting):
     def __init__(
         self, inner: Evaluator, strategy: Strategy, counting: bool = False, limit: int | None = None
     ) -> None:
-        super().__init__(inner, counting, limit)
+        super().__init__(inner, counting, limit, LARGE)
         self._how = HOW[strategy]
 
     def _sifted(self, candidates: Found, piece: Events) -> Found:

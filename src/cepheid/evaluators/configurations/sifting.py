@@ -7,7 +7,7 @@ and counts are of what is kept. All matches of a piece are held at once, so piec
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from typing import ClassVar
+from typing import ClassVar, NamedTuple
 
 import numpy as np
 
@@ -15,11 +15,20 @@ from cepheid.errors import CepheidError
 from cepheid.evaluators.interface import Evaluator, Events, State, part_of
 from cepheid.matches.found import Found, Ints, joined, nothing_found
 
-_MANY_EVENTS = 1 << 20  # in the matches of a piece, after which pieces get smaller
-_FIRST_ROWS = 1 << 10
-_FEWEST_ROWS = 1 << 4
-_MOST_ROWS = 1 << 15
 _INNER = "all:"
+
+
+class Sizes(NamedTuple):
+    """How many rows a piece has, and after how many events in its matches pieces get smaller."""
+
+    first: int
+    fewest: int
+    most: int
+    many_events: int
+
+
+LARGE = Sizes(1 << 10, 1 << 4, 1 << 15, 1 << 20)
+SMALL = Sizes(1 << 2, 1, 1 << 4, 1 << 12)
 
 
 class Sifting(ABC):
@@ -28,12 +37,13 @@ class Sifting(ABC):
     hint: ClassVar[str]
     """What helps where there is too much to look at: neither LIMIT nor `count` spares that."""
 
-    def __init__(self, inner: Evaluator, counting: bool, limit: int | None) -> None:
+    def __init__(self, inner: Evaluator, counting: bool, limit: int | None, sizes: Sizes) -> None:
         self._inner = inner
+        self._sizes = sizes
         self._counting = counting
         self._limit = None if counting else limit
         self._kept = 0
-        self._size = _FIRST_ROWS
+        self._size = sizes.first
         self.positional = inner.positional
         self.relevant: Ints = np.zeros(0, np.int64)
 
@@ -53,7 +63,7 @@ class Sifting(ABC):
             piece = events.part(at, at + self._size, report=is_wanted)
             candidates = self._candidates(piece)
             at += self._size
-            self._size = next_size(self._size, len(candidates.rows))
+            self._size = next_size(self._size, len(candidates.rows), self._sizes)
             relevant.append(self._inner.relevant)
             found.append(self._counted(self._sifted(candidates, piece)))
         self.relevant = np.concatenate([np.zeros(0, np.int64), *relevant])
@@ -98,12 +108,12 @@ class Sifting(ABC):
         self._inner.load(part_of(state, _INNER))
 
 
-def next_size(rows: int, events: int) -> int:
+def next_size(rows: int, events: int, sizes: Sizes) -> int:
     """How many rows to take next, after matches of so many events ended in so many rows.
 
-    >>> next_size(1024, events=10), next_size(1024, events=10_000_000)
+    >>> next_size(1024, 10, LARGE), next_size(1024, 10_000_000, LARGE)
     (2048, 128)
     """
-    if events > _MANY_EVENTS:
-        return max(_FEWEST_ROWS, rows // 8)
-    return min(_MOST_ROWS, 2 * rows) if 8 * events < _MANY_EVENTS else rows
+    if events > sizes.many_events:
+        return max(sizes.fewest, rows // 8)
+    return min(sizes.most, 2 * rows) if 8 * events < sizes.many_events else rows

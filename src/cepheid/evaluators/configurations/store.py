@@ -136,7 +136,7 @@ class Store:
             if status == DONE:
                 break
             edge = int(batch.edge[min(at, len(batch.edge) - 1)]) if options.windowed else NEVER
-            if options.by_position:
+            if options.by_lane:
                 edge = NEVER
             if status == MORE_HEAP:
                 self._make_room(edge)
