@@ -7,6 +7,7 @@ or the reason why the query needs more than that, as `explain` says it.
 from __future__ import annotations
 
 from dataclasses import replace
+from functools import lru_cache
 
 from cepheid.algebra.nodes import Filter, Query, Recognise, Strategy, walk
 from cepheid.algebra.variables import shown
@@ -21,15 +22,17 @@ from cepheid.automata.srt_trim import trim_srt
 from cepheid.errors import CepheidError
 
 
+@lru_cache(maxsize=16)
 def transducer_of(query: Query, rewritten: Query) -> SRT | str:
     """The automaton, its labels what the query as meant shows; or the reason why there is none. NXT, LAST and MAX are
-    no part of it: they choose among all that it accepts. Where extremes of sets make it too large, filters on sets are
-    checks."""
+    no part of it: they choose among all that it accepts. Where extremes of sets make it too large, or larger than can
+    be looked at beforehand, filters on sets are checks."""
     names = tuple(item.name for item in shown(query))
-    found = _transducer_or_reason(rewritten, names, extremes=True)
-    if isinstance(found, str) and any(isinstance(node, Filter) for node in walk(rewritten.pattern)):
-        checked = _transducer_or_reason(rewritten, names, extremes=False)
-        return found if isinstance(checked, str) else checked
+    found, is_whole = _transducer_or_reason(rewritten, names, extremes=True)
+    if not is_whole and any(isinstance(node, Filter) for node in walk(rewritten.pattern)):
+        checked, is_better = _transducer_or_reason(rewritten, names, extremes=False)
+        if is_better or (isinstance(found, str) and isinstance(checked, SRT)):
+            return checked
     return found
 
 
@@ -39,18 +42,19 @@ def tells_starts_apart(query: Query, srt: SRT) -> bool:
     return query.window is not None or (query.consume and bool(srt.checks))
 
 
-def _transducer_or_reason(query: Query, names: tuple[str, ...], extremes: bool) -> SRT | str:
+def _transducer_or_reason(query: Query, names: tuple[str, ...], extremes: bool) -> tuple[SRT | str, bool]:
+    """The automaton and whether all of its states have been met, or the reason why there is none."""
     try:
         whole = _transducer(query, names, extremes)
+        if not extremes and not whole.checks:
+            return "no filter on sets makes it large", False
         srt = replace(trim_srt(with_one_end(whole)), checks=whole.checks)
         automaton = register_automaton(srt, tells_starts_apart(query, srt))
-        if isinstance(automaton, RegisterDeterminiser):
-            _explore(automaton)
+        return srt, not isinstance(automaton, RegisterDeterminiser) or _explore(automaton)
     except CepheidError as error:
         if error.code not in ("too-large", "not-yet"):
             raise
-        return error.message
-    return srt
+        return error.message, False
 
 
 def _transducer(query: Query, names: tuple[str, ...], extremes: bool) -> SRT:
@@ -60,10 +64,10 @@ def _transducer(query: Query, names: tuple[str, ...], extremes: bool) -> SRT:
     return srt_of_pattern(query.pattern, names, strict, extremes)
 
 
-def _explore(automaton: RegisterDeterminiser) -> None:
+def _explore(automaton: RegisterDeterminiser) -> bool:
     """Meets the states that there can be of an automaton that is built where it is asked for, so that a query which
     needs more than fit is refused here and not by its data. Where the classes of events are too many for that, those
-    that satisfy one predicate have to do."""
+    that satisfy one predicate have to do. Says whether all that these lead to were met."""
     classes = possible_classes(automaton.predicates, MOST_STEPS)
     if classes is None:
         singles = (frozenset([number]) for number in range(len(automaton.predicates)))
@@ -73,3 +77,4 @@ def _explore(automaton: RegisterDeterminiser) -> None:
         for satisfied in classes:
             automaton.choices(state, satisfied)
         state += 1
+    return state == len(automaton)
