@@ -249,7 +249,7 @@ def test_events_that_no_candidate_holds_are_forgotten(monkeypatch: pytest.Monkey
 
 
 CUTS = st.lists(st.integers(0, 12), max_size=2)
-many = settings(max_examples=60, suppress_health_check=[HealthCheck.too_slow], print_blob=True)
+many = settings(max_examples=100, suppress_health_check=[HealthCheck.too_slow], print_blob=True)
 
 
 @many

@@ -27,17 +27,22 @@ from cepheid.errors import CepheidError
 def transducer_of(query: Query, rewritten: Query) -> SRT | str:
     """The automaton, its labels what the query as meant shows; or the reason why there is none. NXT, LAST and MAX are
     no part of it: they choose among all that it accepts. Where there is no bound on what it would have to remember, it
-    tells runs apart; where extremes of sets make it too large, filters on sets are checks."""
+    tells runs apart; where extremes of sets make it too large, or larger than can be looked at beforehand, filters on
+    sets are checks."""
     names = tuple(item.name for item in shown(query))
     has_filters = any(isinstance(node, Filter) for node in walk(rewritten.pattern))
-    reasons = []
+    some: list[SRT] = []
+    reasons: list[str] = []
     for extremes in (True, False) if has_filters else (True,):
         for tells in (False, True):
-            found = _transducer_or_reason(rewritten, names, extremes, tells)
-            if isinstance(found, SRT):
+            found, is_whole = _transducer_or_reason(rewritten, names, extremes, tells)
+            if isinstance(found, str):
+                reasons.append(found)
+            elif is_whole:
                 return found
-            reasons.append(found)
-    return reasons[0]
+            else:
+                some.append(found)
+    return some[0] if some else reasons[0]
 
 
 def _keeps_starts_apart(query: Query, srt: SRT) -> bool:
@@ -46,18 +51,21 @@ def _keeps_starts_apart(query: Query, srt: SRT) -> bool:
     return query.window is not None or (query.consume and bool(srt.checks))
 
 
-def _transducer_or_reason(query: Query, names: tuple[str, ...], extremes: bool, tells: bool) -> SRT | str:
+def _transducer_or_reason(
+    query: Query, names: tuple[str, ...], extremes: bool, tells: bool
+) -> tuple[SRT | str, bool]:
+    """The automaton and whether all of its states have been met, or the reason why there is none."""
     try:
         whole = _transducer(query, names, extremes)
+        if not extremes and not whole.checks:
+            return "no filter on sets makes it large", False
         srt = replace(trim_srt(with_one_end(whole)), checks=whole.checks, tells=tells)
         automaton = automaton_of_transducer(query, srt)
-        if isinstance(automaton, RegisterDeterminiser):
-            _explore(automaton)
+        return srt, not isinstance(automaton, RegisterDeterminiser) or _explore(automaton)
     except CepheidError as error:
         if error.code not in ("too-large", "not-yet"):
             raise
-        return error.message
-    return srt
+        return error.message, False
 
 
 def automaton_of_transducer(query: Query, srt: SRT) -> RegisterAutomaton:
@@ -73,10 +81,11 @@ def _transducer(query: Query, names: tuple[str, ...], extremes: bool) -> SRT:
     return srt_of_pattern(query.pattern, names, strict, extremes)
 
 
-def _explore(automaton: RegisterDeterminiser) -> None:
+def _explore(automaton: RegisterDeterminiser) -> bool:
     """Meets the states that there can be of an automaton that is built where it is asked for, so that a query which
     needs more than fit is refused here and not by its data. Events that satisfy as much as one can lead to most; those
-    that satisfy one predicate have to do where there are too many classes to know."""
+    that satisfy one predicate have to do where there are too many classes to know. Says whether all that these lead to
+    were met."""
     known = possible_classes(automaton.predicates, MOST_STEPS) or []
     largest = [satisfied for satisfied in known if not any(satisfied < other for other in known)]
     singles = (frozenset([number]) for number in range(len(automaton.predicates)))
@@ -86,3 +95,4 @@ def _explore(automaton: RegisterDeterminiser) -> None:
         for satisfied in classes:
             automaton.choices(state, satisfied)
         state += 1
+    return state == len(automaton)
