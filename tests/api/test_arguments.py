@@ -146,7 +146,7 @@ def test_explaining_with_data_or_its_schema_shows_the_plan() -> None:
         assert "reads: ts, type, v" in text
         assert "partitions: by type" in text
     assert "evaluator: configurations" in cepheid.explain(THEN + " FILTER x.v < y.v", EVENTS)
-    assert "evaluator: semantics" in cepheid.explain(THEN.replace(";", "ALL"), EVENTS)
+    assert "evaluator: compact" in cepheid.explain(THEN.replace(";", "ALL"), EVENTS)
     assert "`semantics` was asked for" in cepheid.explain(THEN, EVENTS, evaluator="semantics")
 
 
