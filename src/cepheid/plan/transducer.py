@@ -34,38 +34,33 @@ def transducer_of(query: Query, rewritten: Query) -> SRT | str:
     some: list[SRT] = []
     reasons: list[str] = []
     for extremes in (True, False) if has_filters else (True,):
-        for tells in (False, True):
-            found, is_whole = _transducer_or_reason(rewritten, names, extremes, tells)
-            if isinstance(found, str):
-                reasons.append(found)
-            elif is_whole:
-                return found
-            else:
-                some.append(found)
+        try:
+            plain = _transducer(rewritten, names, extremes)
+            if not extremes and not plain.checks:
+                break  # no filter on sets makes it large
+        except CepheidError as error:
+            reasons.append(_reason(error))
+            continue
+        for srt in (plain, replace(plain, tells=True)):
+            try:
+                if _is_met(automaton_of_transducer(rewritten, srt)):
+                    return srt
+                some.append(srt)
+            except CepheidError as error:
+                reasons.append(_reason(error))
     return some[0] if some else reasons[0]
+
+
+def _reason(error: CepheidError) -> str:
+    if error.code not in ("too-large", "not-yet"):
+        raise error
+    return error.message
 
 
 def _keeps_starts_apart(query: Query, srt: SRT) -> bool:
     """Whether partial matches are kept apart by where they began: for a window, and for CONSUME where only checks say
     what ended."""
     return query.window is not None or (query.consume and bool(srt.checks))
-
-
-def _transducer_or_reason(
-    query: Query, names: tuple[str, ...], extremes: bool, tells: bool
-) -> tuple[SRT | str, bool]:
-    """The automaton and whether all of its states have been met, or the reason why there is none."""
-    try:
-        whole = _transducer(query, names, extremes)
-        if not extremes and not whole.checks:
-            return "no filter on sets makes it large", False
-        srt = replace(trim_srt(with_one_end(whole)), checks=whole.checks, tells=tells)
-        automaton = automaton_of_transducer(query, srt)
-        return srt, not isinstance(automaton, RegisterDeterminiser) or _explore(automaton)
-    except CepheidError as error:
-        if error.code not in ("too-large", "not-yet"):
-            raise
-        return error.message, False
 
 
 def automaton_of_transducer(query: Query, srt: SRT) -> RegisterAutomaton:
@@ -76,9 +71,16 @@ def automaton_of_transducer(query: Query, srt: SRT) -> RegisterAutomaton:
 
 def _transducer(query: Query, names: tuple[str, ...], extremes: bool) -> SRT:
     if isinstance(query.pattern, Recognise):
-        return construct_srt(query.pattern.reading, names, query.window)
-    strict = query.strategy is Strategy.STRICT
-    return srt_of_pattern(query.pattern, names, strict, extremes)
+        whole = construct_srt(query.pattern.reading, names, query.window)
+    else:
+        strict = query.strategy is Strategy.STRICT
+        whole = srt_of_pattern(query.pattern, names, strict, extremes)
+    return replace(trim_srt(with_one_end(whole)), checks=whole.checks)
+
+
+def _is_met(automaton: RegisterAutomaton) -> bool:
+    """Whether all states that there can be have been met."""
+    return not isinstance(automaton, RegisterDeterminiser) or _explore(automaton)
 
 
 def _explore(automaton: RegisterDeterminiser) -> bool:
@@ -86,8 +88,10 @@ def _explore(automaton: RegisterDeterminiser) -> bool:
     needs more than fit is refused here and not by its data. Events that satisfy as much as one can lead to most; those
     that satisfy one predicate have to do where there are too many classes to know. Says whether all that these lead to
     were met."""
-    known = possible_classes(automaton.predicates, MOST_STEPS) or []
-    largest = [satisfied for satisfied in known if not any(satisfied < other for other in known)]
+    largest: list[frozenset[int]] = []
+    for satisfied in sorted(possible_classes(automaton.predicates, MOST_STEPS) or (), key=len, reverse=True):
+        if not any(satisfied < other for other in largest):
+            largest.append(satisfied)
     singles = (frozenset([number]) for number in range(len(automaton.predicates)))
     classes = list(dict.fromkeys([*largest, frozenset(), *singles]))
     state = 0

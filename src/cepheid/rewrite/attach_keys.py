@@ -41,6 +41,7 @@ class _OneKey(Ways[str | None]):
         variable: Mapping[str, str],
         register: Callable[[str], str],
     ) -> None:
+        super().__init__()
         self._keys = keys
         self._variable = variable
         self.gathered = frozenset(var for var, _ in keys if var is not None)

@@ -79,6 +79,7 @@ class _Met(Ways[frozenset[str]]):
     """Known are the names, of those asked about, that have had events."""
 
     def __init__(self, gathered: frozenset[str], singles: frozenset[str]) -> None:
+        super().__init__()
         self.gathered = gathered
         self._singles = singles
 
@@ -92,6 +93,7 @@ class _Marking(Ways[bool]):
     """Known is whether an event was met; after that nothing changes."""
 
     def __init__(self, marker: str) -> None:
+        super().__init__()
         self._marker = marker
 
     def _concerns(self, pattern: Pattern, known: bool) -> bool:

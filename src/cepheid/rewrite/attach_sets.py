@@ -104,6 +104,7 @@ def on_sets(
 
 class _OnSets(Ways[Known]):
     def __init__(self, condition: Condition, known: frozenset[str], register: Callable[[str], str]) -> None:
+        super().__init__()
         self._condition = condition
         self.gathered = sets_read(condition)
         self._plurals = tuple(sorted(self.gathered))
@@ -119,6 +120,7 @@ class _OnSets(Ways[Known]):
             if known.singles != self._singles and any(known.levels):
                 raise not_bound(self._condition)
         self._compared = {name: _compared(self._condition, name) for name in sorted(self._remembered)}
+        self.forget()
         ways = self.ways(pattern, self._start)
         return guarded(either(ways.values()) if ways else NOTHING, "attach")
 

@@ -23,6 +23,13 @@ class Ways(ABC, Generic[Known]):
 
     gathered: frozenset[str] = frozenset()
 
+    def __init__(self) -> None:
+        self._done: dict[tuple[Pattern, Known, frozenset[str]], dict[Known, Pattern]] = {}
+
+    def forget(self) -> None:
+        """For a pass that goes over patterns again and does otherwise."""
+        self._done.clear()
+
     @abstractmethod
     def _atom(self, atom: Atom, known: Known, inside: frozenset[str]) -> dict[Known, Pattern]:
         """The ways of one atom."""
@@ -35,6 +42,12 @@ class Ways(ABC, Generic[Known]):
         self, pattern: Pattern, known: Known, inside: frozenset[str] = frozenset()
     ) -> dict[Known, Pattern]:
         """The pattern from what is known before it, by what is known after it."""
+        asked = pattern, known, inside
+        if asked not in self._done:
+            self._done[asked] = self._ways(*asked)
+        return self._done[asked]
+
+    def _ways(self, pattern: Pattern, known: Known, inside: frozenset[str]) -> dict[Known, Pattern]:
         if not inside and not self._concerns(pattern, known):
             return {known: pattern}
         match pattern:
@@ -75,7 +88,7 @@ class Ways(ABC, Generic[Known]):
 
     def _any_number(self, body: Pattern, known: Known, inside: frozenset[str]) -> dict[Known, Pattern]:
         """Rounds that teach nothing, then one that does, and so on."""
-        ways = self.ways(body, known, inside)
+        ways = dict(self.ways(body, known, inside))
         same = ways.pop(known, None)
         stays = EMPTY if same is None or is_empty(same) else Repeat(same, 0, None)
         after = joined(Seq, {known: stays}, lambda _: ways)
