@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from cepheid.algebra.conditions import Condition, sets_read, variables
 from cepheid.algebra.nodes import Atom, Bind, Pattern
 from cepheid.rewrite.attach_atoms import not_bound
-from cepheid.rewrite.empty import either
+from cepheid.rewrite.empty import EMPTY, either
 from cepheid.rewrite.limits import guarded
 from cepheid.rewrite.ways import Ways
 
@@ -78,6 +78,7 @@ class _Met(Ways[frozenset[str]]):
     """Known are the names, of those asked about, that have had events."""
 
     def __init__(self, gathered: frozenset[str], singles: frozenset[str]) -> None:
+        super().__init__()
         self.gathered = gathered
         self._singles = singles
 
@@ -85,13 +86,14 @@ class _Met(Ways[frozenset[str]]):
         self, atom: Atom, known: frozenset[str], inside: frozenset[str]
     ) -> dict[frozenset[str], Pattern]:
         own = {atom.var} if atom.var in self._singles else frozenset[str]()
-        return {known | inside | own: atom}
+        return {known | inside | own: EMPTY}
 
 
 class _Marking(Ways[bool]):
     """Known is whether an event was met; after that nothing changes."""
 
     def __init__(self, marker: str) -> None:
+        super().__init__()
         self._marker = marker
 
     def _concerns(self, pattern: Pattern, known: bool) -> bool:

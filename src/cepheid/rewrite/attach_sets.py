@@ -34,7 +34,7 @@ from cepheid.algebra.conditions import (
 from cepheid.algebra.conditions import rebuild as rebuild_condition
 from cepheid.algebra.nodes import Atom, Bind, Or, Pattern, walk
 from cepheid.rewrite.attach_atoms import not_bound, restricted
-from cepheid.rewrite.empty import either
+from cepheid.rewrite.empty import EMPTY, either
 from cepheid.rewrite.limits import guarded
 from cepheid.rewrite.ways import Ways, merged
 
@@ -103,6 +103,7 @@ def on_sets(
 
 class _OnSets(Ways[Known]):
     def __init__(self, condition: Condition, known: frozenset[str], register: Callable[[str], str]) -> None:
+        super().__init__()
         self._condition = condition
         self.gathered = sets_read(condition)
         self._plurals = tuple(sorted(self.gathered))
@@ -118,6 +119,7 @@ class _OnSets(Ways[Known]):
             if known.singles != self._singles and any(known.levels):
                 raise not_bound(self._condition)
         self._compared = {name: _compared(self._condition, name) for name in sorted(self._remembered)}
+        self._found.clear()
         ways = self.ways(pattern, self._start)
         return guarded(either(ways.values()) if ways else _NOTHING, "attach")
 
@@ -133,10 +135,12 @@ class _OnSets(Ways[Known]):
         tests = self._tests(own, inside, known)
         if FALSE in tests:
             return {}
-        tested = atom
-        for test in tests:
-            tested = restricted(tested, test)
-        ways: dict[Known, Pattern] = {replace(known, singles=known.singles | own): tested}
+        tested: Pattern = EMPTY
+        if self._compared is not None:
+            tested = atom
+            for test in tests:
+                tested = restricted(tested, test)
+        ways = {replace(known, singles=known.singles | own): tested}
         for number, plural in enumerate(self._plurals):
             if plural in inside:
                 ways = merged(self._noted(number, part, then) for then, part in ways.items())

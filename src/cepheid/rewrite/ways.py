@@ -14,6 +14,7 @@ from typing import Generic, TypeVar
 
 from cepheid.algebra.nodes import Atom, Bind, Or, Pattern, Repeat, Seq, StrictSeq
 from cepheid.rewrite.empty import EMPTY, either, is_empty
+from cepheid.rewrite.limits import guarded
 
 Known = TypeVar("Known", bound=Hashable)
 
@@ -23,9 +24,13 @@ class Ways(ABC, Generic[Known]):
 
     gathered: frozenset[str] = frozenset()
 
+    def __init__(self) -> None:
+        self._found: dict[Hashable, dict[Known, Pattern]] = {}
+        """By the identity of a pattern: rounds come to the same one with the same known in many ways."""
+
     @abstractmethod
     def _atom(self, atom: Atom, known: Known, inside: frozenset[str]) -> dict[Known, Pattern]:
-        """The ways of one atom."""
+        """The ways of one atom. Who only wants to know what can be known gives ε for all of them."""
 
     def _concerns(self, pattern: Pattern, known: Known) -> bool:
         """Whether a pattern outside of the sets, after what is known, changes anything, or is changed."""
@@ -37,6 +42,12 @@ class Ways(ABC, Generic[Known]):
         """The pattern from what is known before it, by what is known after it."""
         if not inside and not self._concerns(pattern, known):
             return {known: pattern}
+        key = (id(pattern), known, inside)
+        if key not in self._found:
+            self._found[key] = self._ways(pattern, known, inside)
+        return self._found[key]
+
+    def _ways(self, pattern: Pattern, known: Known, inside: frozenset[str]) -> dict[Known, Pattern]:
         match pattern:
             case Atom():
                 return self._atom(pattern, known, inside)
@@ -66,6 +77,14 @@ class Ways(ABC, Generic[Known]):
             return {known: EMPTY}
         if not inside and not self._concerns(body, known):
             return {known: Repeat(body, lo, hi)}
+        key = (id(body), lo, hi, known, inside)
+        if key not in self._found:
+            self._found[key] = self._more_rounds(body, lo, hi, known, inside)
+        return self._found[key]
+
+    def _more_rounds(
+        self, body: Pattern, lo: int, hi: int | None, known: Known, inside: frozenset[str]
+    ) -> dict[Known, Pattern]:
         if lo == 0 and hi is None:
             return self._any_number(body, known, inside)
         left = (max(lo - 1, 0), None if hi is None else hi - 1)
@@ -75,7 +94,7 @@ class Ways(ABC, Generic[Known]):
 
     def _any_number(self, body: Pattern, known: Known, inside: frozenset[str]) -> dict[Known, Pattern]:
         """Rounds that teach nothing, then one that does, and so on."""
-        ways = self.ways(body, known, inside)
+        ways = dict(self.ways(body, known, inside))
         same = ways.pop(known, None)
         stays = EMPTY if same is None or is_empty(same) else Repeat(same, 0, None)
         after = joined(Seq, {known: stays}, lambda _: ways)
@@ -111,6 +130,11 @@ def merged(several: Iterable[dict[Known, Pattern]]) -> dict[Known, Pattern]:
     for ways in several:
         for known, pattern in ways.items():
             found.setdefault(known, []).append(pattern)
-    return {
-        known: patterns[0] if len(patterns) == 1 else either(patterns) for known, patterns in found.items()
-    }
+    return {known: _either(patterns) for known, patterns in found.items()}
+
+
+def _either(patterns: list[Pattern]) -> Pattern:
+    """The choice; patterns that are too large are not compared."""
+    if len(patterns) == 1:
+        return patterns[0]
+    return either(guarded(pattern, "attach") for pattern in patterns)
