@@ -181,6 +181,23 @@ def test_what_is_not_reported_consumes() -> None:
         assert engine.counted == 1 if counting else found["positions"].to_pylist() == [[3, 4]]
 
 
+@pytest.mark.parametrize(
+    "formula",
+    [
+        "(A AS a ; (A IN X){2,} ; ((A AS b ; ((A IN Y OR A) ; (A IN Z OR B) ; (A IN U)? FILTER b.v >= Z.v + Y.v){2,}"
+        " ; (B AS c ; A AS d ; A AS e FILTER a.v >= c.v){1,2} FILTER b.v + U.v <= Y.v FILTER b.v < Z.v OR b.id > 1)"
+        " OR A)* FILTER X.v + a.v = Z.v FILTER z.v = Y.v + Z.v){0,3} ; B AS z FILTER U.id >= Y.id + 1",
+        "(A+ IN X FILTER X.w = z.w) ; B AS z ; (((A IN X OR A) ; A AS a ; ((A IN Y)+ ; ((A IN Z)* ; B AS b"
+        " FILTER b.v <> a.v FILTER b.v + a.v >= z.v){2,} ; (A IN U)+ FILTER NOT Z.v + a.v <= U.v){1,2}"
+        " FILTER NOT Z.w >= Y.w) OR A){2,} FILTER Z.w <> U.w",
+    ],
+)
+def test_what_has_many_ways_through_rounds_is_planned_in_a_moment(formula: str) -> None:
+    """One by one these ways would take hours."""
+    query = cepheid.query(f"SELECT * FROM s WHERE {formula} WITHIN 3")
+    assert query.engine(ABC.schema).plan.evaluator == "configurations"
+
+
 def test_a_match_that_passes_in_two_ways_is_one() -> None:
     """Which of the two As is a round that is compared does not show."""
     query = "SELECT * FROM s WHERE ((A AS x FILTER x.v <> z.v) OR A AS x)+ ; C AS z"

@@ -14,7 +14,7 @@ from cepheid.algebra.conditions import Condition, sets_read, variables
 from cepheid.algebra.nodes import Atom, Bind, Pattern
 from cepheid.algebra.variables import names_of
 from cepheid.rewrite.attach_atoms import not_bound
-from cepheid.rewrite.empty import either
+from cepheid.rewrite.empty import EMPTY, either
 from cepheid.rewrite.limits import guarded
 from cepheid.rewrite.ways import Ways
 
@@ -86,7 +86,7 @@ class _Met(Ways[frozenset[str]]):
     def _atom(
         self, atom: Atom, known: frozenset[str], inside: frozenset[str]
     ) -> dict[frozenset[str], Pattern]:
-        return {known | inside | (names_of(atom) & self._singles): atom}
+        return {known | inside | (names_of(atom) & self._singles): EMPTY}
 
 
 class _Marking(Ways[bool]):

@@ -35,7 +35,7 @@ from cepheid.algebra.conditions import rebuild as rebuild_condition
 from cepheid.algebra.nodes import Atom, Bind, Or, Pattern, walk
 from cepheid.algebra.variables import names_of
 from cepheid.rewrite.attach_atoms import not_bound, restricted
-from cepheid.rewrite.empty import NOTHING, either
+from cepheid.rewrite.empty import EMPTY, NOTHING, either
 from cepheid.rewrite.limits import guarded
 from cepheid.rewrite.ways import Ways, merged
 
@@ -120,7 +120,7 @@ class _OnSets(Ways[Known]):
             if known.singles != self._singles and any(known.levels):
                 raise not_bound(self._condition)
         self._compared = {name: _compared(self._condition, name) for name in sorted(self._remembered)}
-        self.forget()
+        self._found.clear()
         ways = self.ways(pattern, self._start)
         return guarded(either(ways.values()) if ways else NOTHING, "attach")
 
@@ -136,10 +136,12 @@ class _OnSets(Ways[Known]):
         tests = self._tests(own, inside, known)
         if FALSE in tests:
             return {}
-        tested = atom
-        for test in tests:
-            tested = restricted(tested, test)
-        ways: dict[Known, Pattern] = {replace(known, singles=known.singles | own): tested}
+        tested: Pattern = EMPTY
+        if self._compared is not None:
+            tested = atom
+            for test in tests:
+                tested = restricted(tested, test)
+        ways = {replace(known, singles=known.singles | own): tested}
         for number, plural in enumerate(self._plurals):
             if plural in inside:
                 ways = merged(self._noted(number, part, then) for then, part in ways.items())

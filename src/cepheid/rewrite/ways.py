@@ -14,6 +14,7 @@ from typing import Generic, TypeVar
 
 from cepheid.algebra.nodes import Atom, Bind, Or, Pattern, Repeat, Seq, StrictSeq
 from cepheid.rewrite.empty import EMPTY, either, is_empty
+from cepheid.rewrite.limits import guarded
 
 Known = TypeVar("Known", bound=Hashable)
 
@@ -24,15 +25,12 @@ class Ways(ABC, Generic[Known]):
     gathered: frozenset[str] = frozenset()
 
     def __init__(self) -> None:
-        self._done: dict[tuple[Pattern, Known, frozenset[str]], dict[Known, Pattern]] = {}
-
-    def forget(self) -> None:
-        """For a pass that goes over patterns again and does otherwise."""
-        self._done.clear()
+        self._found: dict[Hashable, dict[Known, Pattern]] = {}
+        """What was worked out: rounds come to the same pattern with the same known in many ways."""
 
     @abstractmethod
     def _atom(self, atom: Atom, known: Known, inside: frozenset[str]) -> dict[Known, Pattern]:
-        """The ways of one atom."""
+        """The ways of one atom. Who only wants to know what can be known gives ε for all of them."""
 
     def _concerns(self, pattern: Pattern, known: Known) -> bool:
         """Whether a pattern outside of the sets, after what is known, changes anything, or is changed."""
@@ -42,14 +40,14 @@ class Ways(ABC, Generic[Known]):
         self, pattern: Pattern, known: Known, inside: frozenset[str] = frozenset()
     ) -> dict[Known, Pattern]:
         """The pattern from what is known before it, by what is known after it."""
-        asked = pattern, known, inside
-        if asked not in self._done:
-            self._done[asked] = self._ways(*asked)
-        return self._done[asked]
-
-    def _ways(self, pattern: Pattern, known: Known, inside: frozenset[str]) -> dict[Known, Pattern]:
         if not inside and not self._concerns(pattern, known):
             return {known: pattern}
+        key = (pattern, known, inside)
+        if key not in self._found:
+            self._found[key] = self._ways(pattern, known, inside)
+        return self._found[key]
+
+    def _ways(self, pattern: Pattern, known: Known, inside: frozenset[str]) -> dict[Known, Pattern]:
         match pattern:
             case Atom():
                 return self._atom(pattern, known, inside)
@@ -79,6 +77,14 @@ class Ways(ABC, Generic[Known]):
             return {known: EMPTY}
         if not inside and not self._concerns(body, known):
             return {known: Repeat(body, lo, hi)}
+        key = (body, lo, hi, known, inside)
+        if key not in self._found:
+            self._found[key] = self._more_rounds(body, lo, hi, known, inside)
+        return self._found[key]
+
+    def _more_rounds(
+        self, body: Pattern, lo: int, hi: int | None, known: Known, inside: frozenset[str]
+    ) -> dict[Known, Pattern]:
         if lo == 0 and hi is None:
             return self._any_number(body, known, inside)
         left = (max(lo - 1, 0), None if hi is None else hi - 1)
@@ -124,6 +130,11 @@ def merged(several: Iterable[dict[Known, Pattern]]) -> dict[Known, Pattern]:
     for ways in several:
         for known, pattern in ways.items():
             found.setdefault(known, []).append(pattern)
-    return {
-        known: patterns[0] if len(patterns) == 1 else either(patterns) for known, patterns in found.items()
-    }
+    return {known: _either(patterns) for known, patterns in found.items()}
+
+
+def _either(patterns: list[Pattern]) -> Pattern:
+    """The choice; patterns that are too large are not compared."""
+    if len(patterns) == 1:
+        return patterns[0]
+    return either(guarded(pattern, "attach") for pattern in patterns)
