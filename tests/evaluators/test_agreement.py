@@ -76,7 +76,7 @@ def test_the_semantics_evaluator_is_the_oracle_in_batches(case: Case, cuts: list
     assert difference is None, difference
 
 
-@some
+@settings(many, max_examples=50)
 @given(case=cases(SETS), cuts=CUTS)
 def test_sets_and_part_by_are_the_oracle_in_batches(case: Case, cuts: list[int]) -> None:
     difference = differences(case, within(case, cuts), evaluator="auto", saved=True)

@@ -50,10 +50,10 @@ def test_a_limit_counts_matches_and_not_the_ways_to_have_them() -> None:
 
 def test_random_expressions_that_tell_are_the_oracle() -> None:
     told = 0
-    for seed in range(500):
+    for seed in range(200):
         case = seeded_sremo(seed)
         plan = plan_of(case, "configurations") if is_taken(case, "configurations") else None
         if plan is not None and plan.transducer is not None and plan.transducer.tells:
             assert differences(case, [3], "configurations", saved=told % 5 == 0) is None, seed
             told += 1
-    assert told > 8
+    assert told > 3

@@ -69,11 +69,11 @@ def test_null_and_nan_are_keys(strategy: str) -> None:
 
 def test_random_parts_in_any_order_are_the_oracle() -> None:
     taken = matched = 0
-    for seed in range(150):
+    for seed in range(60):
         case = seeded_mixed(seed)
         if is_taken(case, "configurations"):
             assert differences(case, [6], "configurations", saved=seed % 10 == 0) is None, seed
             taken += 1
             matched += bool(expected(case))
-    assert taken > 135
-    assert matched > 30
+    assert taken > 54
+    assert matched > 12
