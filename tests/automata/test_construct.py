@@ -15,6 +15,7 @@ from cepheid.automata.construct import construct
 from cepheid.automata.trim import trim
 from cepheid.errors import CepheidError
 from cepheid.rewrite.rules import rewrite
+from cepheid.rewrite.safe import make_safe
 from cepheid.rewrite.unary import is_unary
 from cepheid.rewrite.unsatisfiable import UnsatisfiableError
 from cepheid.semantics.stream import Event
@@ -99,6 +100,18 @@ def test_random_patterns_mean_what_the_oracle_says(case: generators.Case) -> Non
 @given(generators.cases(generators.Limits(nary=False, events=8, sets=True, any_order=70)))
 def test_random_parts_in_any_order_mean_what_the_oracle_says(case: generators.Case) -> None:
     _check_random(case)
+
+
+def test_an_event_of_a_named_and_an_unnamed_part_is_shown_under_both() -> None:
+    automaton = construct(All(A, Atom("A")), ("x", "A"))
+    assert frozenset({"x", "A"}) in automaton.labels
+    found = by_oracle(All(A, Atom("A")), events("AA"), ("x", "A"))
+    assert by_automaton(automaton, events("AA")) == found
+
+
+def test_a_variable_of_one_part_is_not_bound_again_after_both() -> None:
+    again = Atom("A", "x")
+    assert make_safe(Seq(All(Or(A, B), C), again)) == Seq(All(B, C), again)
 
 
 def test_parts_in_any_order_have_a_state_for_each_set_of_those_that_were() -> None:

@@ -10,6 +10,7 @@ from agreement import differences, expected, is_taken
 from cepheid.algebra.conditions import Attribute
 from cepheid.algebra.nodes import Atom, Bind, Or, PartBy, Pattern, Repeat, Seq
 from cepheid.algebra.same import same_key
+from cepheid.kernels.tests import NULL_WORD
 from cepheid.rewrite.attach_keys import with_one_key
 from cepheid.rewrite.empty import EMPTY
 from comparing import seeded_mixed
@@ -65,6 +66,20 @@ def test_null_and_nan_are_keys(strategy: str) -> None:
     assert found["configurations"] == found["semantics"]
     if strategy == "":
         assert {(0, 4), (2, 5), (3, 6)} == {tuple(match[:2]) for match in found["configurations"]}
+
+
+def test_keys_of_different_types_are_compared_by_value() -> None:
+    table = pa.table({"type": ["A", "B", "B"], "ts": range(3), "k": [1, 2, 3], "m": [0.0, 1.0, 2.0]})
+    query = "SELECT MAX * FROM s WHERE A AS x ; B AS y PART-BY [x.k, y.m]"
+    assert "evaluator: configurations" in cepheid.explain(query, table)
+    assert cepheid.match(table, query, positions=True)["positions"].to_pylist() == [[0, 1]]
+
+
+def test_a_number_that_stands_for_null_is_refused_as_a_key() -> None:
+    keys, others = pa.array([None, 1], pa.int64()), pa.array([0, NULL_WORD], pa.int64())
+    table = pa.table({"type": ["A", "B"], "ts": range(2), "k": keys, "m": others})
+    with pytest.raises(cepheid.CepheidError, match="cannot be compared"):
+        cepheid.match(table, "SELECT MAX * FROM s WHERE A AS x ; B AS y PART-BY [x.k, y.m]")
 
 
 def test_random_parts_in_any_order_are_the_oracle() -> None:
