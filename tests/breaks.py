@@ -7,6 +7,7 @@ A break replaces a short text inside one function of one file (an empty function
 from __future__ import annotations
 
 from breaking import Break
+from breaks_of_counts import COUNTED
 from breaks_of_streams import STREAMS
 from breaks_of_transducers import TRANSDUCERS
 
@@ -1848,6 +1849,7 @@ BREAKS: tuple[Break, ...] = (
     *CHAINS,
     *N_ARY,
     *TRANSDUCERS,
+    *COUNTED,
     *STREAMS,
     *ON_SPARK,
     Break(

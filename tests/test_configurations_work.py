@@ -11,9 +11,11 @@ import pytest
 
 import cepheid
 from cepheid.engine import Engine
+from cepheid.evaluators.configurations.counts import Counts
 from cepheid.evaluators.configurations.evaluator import ConfigurationsEvaluator
 from cepheid.evaluators.configurations.store import Store
 from cepheid.kernels.config_shape import L_SLOTS, N_WORDS
+from cepheid.kernels.count_shape import C_HI, C_LO, C_SLOTS
 
 SEQUENCE = "SELECT * FROM s WHERE (A AS x ; B AS y ; C AS z) FILTER x.v < z.v"
 KLEENE = "SELECT * FROM s WHERE (A AS x ; (B AS y)+ ; C AS z) FILTER x.v < z.v"
@@ -41,8 +43,11 @@ def engine_for(text: str, counting: bool = True) -> tuple[Engine, Configurations
 
 
 def slots(evaluator: ConfigurationsEvaluator) -> int:
-    """How many sets of partial matches are kept apart, in all lanes."""
-    return int(evaluator._store._lanes[:, L_SLOTS].sum())
+    """How many sets of partial matches are kept apart, in all lanes; a start is one."""
+    lanes = evaluator._store._lanes
+    if isinstance(evaluator._store, Counts):
+        return int((lanes[:, C_HI] - lanes[:, C_LO] + lanes[:, C_SLOTS]).sum())
+    return int(lanes[:, L_SLOTS].sum())
 
 
 def held(evaluator: ConfigurationsEvaluator) -> int:
@@ -66,13 +71,14 @@ def test_what_no_match_can_reach_never_enters_the_loop(
     query: str, clauses: str, counting: bool, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     batches: list[Any] = []
-    run = Store.run
+    runs = {kind: kind.run for kind in (Store, Counts)}
 
-    def looked_at(store: Store, batch: Any, options: Any) -> Any:
+    def looked_at(store: Store | Counts, batch: Any, options: Any) -> Any:
         batches.append(batch)
-        return run(store, batch, options)
+        return runs[type(store)](store, batch, options)
 
-    monkeypatch.setattr(Store, "run", looked_at)
+    for kind in runs:
+        monkeypatch.setattr(kind, "run", looked_at)
     types = "".join(np.random.default_rng(3).choice(list("ABC" + "D" * 97), 4_000))
     engine, _ = engine_for(f"{query} {clauses}", counting)
     engine.push(stream(types, keys=5))
@@ -169,3 +175,14 @@ def test_a_vector_of_starts_is_one_per_value() -> None:
     values = np.random.default_rng(4).integers(0, 7, 3_000).tolist()
     engine.push(stream("CCA" * 1_000, values))
     assert slots(evaluator) == 2_000 + 7
+
+
+@pytest.mark.parametrize(
+    "query", ["[type = 'A'] > r . [v > r.v]", "@([type = 'A'] > r, [type = 'B' AND v > r.v])"]
+)
+def test_starts_that_hold_nothing_any_more_are_not_kept(query: str) -> None:
+    engine, evaluator = engine_for(f"{query} WITHIN 100000")
+    assert isinstance(evaluator._store, Counts)
+    engine.push(stream("AB" * 1_000, list(range(2_000))))
+    assert engine.counted >= 1_000
+    assert slots(evaluator) <= 2

@@ -30,13 +30,8 @@ from cepheid.kernels.config_shape import (
     R_WORDS,
     S_ORDINAL,
     S_START,
-    W_AT,
-    W_BITS,
-    W_STARTS,
-    W_STATES,
 )
-from cepheid.kernels.config_vectors import make_exact
-from cepheid.kernels.numbers import BITS, widen
+from cepheid.kernels.numbers import widen
 
 
 @compiled
@@ -76,40 +71,7 @@ def measure(heap, lanes, kept, layout, new, edge):
             block = L_BLOCKS + region * B_WORDS
             alive = _alive(heap, lanes, lane, block, layout.size[region], border)
             words += room_for(alive) * new.size[region]
-            if layout.vectors and region > 0:
-                first = _first_alive(heap, lanes, lane, border)
-                for k in range(lanes[lane, block + B_COUNT]):
-                    slot = lanes[lane, block + B_AT] + k * layout.size[region]
-                    starts = heap[slot + layout.numbers[region] + W_STARTS]
-                    starts = max(0, min(starts, heap[slot + S_ORDINAL] + starts - first))
-                    words += starts * new.states[region] * new.words
     return words
-
-
-@compiled
-def _copy_vectors(heap, source, out_heap, target, first, region, layout, new, top):
-    """Copies a slot's vectors, from the first start that lives: the words used after."""
-    old, other = source + layout.numbers[region], target + new.numbers[region]
-    make_exact(heap, old, layout.states[region], layout.words)
-    skipped = max(0, first - heap[source + S_ORDINAL])
-    starts = heap[old + W_STARTS] - skipped
-    out_heap[target + S_ORDINAL] = heap[source + S_ORDINAL] + skipped
-    out_heap[other + W_AT] = top
-    out_heap[other + W_STARTS] = starts
-    out_heap[other + W_BITS] = heap[old + W_BITS] if layout.words == new.words else BITS + 1
-    out_heap[other + W_STATES] = heap[old + W_STATES]
-    for state in range(layout.states[region]):
-        for start in range(starts):
-            one = heap[old + W_AT] + (state * heap[old + W_STARTS] + skipped + start) * layout.words
-            two = top + (state * starts + start) * new.words
-            if layout.words == new.words:
-                for w in range(new.words):
-                    out_heap[two + w] = heap[one + w]
-            else:
-                widen(heap, one, layout.words, out_heap, two, new.words)
-    for w in range(layout.states[region] * starts * new.words, new.states[region] * starts * new.words):
-        out_heap[top + w] = 0
-    return top + new.states[region] * starts * new.words
 
 
 @compiled
@@ -149,9 +111,6 @@ def copy(heap, lanes, kept, layout, new, edge, out_heap, out_lanes):
                     out_heap[target + w] = heap[source + w]
                 for w in range(numbers, new_size):
                     out_heap[target + w] = 0
-                if layout.vectors and region > 0:
-                    count += 1
-                    continue
                 for state in range(layout.states[region]):
                     one = source + numbers + state * layout.words
                     other = target + numbers + state * new.words
@@ -169,14 +128,6 @@ def copy(heap, lanes, kept, layout, new, edge, out_heap, out_lanes):
             out_lanes[number, block + B_COUNT] = count
             out_lanes[number, L_SLOTS] += count
             top += room_for(count) * new_size
-            if layout.vectors and region > 0:
-                count = 0
-                for k in range(lanes[lane, block + B_COUNT]):
-                    source = lanes[lane, block + B_AT] + k * size
-                    if heap[source + S_START] >= border:
-                        target = out_lanes[number, block + B_AT] + count * new_size
-                        top = _copy_vectors(heap, source, out_heap, target, lo, region, layout, new, top)
-                        count += 1
     return top
 
 

@@ -11,39 +11,11 @@ from cepheid.kernels.config_shape import (
     B_COUNT,
     B_WORDS,
     L_BLOCKS,
-    L_RING,
-    L_RING_CAP,
     L_ROOT,
-    R_START,
-    R_WORDS,
     S_NEXT,
-    S_ORDINAL,
     S_START,
-    W_STARTS,
-    W_STATES,
 )
-from cepheid.kernels.config_vectors import add_all, first_alive, make_room, vector_at
 from cepheid.kernels.numbers import add, is_zero
-
-
-@inner_inlined
-def sum_vector(heap, lanes, lane, layout, slot, state, edge, out_sums):
-    """The number of a state's partial matches that began inside the window."""
-    region = layout.region[state]
-    vectors = slot + layout.numbers[region]
-    ring, cap = lanes[lane, L_RING], lanes[lane, L_RING_CAP]
-    first = first_alive(heap, lanes, lane, slot)
-    starts = heap[vectors + W_STARTS]
-    while (
-        first < starts
-        and heap[ring + (heap[slot + S_ORDINAL] + first & (cap - 1)) * R_WORDS + R_START] < edge
-    ):
-        first += 1
-    bits = 0
-    while starts >> bits != 0:
-        bits += 1
-    make_room(heap, vectors, layout.states[region], layout.words, bits - 8)
-    add_all(out_sums, heap, vector_at(heap, layout, slot, state, first), starts - first, layout.words)
 
 
 @inner_inlined
@@ -60,7 +32,6 @@ def ending(
     index,
     at,
     one,
-    sums,
     event_count,
     path,
     waiting,
@@ -89,10 +60,7 @@ def ending(
                     if state < 0:
                         break
                     value = slot + layout.value[state]
-                    if layout.vectors and region > 0:
-                        if heap[slot + layout.numbers[region] + W_STATES] >> layout.number[state] & 1 == 0:
-                            continue
-                    elif is_zero(heap, value, layout.words):
+                    if is_zero(heap, value, layout.words):
                         continue
                     choice = moves.choice[state, klass]
                     row = moves.row_first[choice] + bits_of(
@@ -100,12 +68,6 @@ def ending(
                     )
                     for mark in range(moves.mark_first[row], moves.mark_first[row + 1]):
                         if not moves.accepts[mark]:
-                            continue
-                        if layout.vectors and region > 0:
-                            sum_vector(heap, lanes, lane, layout, slot, state, edge, sums)
-                            if not is_zero(sums, 0, layout.words):
-                                matched = True
-                                add(event_count, 0, sums, 0, layout.words)
                             continue
                         matched = True
                         if options.counting:

@@ -6,14 +6,10 @@ import numpy as np
 
 from cepheid.kernels.compiled import inner, inner_inlined
 from cepheid.kernels.config_shape import (
-    B_AT,
-    B_COUNT,
-    B_WORDS,
     I_BLOCK,
     I_SLOT,
     I_WORD,
     I_WORDS,
-    L_BLOCKS,
     NOWHERE,
     S_NEXT,
 )
@@ -55,20 +51,16 @@ def enter(index, heap, block, word_at, slot, number):
 
 
 @inner
-def leave_all(index, heap, lane, lanes, layout, region):
-    """No slot of a region is found any more."""
-    at, word_at = lanes[lane, L_BLOCKS + region * B_WORDS + B_AT], layout.indexed[region]
-    block = lane * len(layout.size) + region + 1
-    for k in range(lanes[lane, L_BLOCKS + region * B_WORDS + B_COUNT]):
-        index[cell_of(index, block, heap[at + k * layout.size[region] + word_at]) + I_SLOT] = NOWHERE
+def leave_all(index, heap, block, word_at, at, count, size):
+    """None of the slots of a block is found any more."""
+    for k in range(count):
+        index[cell_of(index, block, heap[at + k * size + word_at]) + I_SLOT] = NOWHERE
 
 
 @inner
-def enter_all(index, heap, lane, lanes, layout, region):
-    """Enters all slots of a region: how many cells were taken."""
-    at, word_at = lanes[lane, L_BLOCKS + region * B_WORDS + B_AT], layout.indexed[region]
-    block = lane * len(layout.size) + region + 1
+def enter_all(index, heap, block, word_at, at, count, size):
+    """Enters the slots of a block: how many cells were taken."""
     taken = 0
-    for k in range(lanes[lane, L_BLOCKS + region * B_WORDS + B_COUNT]):
-        taken += enter(index, heap, block, word_at, at + k * layout.size[region], k)
+    for k in range(count):
+        taken += enter(index, heap, block, word_at, at + k * size, k)
     return taken

@@ -31,13 +31,7 @@ from cepheid.kernels.config_shape import (
     S_CELL,
     S_KIND,
     S_ORDINAL,
-    S_START,
-    W_AT,
-    W_BITS,
-    W_STARTS,
-    W_STATES,
 )
-from cepheid.kernels.config_vectors import add_vector, first_alive, make_room, vector_in
 from cepheid.kernels.hashing import mix
 from cepheid.kernels.numbers import add
 
@@ -53,11 +47,11 @@ def node(nodes, meta, event, before, other):
 
 
 @inner_inlined
-def hash_of(heap, layout, slot):
-    """Of all that tells a slot apart."""
+def hash_of(heap, layout, slot, by_start):
+    """Of all that tells a slot apart; `by_start`: also how its partial matches began."""
     kind = heap[slot + S_KIND]
     key = mix(np.uint64(kind + 1))
-    if not layout.vectors:
+    if by_start:
         key = mix(key ^ np.uint64(heap[slot + S_ORDINAL]))
     for j in range(layout.keys.shape[1]):
         if layout.keys[kind, j] < 0:
@@ -67,12 +61,12 @@ def hash_of(heap, layout, slot):
 
 
 @inner_inlined
-def agree(heap, layout, one, two):
+def agree(heap, layout, one, two, by_start):
     """Whether nothing later can tell two slots apart."""
     kind = heap[one + S_KIND]
     if kind != heap[two + S_KIND]:
         return False
-    if not layout.vectors and heap[one + S_ORDINAL] != heap[two + S_ORDINAL]:
+    if by_start and heap[one + S_ORDINAL] != heap[two + S_ORDINAL]:
         return False
     for j in range(layout.keys.shape[1]):
         at = layout.keys[kind, j]
@@ -91,9 +85,9 @@ def now_at(index, heap, slot, number):
 
 
 @inner
-def make_known(index, heap, layout, block, slot, number):
+def make_known(index, heap, layout, block, slot, number, by_start):
     """Enters a slot that agrees with none, under all that tells it apart: how many cells were taken."""
-    word = hash_of(heap, layout, slot)
+    word = hash_of(heap, layout, slot, by_start)
     cell = cell_of(index, -block, word)
     taken = 0
     if index[cell + I_BLOCK] == 0:
@@ -106,30 +100,6 @@ def make_known(index, heap, layout, block, slot, number):
         index[cell + I_SLOT] = number
         heap[slot + S_CELL] = cell
     return taken
-
-
-@inner
-def unite_vectors(heap, lanes, lane, layout, region, older, newer):
-    """The older slot gets the vectors of the newer, which has all starts, and what it held itself: whether a number has
-    become large."""
-    words, states = layout.words, layout.states[region]
-    ours, theirs = older + layout.numbers[region], newer + layout.numbers[region]
-    large = make_room(heap, ours, states, words, 1)
-    large |= make_room(heap, theirs, states, words, 1)
-    first = first_alive(heap, lanes, lane, older)
-    start = heap[older + S_ORDINAL] + first - heap[newer + S_ORDINAL]
-    count = heap[ours + W_STARTS] - first
-    for state in range(states):
-        if heap[ours + W_STATES] >> state & 1 and count > 0:
-            target = vector_in(heap, layout, theirs, state, start)
-            add_vector(heap, target, vector_in(heap, layout, ours, state, first), count * words)
-    heap[ours + W_BITS] = 1 + max(heap[ours + W_BITS], heap[theirs + W_BITS])
-    heap[ours + W_STATES] |= heap[theirs + W_STATES]
-    heap[ours + W_AT] = heap[theirs + W_AT]
-    heap[ours + W_STARTS] = heap[theirs + W_STARTS]
-    heap[older + S_ORDINAL] = heap[newer + S_ORDINAL]
-    heap[older + S_START] = max(heap[older + S_START], heap[newer + S_START])
-    return large
 
 
 @inner
@@ -156,20 +126,17 @@ def meet(heap, nodes, meta, lane, lanes, layout, index, counting, region, before
     kept, large = before, False
     for k in range(before, count):
         newer = at + k * size
-        cell = cell_of(index, -number, hash_of(heap, layout, newer))
+        cell = cell_of(index, -number, hash_of(heap, layout, newer, True))
         if index[cell + I_BLOCK] != 0 and index[cell + I_SLOT] != NOWHERE:
             older = at + index[cell + I_SLOT] * size
-            if agree(heap, layout, older, newer):
-                if layout.vectors:
-                    large |= unite_vectors(heap, lanes, lane, layout, region, older, newer)
-                else:
-                    large |= unite(heap, nodes, meta, layout, counting, region, older, newer)
+            if agree(heap, layout, older, newer, True):
+                large |= unite(heap, nodes, meta, layout, counting, region, older, newer)
                 continue
         slot = at + kept * size
         if kept != k:
             for w in range(size):
                 heap[slot + w] = heap[newer + w]
-        meta[CELLS] += make_known(index, heap, layout, number, slot, kept)
+        meta[CELLS] += make_known(index, heap, layout, number, slot, kept, True)
         if layout.indexed[region] >= 0:
             meta[CELLS] += enter(index, heap, number, layout.indexed[region], slot, kept)
         kept += 1
@@ -185,7 +152,8 @@ def forget_all(index, heap, lane, lanes, layout, region):
     for k in range(lanes[lane, block + B_COUNT]):
         now_at(index, heap, lanes[lane, block + B_AT] + k * size, NOWHERE)
     if layout.indexed[region] >= 0:
-        leave_all(index, heap, lane, lanes, layout, region)
+        at, count = lanes[lane, block + B_AT], lanes[lane, block + B_COUNT]
+        leave_all(index, heap, lane * len(layout.size) + region + 1, layout.indexed[region], at, count, size)
 
 
 @compiled
@@ -194,12 +162,13 @@ def enter_everything(index, heap, lanes, layout):
     taken = 0
     for lane in range(len(lanes)):
         for region in range(len(layout.size)):
+            block, number = L_BLOCKS + region * B_WORDS, lane * len(layout.size) + region + 1
+            at, count, size = lanes[lane, block + B_AT], lanes[lane, block + B_COUNT], layout.size[region]
             if layout.indexed[region] >= 0:
-                taken += enter_all(index, heap, lane, lanes, layout, region)
+                taken += enter_all(index, heap, number, layout.indexed[region], at, count, size)
             if region == 0:
                 continue
-            block, number = L_BLOCKS + region * B_WORDS, lane * len(layout.size) + region + 1
-            for k in range(lanes[lane, block + B_COUNT]):
-                slot = lanes[lane, block + B_AT] + k * layout.size[region]
-                taken += make_known(index, heap, layout, number, slot, k)
+            for k in range(count):
+                slot = at + k * size
+                taken += make_known(index, heap, layout, number, slot, k, True)
     return taken

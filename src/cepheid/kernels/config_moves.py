@@ -17,13 +17,9 @@ from cepheid.kernels.config_shape import (
     S_ORDINAL,
     S_START,
     STAY,
-    W_BITS,
-    W_STARTS,
-    W_STATES,
 )
-from cepheid.kernels.config_slots import base_slot, other_slot, vector_slot
-from cepheid.kernels.config_vectors import add_vector, first_alive, make_room, vector_at
-from cepheid.kernels.numbers import BITS, add, is_zero
+from cepheid.kernels.config_slots import base_slot, other_slot
+from cepheid.kernels.numbers import add, is_zero
 from cepheid.kernels.tests import holds
 
 
@@ -75,63 +71,6 @@ def leave(moves, layout, options, batch, i, heap, lanes, meta, index, made_here,
     )
 
 
-@inner
-def move_vector(
-    moves, layout, options, batch, i, heap, lanes, meta, index, made_here, region, k, state, goal
-):
-    """What a state of slot k of a region holds goes to other slots, too: whether a number has become large."""
-    lane, words = batch.lane[i], layout.words
-    block, size = L_BLOCKS + region * B_WORDS, layout.size[region]
-    slot = lanes[lane, block + B_AT] + k * size
-    vectors = slot + layout.numbers[region]
-    reached, place = moves.goal_state[goal], moves.goal_place[goal]
-    first = first_alive(heap, lanes, lane, slot)
-    count = heap[vectors + W_STARTS] - first
-    source = vector_at(heap, layout, slot, state, first)
-    large = False
-    if place == BASE:
-        ordinal = heap[slot + S_ORDINAL] + first
-        for start in range(count):
-            if not is_zero(heap, source + start * words, words):
-                goes = base_slot(
-                    heap, meta, lane, lanes, layout, index, batch, options, i, ordinal + start, slot
-                )
-                to = goes + layout.value[reached]
-                large |= add(heap, to, heap, source + start * words, words)
-    else:
-        other = layout.region[reached]
-        goes = vector_slot(
-            heap, meta, lane, lanes, layout, index, moves, batch, options, i, goal, other, slot, made_here
-        )
-        slot = lanes[lane, block + B_AT] + k * size  # its own block may have been moved
-        vectors, theirs = slot + layout.numbers[region], goes + layout.numbers[other]
-        large |= make_room(heap, vectors, layout.states[region], words, 1)
-        large |= make_room(heap, theirs, layout.states[other], words, 1)
-        start = heap[slot + S_ORDINAL] + first - heap[goes + S_ORDINAL]
-        add_vector(heap, vector_at(heap, layout, goes, reached, start), source, count * words)
-        heap[theirs + W_BITS] = 1 + max(heap[vectors + W_BITS], heap[theirs + W_BITS])
-        heap[theirs + W_STATES] |= 1 << layout.number[reached]
-        heap[goes + S_START] = max(heap[goes + S_START], heap[slot + S_START])
-    return large
-
-
-@inner_inlined
-def put_in_vector(heap, layout, slot, value, goes, reached):
-    """What a slot that remembers nothing holds goes to a state of one with vectors: whether a number has become
-    large."""
-    words = layout.words
-    vectors = goes + layout.numbers[layout.region[reached]]
-    to = vector_at(heap, layout, goes, reached, heap[slot + S_ORDINAL] - heap[goes + S_ORDINAL])
-    large = add(heap, to, heap, value, words)
-    bits = heap[vectors + W_BITS] if words == 1 else max(heap[vectors + W_BITS], BITS + 1)
-    while heap[to + words - 1] >> bits != 0:
-        bits += 1
-    heap[vectors + W_BITS] = bits
-    heap[vectors + W_STATES] |= 1 << layout.number[reached]
-    heap[goes + S_START] = max(heap[goes + S_START], heap[slot + S_START])
-    return large
-
-
 @inner_inlined
 def move_in_order(
     moves, layout, program, options, batch, i, heap, lanes, nodes, meta, index, made_here, count, region, at
@@ -141,8 +80,6 @@ def move_in_order(
     lane, klass, edge = batch.lane[i], batch.klass[i], batch.edge[i]
     block, size = L_BLOCKS + region * B_WORDS, layout.size[region]
     large = False
-    as_vectors = layout.vectors and region > 0
-    known_goal, known_slot = NOWHERE, 0  # where this event's slot with vectors for a goal is
     equals = moves.equals[region, klass]
     k = 0
     if equals >= 0:
@@ -161,10 +98,7 @@ def move_in_order(
                 if state < 0:
                     break
                 value = slot + layout.value[state]
-                if as_vectors:
-                    if heap[slot + layout.numbers[region] + W_STATES] >> layout.number[state] & 1 == 0:
-                        continue
-                elif is_zero(heap, value, layout.words):
+                if is_zero(heap, value, layout.words):
                     continue
                 choice = moves.choice[state, klass]
                 row = moves.row_first[choice] + bits_of(
@@ -175,57 +109,6 @@ def move_in_order(
                     if goal == NOWHERE:
                         continue
                     reached = moves.goal_state[goal]
-                    if as_vectors and moves.goal_place[goal] == STAY:
-                        vectors = slot + layout.numbers[region]
-                        large |= make_room(heap, vectors, layout.states[region], layout.words, 1)
-                        first = first_alive(heap, lanes, lane, slot)
-                        source = vector_at(heap, layout, slot, state, first)
-                        target = vector_at(heap, layout, slot, reached, first)
-                        for w in range((heap[vectors + W_STARTS] - first) * layout.words):
-                            heap[target + w] += heap[source + w]
-                        heap[vectors + W_BITS] += 1
-                        heap[vectors + W_STATES] |= 1 << layout.number[reached]
-                        continue
-                    if as_vectors:
-                        large |= move_vector(
-                            moves,
-                            layout,
-                            options,
-                            batch,
-                            i,
-                            heap,
-                            lanes,
-                            meta,
-                            index,
-                            made_here,
-                            region,
-                            k,
-                            state,
-                            goal,
-                        )
-                        slot = lanes[lane, block + B_AT] + k * size
-                        continue
-                    if moves.goal_place[goal] != STAY and layout.vectors:
-                        if goal != known_goal:
-                            known_goal = goal
-                            known_slot = vector_slot(
-                                heap,
-                                meta,
-                                lane,
-                                lanes,
-                                layout,
-                                index,
-                                moves,
-                                batch,
-                                options,
-                                i,
-                                goal,
-                                layout.region[reached],
-                                -1,
-                                made_here,
-                            )
-                        large |= put_in_vector(heap, layout, slot, value, known_slot, reached)
-                        continue
                     if moves.goal_place[goal] == STAY:
                         to = slot + layout.value[reached]
                     else:

@@ -31,14 +31,12 @@ from cepheid.kernels.config_shape import (
 
 
 @inlined
-def room_for_any(moves, layout, lanes, lane, klass, widest, most_states, meta):
+def room_for_any(moves, lanes, lane, klass, widest, meta):
     """As `room_for_one`, never less, and soon done. `widest`: the words of the largest slot; `most_states`: of a
     region."""
     slots, starts = lanes[lane, L_SLOTS], lanes[lane, L_HI] - lanes[lane, L_LO]
     made = (slots + 1) * moves.most[klass, 0]
     words = 4 * (starts + 1) * R_WORDS + 4 * (slots + made) * widest
-    if layout.vectors:
-        words += made * most_states * starts * layout.words
     meta[NEED] = words
     meta[NEED_SLOTS] = made
     meta[NEED_NODES] = (slots + 1) * moves.most[klass, 1]
@@ -75,18 +73,14 @@ def room_for_one(moves, layout, lanes, lane, klass, meta):
         made = moves.creates[klass, regions, target]
         for source in range(regions):
             count = lanes[lane, L_BLOCKS + source * B_WORDS + B_COUNT]
-            if layout.vectors and source == 0:
-                count = min(count, 1)  # what comes from those is one slot for all starts
             made += count * moves.creates[klass, source, target]
         if target == 0:
-            made = min(made, starts + 1)  # one per start; what vectors come back to has not been dropped
+            made = min(made, starts + 1)  # one per start
         block = L_BLOCKS + target * B_WORDS
         count = lanes[lane, block + B_COUNT] + made
         if count > lanes[lane, block + B_CAP]:
             # A block that is doubled until it is less than twice as large as needed takes less than four times that.
             words += 4 * count * layout.size[target]
-        if layout.vectors and target > 0:
-            words += made * layout.states[target] * starts * layout.words
         slots += made
     meta[NEED] = words
     meta[NEED_SLOTS] = slots

@@ -6,11 +6,6 @@ nothing but their state. It holds one of each of those events and, per state, ho
 list of them. Which words later tests read depends on the state, so slots are of one *kind* or another. Slots that
 remember equally many events are a *region*; those of a lane and region lie in one block, densely, in no order.
 
-When matches are counted inside a window, slots that remember events hold partial matches of *all* starts, where
-nothing later asks how they began: per state a vector of numbers, one for each start there was when the slot was made.
-What one event does to a state it does to the whole vector. Its words are *loose*: they may exceed their 32 bits for a
-while, so that vectors are added word by word; `W_BITS` bounds how far.
-
 The *ring* of a lane holds the events that matches began with, by ordinal: where they began, and the slot that
 remembers nothing else.
 
@@ -42,9 +37,6 @@ S_ORDINAL, S_START, S_NEXT, S_KIND, S_CELL, S_COLUMNS = range(6)
 # words of a cell of the index: a lane and region (0: none; negative where the word is a hash of all that tells slots
 # apart), a word of a slot, the newest slot with it
 I_BLOCK, I_WORD, I_SLOT, I_WORDS = range(4)
-# words of a slot with vectors, in place of numbers: where they are, for how many starts, the bits that no word exceeds,
-# and a bit for each state that has any
-W_AT, W_STARTS, W_BITS, W_STATES, W_WORDS = range(5)
 # words of a node
 N_EVENT, N_BEFORE, N_OTHER, N_WORDS = range(4)
 LABEL_BITS = 16
@@ -107,7 +99,6 @@ class Layout(NamedTuple):
     home: int  # words that the event a match began with takes: those of a column, or 0
     words: int  # of a number, or 1 for a list
     indexed: np.ndarray  # [region]: the word of its slots that the index goes by, or -1
-    vectors: bool  # slots that remember events hold vectors
     kind: np.ndarray  # [state]: of the slots that are made for it
     keys: np.ndarray  # [kind, i]: the words that tell its slots apart, then -1
 
@@ -145,7 +136,6 @@ class Work(NamedTuple):
     rows: np.ndarray  # a row per state that moves
     before: np.ndarray  # [region]: slots before the event
     kept: np.ndarray  # [region]: … and of those, slots that are left
-    sums: np.ndarray  # a number
     event_count: np.ndarray  # a number
     one: np.ndarray  # the number 1
     at: np.ndarray  # where the registers of a test are
@@ -160,7 +150,6 @@ def work_for(layout: Layout, moves: Moves) -> Work:
         np.zeros(most, np.int64),
         np.zeros(regions, np.int64),
         np.zeros(regions, np.int64),
-        np.zeros(layout.words, np.int64),
         np.zeros(layout.words + 1, np.int64),
         one,
         np.zeros(moves.asked_columns.shape[1], np.int64),

@@ -20,7 +20,6 @@ from cepheid.kernels.config_shape import (
     L_RING,
     L_RING_CAP,
     L_SLOTS,
-    NEVER,
     NOWHERE,
     R_SLOT,
     R_START,
@@ -32,8 +31,6 @@ from cepheid.kernels.config_shape import (
     S_START,
     STAMP,
     TOP,
-    W_AT,
-    W_STARTS,
 )
 from cepheid.kernels.hashing import mix
 
@@ -165,26 +162,6 @@ def other_slot(
 
 
 @inner
-def vector_slot(heap, meta, lane, lanes, layout, index, moves, batch, options, i, goal, region, like, made):
-    """As `other_slot`, for all starts there are."""
-    slots = lanes[lane, L_SLOTS]
-    slot = other_slot(
-        heap, meta, lane, lanes, layout, index, moves, batch, options, i, goal, region, -1, NEVER, like, made
-    )
-    if lanes[lane, L_SLOTS] != slots:
-        vectors = slot + layout.numbers[region]
-        starts = lanes[lane, L_HI] - lanes[lane, L_LO]
-        needed = layout.states[region] * starts * layout.words
-        heap[slot + S_ORDINAL] = lanes[lane, L_LO]
-        heap[vectors + W_AT] = meta[TOP]
-        heap[vectors + W_STARTS] = starts
-        for w in range(needed):
-            heap[meta[TOP] + w] = 0
-        meta[TOP] += needed
-    return slot
-
-
-@inner
 def settle_blocks(heap, lane, lanes, layout, index, kept, before):
     """Closes the gaps that removed slots have left: a region's slots are `kept` old ones, a gap, then new ones."""
     for region in range(len(kept)):
@@ -210,9 +187,10 @@ def settle_blocks(heap, lane, lanes, layout, index, kept, before):
 def purge(heap, lane, lanes, layout, index, region, edge):
     """Drops the slots of a region that began before the edge."""
     block, size = L_BLOCKS + region * B_WORDS, layout.size[region]
-    if layout.indexed[region] >= 0:
-        leave_all(index, heap, lane, lanes, layout, region)
     at, count = lanes[lane, block + B_AT], lanes[lane, block + B_COUNT]
+    number, word = lane * len(layout.size) + region + 1, layout.indexed[region]
+    if word >= 0:
+        leave_all(index, heap, number, word, at, count, size)
     kept = 0
     for k in range(count):
         source = at + k * size
@@ -231,5 +209,5 @@ def purge(heap, lane, lanes, layout, index, region, edge):
     lanes[lane, block + B_COUNT] = kept
     lanes[lane, block + B_GONE] = 0
     lanes[lane, L_SLOTS] -= count - kept
-    if layout.indexed[region] >= 0:
-        enter_all(index, heap, lane, lanes, layout, region)
+    if word >= 0:
+        enter_all(index, heap, number, word, at, kept, size)

@@ -12,7 +12,7 @@ from __future__ import annotations
 from cepheid.kernels.compiled import compiled
 from cepheid.kernels.config_ends import ending
 from cepheid.kernels.config_meet import forget_all, meet, node, now_at
-from cepheid.kernels.config_moves import bits_of, leave, move_in_order, put_in_vector
+from cepheid.kernels.config_moves import bits_of, leave, move_in_order
 from cepheid.kernels.config_room import is_short, is_short_of_nodes, room_for_any, room_for_one
 from cepheid.kernels.config_shape import (
     B_AT,
@@ -46,7 +46,7 @@ from cepheid.kernels.config_shape import (
     TOO_MANY,
     WIDEN,
 )
-from cepheid.kernels.config_slots import base_slot, other_slot, purge, ring_entry, settle_blocks, vector_slot
+from cepheid.kernels.config_slots import base_slot, other_slot, purge, ring_entry, settle_blocks
 from cepheid.kernels.numbers import add, add_to, is_zero
 
 
@@ -76,14 +76,13 @@ def configurations(
     """Works on the events from `begin` on: why it returned, the event it stopped before, matches made."""
     regions = len(layout.size)
     words = layout.words
-    scratch, rows, before, kept, sums, event_count, one, at = work
-    widest, most_states = 0, 0
+    scratch, rows, before, kept, event_count, one, at = work
+    widest = 0
     for region in range(regions):
         widest = max(widest, layout.size[region])
-        most_states = max(most_states, layout.states[region])
     for i in range(begin, len(batch.lane)):
         lane, klass, edge = batch.lane[i], batch.klass[i], batch.edge[i]
-        room_for_any(moves, layout, lanes, lane, klass, widest, most_states, meta)
+        room_for_any(moves, lanes, lane, klass, widest, meta)
         if is_short(meta, heap, made_here, index) or is_short_of_nodes(meta, nodes, options.counting):
             room_for_one(moves, layout, lanes, lane, klass, meta)
             if is_short(meta, heap, made_here, index):
@@ -105,7 +104,6 @@ def configurations(
             index,
             at,
             one,
-            sums,
             event_count,
             path,
             waiting,
@@ -237,25 +235,6 @@ def configurations(
                                 else:
                                     scratch[to] = node(nodes, meta, JOIN, heap[value], scratch[to])
                                 continue
-                            if layout.vectors:
-                                goes = vector_slot(
-                                    heap,
-                                    meta,
-                                    lane,
-                                    lanes,
-                                    layout,
-                                    index,
-                                    moves,
-                                    batch,
-                                    options,
-                                    i,
-                                    goal,
-                                    layout.region[reached],
-                                    -1,
-                                    made_here,
-                                )
-                                large |= put_in_vector(heap, layout, slot, value, goes, reached)
-                                continue
                             goes = leave(
                                 moves,
                                 layout,
@@ -282,7 +261,7 @@ def configurations(
                                 heap[to] = heap[value]
                             else:
                                 heap[to] = node(nodes, meta, JOIN, heap[value], heap[to])
-                    dead = not layout.vectors  # what has vectors may come back to any start
+                    dead = True
                     for w in range(states * words):
                         heap[slot + numbers + w] = scratch[w]
                         if scratch[w] != 0:

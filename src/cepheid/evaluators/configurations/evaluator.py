@@ -16,6 +16,7 @@ from cepheid.algebra.nodes import Query, WindowUnit
 from cepheid.automata.cea import Predicate
 from cepheid.automata.srt_minimise import RegisterAutomaton
 from cepheid.evaluators.compact.classes import Classes
+from cepheid.evaluators.configurations.counts import Counts
 from cepheid.evaluators.configurations.store import Store
 from cepheid.evaluators.configurations.tables import Columns, Tables
 from cepheid.evaluators.configurations.tests import Tests
@@ -72,7 +73,11 @@ class ConfigurationsEvaluator:
             self._tests.equality,
             self._read,
         )
-        self._store = Store(self._tables, self._tests, counting)
+        self._store: Store | Counts = (
+            Counts(self._tables, self._tests)
+            if self._tables.sums
+            else Store(self._tables, self._tests, counting)
+        )
         self._near = Nearness(query.window)
         self.positional = self._window.by_position or any(by_position)
         self._consume = query.consume

@@ -18,12 +18,12 @@ import numpy.typing as npt
 from cepheid.automata.srt_determinise import NEW, ROOT, Choices, Goal, Outcome, Place
 from cepheid.automata.srt_minimise import RegisterAutomaton
 from cepheid.evaluators.configurations.live import Word, live_words
-from cepheid.kernels.config_shape import BASE, NOWHERE, OTHER, S_COLUMNS, STAY, W_WORDS, Layout, Moves
+from cepheid.kernels.config_shape import BASE, NOWHERE, OTHER, S_COLUMNS, STAY, Layout, Moves
+from cepheid.kernels.count_shape import Turns
 from cepheid.kernels.stream import BEGINS, ENDS, TURNS
 from cepheid.matches.found import Ints
 
 _PLACES = {Place.STAY: STAY, Place.BASE: BASE, Place.OTHER: OTHER}
-_MOST_STATES = 60  # of a region with vectors
 _NONE = -2  # in place of a column to take along: there are no more
 
 
@@ -48,8 +48,8 @@ class Columns:
 
 
 class Tables:
-    """`moves` and `layout` as of the last `fit`; `notices[class]` says whether any state takes notice of it, and
-    `roles[class]` what its events can do, as `kernels.stream.keep_near` takes it."""
+    """`moves`, `turns` and `layout` as of the last `fit`; `notices[class]` says whether any state takes notice of it,
+    and `roles[class]` what its events can do, as `kernels.stream.keep_near` takes it."""
 
     def __init__(
         self,
@@ -61,19 +61,21 @@ class Tables:
         reads: Callable[[int], tuple[tuple[int, ...], ...]],
     ) -> None:
         """`order[test]`: the places of its registers, in the order its program numbers them. With `sums_starts`
-        numbers of different starts are kept as vectors, if nothing asks how a partial match began. `equality[test]`: as
-        `Tests.equality`. `reads[test]`: per register the words of a column that the test reads."""
+        numbers of different starts are kept together, if nothing asks how a partial match began (`sums`).
+        `equality[test]`: as `Tests.equality`. `reads[test]`: per register the words of a column that the test
+        reads."""
         self._automaton = automaton
         self._order = order
         self.columns = columns
         self._equality = equality
         self._reads = reads
-        self.vectors = sums_starts and self._is_free_of_starts()
+        self.sums = sums_starts and self._is_free_of_starts()
         self._indexed: dict[int, int] = self._words_to_index()
         self._live = None if automaton.classes is None else live_words(automaton, self._read)
         self._choices: dict[tuple[int, int], Choices] = {}
         self._classes = 0
         self.moves: Moves
+        self.turns: Turns
         self.notices: npt.NDArray[np.bool_]
         self.roles: npt.NDArray[np.uint8]
 
@@ -89,6 +91,7 @@ class Tables:
                     self._choices[state, klass] = self._automaton.choices(state, satisfied)
             state += 1
         self.moves = self._flat(len(classes))
+        self.turns = self._turns(len(classes))
         self.notices = np.any(self.moves.choice >= 0, axis=0)
         self.roles = self._roles(len(classes))
         return True
@@ -149,8 +152,6 @@ class Tables:
         numbers = np.array([self.columns.end(columns) for columns in range(regions)], np.int64)
         value = np.where(region == ROOT, 0, numbers[region] + number * words)
         size = numbers + states * words
-        if self.vectors:
-            size[1:] = numbers[1:] + W_WORDS
         return Layout(
             region,
             number,
@@ -162,7 +163,6 @@ class Tables:
             self.columns.home,
             words,
             np.array([self._indexed.get(columns, -1) for columns in range(regions)], np.int64),
-            self.vectors,
             *self._kinds(),
         )
 
@@ -199,6 +199,29 @@ class Tables:
             self._equals(region, regions, classes),
             _by_region(accepting, regions, classes),
         )
+
+    def _turns(self, classes: int) -> Turns:
+        """By class all states that may change, where there is one in an order in which each can do so in place."""
+        region = self._regions()
+        turns, in_place = [], np.zeros(classes, np.bool_)
+        goals, makes = np.zeros(classes, np.int64), np.zeros((classes, 2), np.int64)
+        for klass in range(classes):
+            choices = {
+                state: self._choices[state, klass]
+                for state, columns in enumerate(region)
+                if columns != ROOT and self._is_looked_at(state, self._choices[state, klass])
+            }
+            ordered = _ordered(choices, anywhere=True)
+            in_place[klass] = ordered is not None
+            turns.append(ordered or list(choices))
+            for state, choice in choices.items():
+                left = [_left(state, outcome) for outcome in choice.outcomes]
+                made = [sum(goal.place is Place.OTHER for goal in reached) for reached in left]
+                numbers = [len(reached) for reached in left]
+                # Starts of one vector may come to all outcomes.
+                goals[klass] = max(goals[klass], sum(numbers) if region[state] == 0 else max(numbers))
+                makes[klass, int(region[state] > 0)] += sum(made) if region[state] == 0 else max(made)
+        return Turns(_padded([[*states, -1] for states in turns], -1), in_place, goals, makes)
 
     def _creates(self, region: Ints, regions: int, classes: int) -> tuple[Ints, Ints, Ints]:
         """By class and region, the most slots of each region that one slot makes, and the most nodes; after the
@@ -293,8 +316,6 @@ class Tables:
         for columns, states in by_region.items():
             if columns <= 0:
                 continue
-            if len(states) > _MOST_STATES:
-                return False
             for satisfied in self._automaton.classes:
                 choices = {state: self._automaton.choices(state, satisfied) for state in states}
                 if any(0 in asked.columns for one in choices.values() for asked in one.asked):
@@ -396,22 +417,32 @@ class _Flat:
 
 
 def _goals(outcome: Outcome) -> list[Goal]:
-    reached = (outcome.skip, *(mark.goal for mark in outcome.marks))
-    return [goal for goal in reached if goal is not None]
+    return [goal for goal in (outcome.skip, *_marked(outcome)) if goal is not None]
 
 
-def _ordered(choices: dict[int, Choices]) -> list[int] | None:
-    """The states of a region in an order in which each moves before others move to it, if skipping leaves all where
-    they are."""
+def _left(state: int, outcome: Outcome) -> list[Goal]:
+    """What an outcome leads to, but for a skip that leaves all where it is."""
+    stays = outcome.skip == Goal(state, Place.STAY)
+    return _marked(outcome) if stays else _goals(outcome)
+
+
+def _marked(outcome: Outcome) -> list[Goal]:
+    return [mark.goal for mark in outcome.marks if mark.goal is not None]
+
+
+def _ordered(choices: dict[int, Choices], anywhere: bool = False) -> list[int] | None:
+    """The states of a region, or with `anywhere` of all, in an order in which each moves before others move to it, if
+    skipping leaves all where they are."""
     before: dict[int, set[int]] = {}
     for state, choice in choices.items():
         before[state] = set()
         for outcome in choice.outcomes:
-            goals = [mark.goal for mark in outcome.marks if mark.goal is not None]
-            staying = [goal.state for goal in goals if goal.place is Place.STAY]
-            if outcome.skip != Goal(state, Place.STAY) or staying.count(state) > 1:
+            goals = _marked(outcome)
+            again = [goal for goal in goals if goal.state == state and (anywhere or goal.place is Place.STAY)]
+            reached = {goal.state for goal in goals if anywhere or goal.place is Place.STAY}
+            if outcome.skip != Goal(state, Place.STAY) or again not in ([], [outcome.skip]):
                 return None
-            before[state] |= set(staying) - {state}
+            before[state] |= reached - {state}
     try:
         order = list(TopologicalSorter(before).static_order())
     except CycleError:
