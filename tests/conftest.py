@@ -5,14 +5,33 @@
 
 from __future__ import annotations
 
+import os
 import sys
 from pathlib import Path
 
+import pytest
 from hypothesis import Phase, settings
 
 sys.path.insert(0, str(Path(__file__).parent))
+# Spark's drivers, here and in processes that tests start: all of them end before better code pays.
+os.environ.setdefault("SPARK_SUBMIT_OPTS", "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC")
 settings.register_profile("cepheid", deadline=None)  # the first example may have to compile a kernel
 settings.load_profile("cepheid")
 settings.register_profile(
     "found", parent=settings.get_profile("cepheid"), phases=(Phase.explicit, Phase.generate), database=None
 )
+
+NO_KERNELS = ("algebra", "automata", "languages", "semantics", "structure")
+MANY_KERNELS = "test_examples.py"
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """`make test` runs the tests on Spark beside the others, and what one of the two has compiled the other need not.
+    So of the first come those that compile most kernels, and of the others those that need none."""
+    items.sort(key=lambda item: not _comes_first(item))
+
+
+def _comes_first(item: pytest.Item) -> bool:
+    if item.get_closest_marker("spark"):
+        return item.path.name == MANY_KERNELS
+    return item.path.parent.name in NO_KERNELS and item.path.parents[1].name == "tests"

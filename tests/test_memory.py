@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import cache
+
 import numpy as np
 import pyarrow as pa
 import pytest
@@ -13,6 +15,7 @@ ROWS = 20_000
 PIECES = 40
 
 
+@cache
 def piece(number: int, keys: int, key_type: str = "text") -> pa.Table:
     """A stretch of the stream; each has keys of its own."""
     rng = np.random.default_rng(number)

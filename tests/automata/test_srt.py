@@ -54,7 +54,7 @@ from readings import (
 
 Positions = frozenset[int]
 Held = tuple[tuple[str, int], ...]
-many = settings(max_examples=200, suppress_health_check=[HealthCheck.too_slow], print_blob=True)
+many = settings(max_examples=100, suppress_health_check=[HealthCheck.too_slow], print_blob=True)
 
 
 # ── the definition, written out ─────────────────────────────────────────────────────────────────────────────

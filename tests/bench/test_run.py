@@ -11,7 +11,7 @@ from xml.etree import ElementTree
 import pytest
 from bench.calibration import Calibration
 from bench.curves import short, svg_of
-from bench.experiments import stress, targets, window
+from bench.experiments import streaming, stress, targets, window
 from bench.results import Curve, Report, Row, Setting, Target
 from bench.tables import millions
 from bench.timing import Timing, WrongCountError, measure
@@ -47,7 +47,10 @@ def test_an_experiment_runs_and_its_table_fits_the_screen(
 
 
 @pytest.mark.spark
-def test_the_streaming_experiment_finds_in_the_stream_what_the_batch_has(setting: Setting) -> None:
+def test_the_streaming_experiment_finds_in_the_stream_what_the_batch_has(
+    setting: Setting, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(streaming, "WARM_UP", 1)
     report = run.EXPERIMENTS["streaming"](setting)
     batch, stream = report.rows
     assert 0 < stream.matches <= batch.matches

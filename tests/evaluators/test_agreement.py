@@ -13,7 +13,7 @@ from cepheid.algebra.nodes import Filter, PartBy, Pattern, Strategy, WindowUnit,
 from generators import SETS, UNARY, Case, Limits, cases
 
 CUTS = st.lists(st.integers(0, 12), max_size=3)
-many = settings(max_examples=120, suppress_health_check=[HealthCheck.too_slow], print_blob=True)
+many = settings(max_examples=90, suppress_health_check=[HealthCheck.too_slow], print_blob=True)
 some = settings(many, max_examples=150)
 
 
@@ -39,14 +39,6 @@ def test_compact_finds_what_the_definition_says(strategy: Strategy, window: Wind
 @some
 @given(case=cases(Limits(nary=False, events=40, windows=tuple(WindowUnit))), cuts=CUTS)
 def test_windows_that_move_on_forget_what_has_left_them(case: Case, cuts: list[int]) -> None:
-    difference = differences(case, within(case, cuts))
-    note(repr(case))
-    assert difference is None, difference
-
-
-@some
-@given(case=cases(Limits(nary=False, events=40, windows=tuple(WindowUnit))), cuts=CUTS)
-def test_windows_that_move_on_lose_nothing_they_still_hold(case: Case, cuts: list[int]) -> None:
     difference = differences(case, within(case, cuts))
     note(repr(case))
     assert difference is None, difference
@@ -89,7 +81,7 @@ CHAINS = Limits(
 )
 
 
-@settings(many, max_examples=400)
+@settings(many, max_examples=250)
 @given(case=cases(CHAINS), cuts=CUTS)
 def test_chain_compares_what_the_definition_compares(case: Case, cuts: list[int]) -> None:
     if is_chain(case):

@@ -91,7 +91,7 @@ def compiled(conditions: Sequence[Condition], schema: Schema) -> tuple[list[Cond
     return fit, Tests(fit, schema)
 
 
-@settings(max_examples=300)
+@settings(max_examples=150)
 @given(st.data())
 def test_conditions_hold_of_words_as_of_events(data: st.DataObject) -> None:
     check_some(Drawn(data.draw))

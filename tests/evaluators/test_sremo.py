@@ -25,7 +25,7 @@ def cut_cases(draw: Draw) -> tuple[Case, list[int]]:
     return one, sorted(drawn.below(len(one.table) + 1) for _ in range(drawn.below(4)))
 
 
-@settings(max_examples=300)
+@settings(max_examples=120)
 @given(cut_cases(), st.booleans())
 def test_the_definition_runs_in_pieces(given: tuple[Case, list[int]], saved: bool) -> None:
     case, cuts = given

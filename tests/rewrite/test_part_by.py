@@ -20,7 +20,7 @@ from generators import Case, Limits, cases
 KEYS = st.sampled_from(["id", "s", "v", "n"])
 LIMITS = Limits(nary=False, events=14, strict=0)
 some = settings(
-    max_examples=200, deadline=None, suppress_health_check=[HealthCheck.too_slow], print_blob=True
+    max_examples=120, deadline=None, suppress_health_check=[HealthCheck.too_slow], print_blob=True
 )
 
 

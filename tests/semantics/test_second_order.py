@@ -192,7 +192,7 @@ def expected(pattern: Pattern, stream: list[Event], names: set[str]) -> set[tupl
     ids=["sets alone", "sets and variables"],
 )
 def test_the_oracle_finds_exactly_what_the_definition_says(limits: Limits) -> None:
-    @settings(max_examples=400, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+    @settings(max_examples=250, deadline=None, suppress_health_check=[HealthCheck.too_slow])
     @given(cases(limits))
     def agrees(case: Case) -> None:
         query = Query(case.query.pattern)

@@ -13,6 +13,15 @@ from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
+import cepheid
+
+
+def python_path() -> str:
+    """For PYTHONPATH: the folder of all tests, that of the package, and what is in it already."""
+    paths = [str(Path(__file__).parents[1]), str(Path(cepheid.__file__).parents[1])]
+    given = os.environ.get("PYTHONPATH")
+    return os.pathsep.join([*paths, given] if given else paths)
+
 
 @dataclass(frozen=True, slots=True)
 class Process:

@@ -106,33 +106,47 @@ def test_matches_are_written_in_every_format(tmp_path: Path, spark: SparkSession
 
 
 def test_a_folder_is_run_as_a_stream_and_gone_on_with(tmp_path: Path, spark: SparkSession) -> None:
-    runs = 2
+    """By another process: the first is the program, the second this one."""
     table = farm_stream(20_000)
     table = table.append_column("n", pa.array(range(len(table))))
     arguments = [
-        "run",
-        "-e",
-        QUERY,
         "--stream",
         "--once",
-        "--input",
-        "events",
         "--format",
         "csv",
         "--time",
         "ts",
+        "--order",
+        "n",
+        "--master",
+        "local[2]",
     ]
-    arguments += ["--watermark", "10 seconds", "--output", "fires", "--output-format", "json", "--order", "n"]
-    rows = len(table) // runs
-    for number in range(runs):
-        part = spark.createDataFrame(table.slice(number * rows, rows)).coalesce(1)
+    arguments += ["--watermark", "10 seconds", "--output-format", "json"]
+    rows = len(table) // 2
+
+    def add(part: pa.Table) -> None:
         moment = "yyyy-MM-dd'T'HH:mm:ss.SSSSSSXXX"
-        writer = part.write.mode("append").format("csv").options(header="true", timestampFormat=moment)
-        writer.save(str(tmp_path / "events"))
-        done = program(*arguments, *(["--flush"] if number == runs - 1 else []), directory=tmp_path)
-        assert (done.returncode, done.stdout) == (0, ""), done.stderr
-        assert "micro-batch" in done.stderr
-        assert " 0 late" in done.stderr
+        writer = spark.createDataFrame(part).coalesce(1).write.mode("append").format("csv")
+        writer.options(header="true", timestampFormat=moment).save(str(tmp_path / "events"))
+
+    add(table.slice(0, rows))
+    places = ["--input", "events", "--output", "fires"]
+    done = program("run", "-e", QUERY, *arguments, *places, directory=tmp_path)
+    assert (done.returncode, done.stdout) == (0, ""), done.stderr
+    assert "micro-batch" in done.stderr
+    assert " 0 late" in done.stderr
+
+    add(table.slice(rows))
+    partitions = "spark.sql.shuffle.partitions"
+    before = spark.conf.get(partitions)
+    spark.conf.set(partitions, "2")  # as the program has it: the number of cores
+    try:
+        again = run(*arguments, "--input", tmp_path / "events", "--output", tmp_path / "fires", "--flush")
+    finally:
+        spark.conf.set(partitions, before)
+    assert (again.exit_code, again.stdout) == (0, ""), again.stderr
+    assert "micro-batch" in again.stderr
+    assert " 0 late" in again.stderr
     found = [
         match["match_id"]
         for folder in ("fires", "fires.rest")
