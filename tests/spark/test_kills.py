@@ -34,11 +34,9 @@ pytestmark = pytest.mark.spark
 
 FILES, ROWS = 22, 50
 EACH_POINT = 2
-OUTSIDE = ("a worker", "the daemon", "a worker", "a worker")
+OUTSIDE = ("a worker", "the daemon", "a worker")
 EVERYTHING = ("offsets", "state", "sink", "commits")
 """When all processes are killed: as a micro-batch's file appears among these."""
-RESTARTS = 3
-"""Of these moments, drawn for each run: Spark takes longer to start again than all other kills together."""
 SECONDS = 1200
 """For the whole run, on a machine that is busy with other things; alone it takes a small part of that."""
 
@@ -50,7 +48,6 @@ class Run:
     folder: Path
     choice: random.Random
     session: int = 0
-    moments: list[str] = field(default_factory=list)
     done: Counter[str] = field(default_factory=Counter)
     passed_over: set[int] = field(default_factory=set)
     """Micro-batches that the sink had and the checkpoint did not when all was killed: Spark does not run them again."""
@@ -164,7 +161,7 @@ def kill_and_start_again(run: Run) -> None:
     last = FILES - 4  # rows that are late come until then, and later
     orders = [(choice.uniform(0, last), point) for point in POINTS * EACH_POINT]
     outside = [(choice.uniform(1, last), which) for which in OUTSIDE]
-    moments = run.moments = choice.sample(EVERYTHING, RESTARTS)
+    moments = choice.sample(EVERYTHING, len(EVERYTHING))
     everything = [
         (choice.randint(first, first + last // len(moments) - 2), moment)
         for first, moment in zip(range(1, last, last // len(moments)), moments, strict=False)
@@ -214,7 +211,7 @@ def test_a_killed_stream_gives_each_match_once(run: Run) -> None:
     assert rows_of(kept.select(late.column_names)) == rows_of(late)
     assert run.done == {
         **dict.fromkeys(POINTS, EACH_POINT),
-        **dict.fromkeys(run.moments, 1),
+        **dict.fromkeys(EVERYTHING, 1),
         **Counter(OUTSIDE),
     }
     assert run.done.total() >= 20
