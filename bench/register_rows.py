@@ -46,6 +46,13 @@ def pattern_row(family: str, length: int, within: int, events: int, copies: int,
     return _counted(f"{family} {length}, {within:,} ms", pattern.query(within), part, copies, check, repeats)
 
 
+def paper_row(name: str, within: int, events: int, copies: int, repeats: int) -> Row:
+    """`q1` to `q5` counted in any window."""
+    part = day().slice(0, events)
+    check = Check("by a direct program", matching(OPERATORS[name], part, within))
+    return _counted(f"{name}, {within:,} ms", OPERATORS[name].query(within), part, copies, check, repeats)
+
+
 def operator_rows(name: str, within: int, events: int, copies: int, repeats: int) -> list[Row]:
     """`q1` to `q5` and other operators: counted, and the positions of all matches."""
     part = day().slice(0, events)
