@@ -64,21 +64,27 @@ def is_near(types: str, place: int, clauses: str) -> bool:
     return begin >= 0 and last - begin <= (49 if "EVENTS" in clauses else 50)
 
 
-@pytest.mark.parametrize("counting", [True, False])
-@pytest.mark.parametrize("clauses", ["WITHIN 50 EVENTS", "WITHIN 50", "PARTITION BY k WITHIN 50", ""])
-@pytest.mark.parametrize("query", [SEQUENCE, KLEENE, REGISTERS])
-def test_what_no_match_can_reach_never_enters_the_loop(
-    query: str, clauses: str, counting: bool, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    batches: list[Any] = []
+@pytest.fixture
+def batches(monkeypatch: pytest.MonkeyPatch) -> list[Any]:
+    """What enters the loop."""
+    found: list[Any] = []
     runs = {kind: kind.run for kind in (Store, Counts)}
 
     def looked_at(store: Store | Counts, batch: Any, options: Any) -> Any:
-        batches.append(batch)
+        found.append(batch)
         return runs[type(store)](store, batch, options)
 
     for kind in runs:
         monkeypatch.setattr(kind, "run", looked_at)
+    return found
+
+
+@pytest.mark.parametrize("counting", [True, False])
+@pytest.mark.parametrize("clauses", ["WITHIN 50 EVENTS", "WITHIN 50", "PARTITION BY k WITHIN 50", ""])
+@pytest.mark.parametrize("query", [SEQUENCE, KLEENE, REGISTERS])
+def test_what_no_match_can_reach_never_enters_the_loop(
+    query: str, clauses: str, counting: bool, batches: list[Any]
+) -> None:
     types = "".join(np.random.default_rng(3).choice(list("ABC" + "D" * 97), 4_000))
     engine, _ = engine_for(f"{query} {clauses}", counting)
     engine.push(stream(types, keys=5))
@@ -87,6 +93,20 @@ def test_what_no_match_can_reach_never_enters_the_loop(
     expected = [place for place, kind in enumerate(types) if kind in "ABC" and is_near(types, place, clauses)]
     assert (len(expected) < relevant / 2) == ("WITHIN" in clauses)
     assert [int(row) for batch in batches for row in batch.row] == expected
+
+
+@pytest.mark.parametrize("counting", [True, False])
+@pytest.mark.parametrize("clauses", ["", "WITHIN 5000", "PARTITION BY k WITHIN 5000"])
+def test_of_events_that_only_end_something_the_first_is_looked_at(
+    clauses: str, counting: bool, batches: list[Any]
+) -> None:
+    """Events in between end all that is strict; a second one finds nothing."""
+    then = "[type = 'D' AND v > r.v]"
+    engine, _ = engine_for(f"[type = 'A'] > r . {then} . {then} {clauses}", counting)
+    types = ("A" + "E" * 400 + "ADDE") * 5
+    found = engine.push(stream(types, [int(kind == "D") for kind in types]))
+    assert (engine.counted if counting else len(found)) == 5
+    assert sum(len(batch.row) for batch in batches) <= len("AEADDE") * 5 + 1
 
 
 @pytest.mark.parametrize("query", [KLEENE, REGISTERS], ids=["cel", "sremo"])

@@ -89,6 +89,10 @@ class ConfigurationsEvaluator:
         kept, classes = self._classes.of(events.table)
         kept, classes = self._near.of(events, kept, classes, self._tables.roles)
         rows, lanes, positions = events.at(kept)
+        if np.any(self._tables.once):
+            changing = self._changing(classes, lanes)
+            kept, classes, rows = kept[changing], classes[changing], rows[changing]
+            lanes, positions = lanes[changing], positions[changing]
         self.relevant = rows
         if len(kept) == 0:
             return nothing_found()
@@ -120,6 +124,14 @@ class ConfigurationsEvaluator:
         if self._windowed:
             self._store.tidy(self._edge)
         return found
+
+    def _changing(self, classes: Ints, lanes: Ints) -> npt.NDArray[np.bool_]:
+        """Which events are not like the one before in what they do: that they would do again. The last one moves the
+        window on in any case."""
+        changing = np.ones(len(classes), np.bool_)
+        again = (classes[1:-1] == classes[:-2]) & (lanes[1:-1] == lanes[:-2])
+        changing[1:-1] = ~(again & self._tables.once[classes[1:-1]])
+        return changing
 
     def use_up(self, rows: Ints) -> None:
         """By lane, the last row that no later match may contain, or -1."""

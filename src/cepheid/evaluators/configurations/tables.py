@@ -49,7 +49,8 @@ class Columns:
 
 class Tables:
     """`moves`, `turns` and `layout` as of the last `fit`; `notices[class]` says whether any state takes notice of it,
-    and `roles[class]` what its events can do, as `kernels.stream.keep_near` takes it."""
+    `roles[class]` what its events can do, as `kernels.stream.keep_near` takes it, and `once[class]` whether a second
+    one directly after the first changes nothing."""
 
     def __init__(
         self,
@@ -78,6 +79,7 @@ class Tables:
         self.turns: Turns
         self.notices: npt.NDArray[np.bool_]
         self.roles: npt.NDArray[np.uint8]
+        self.once: npt.NDArray[np.bool_]
 
     def fit(self, classes: list[frozenset[int]]) -> bool:
         """Whether there are new states or classes; all are then worked out."""
@@ -94,6 +96,7 @@ class Tables:
         self.turns = self._turns(len(classes))
         self.notices = np.any(self.moves.choice >= 0, axis=0)
         self.roles = self._roles(len(classes))
+        self.once = self.notices & [self._is_done_at_once(klass) for klass in range(len(classes))]
         return True
 
     def _roles(self, classes: int) -> npt.NDArray[np.uint8]:
@@ -108,6 +111,17 @@ class Tables:
                 if is_root and outcome.skip != Goal(state, Place.STAY):
                     roles[klass] |= TURNS
         return roles
+
+    def _is_done_at_once(self, klass: int) -> bool:
+        """Whether events of a class are only skipped, whatever tests say, and to what skips them again."""
+        skips: dict[int, int | None] = {}
+        for state in range(len(self._automaton)):
+            choices = self._choices[state, klass]
+            outcome = choices.outcomes[0]
+            if choices.asked or outcome.marks or (outcome.skip and outcome.skip.place is not Place.STAY):
+                return False
+            skips[state] = outcome.skip.state if outcome.skip else None
+        return all(reached is None or skips[reached] == reached for reached in skips.values())
 
     def _regions(self) -> Ints:
         return np.array([self._automaton.columns(state) for state in range(len(self._automaton))], np.int64)
