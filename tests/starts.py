@@ -21,6 +21,7 @@ def part(draw: random.Random, register: int | None) -> str:
                     f"v > r{register}.v",
                     f"v <= r{register}.v",
                     f"n <> r{register}.n",
+                    f"v <> r{register}.v",
                     f"id = r{register}.id",
                     f"id = r{register}.id AND v > r{register}.v",
                     f"v + 1 > r{register}.v * 2",
@@ -36,7 +37,17 @@ def pattern(draw: random.Random) -> str:
     register: int | None = None
     for number in range(draw.randint(2, 6)):
         one = part(draw, register)
-        if draw.random() < 0.4 and number > 0:
+        if draw.random() < 0.15:
+            register, before = number, register
+            parts.append(
+                draw.choice(
+                    [
+                        f"({one} . {part(draw, before)} > r{number})",
+                        f"@({one} > r{number}, {part(draw, number)})",
+                    ]
+                )
+            )
+        elif draw.random() < 0.4 and number > 0:
             inner = f"{one}, {part(draw, register)}+" if draw.random() < 0.3 else one
             parts.append(f"#({inner})+" if inner != one else f"{one}+")
         elif draw.random() < 0.5:

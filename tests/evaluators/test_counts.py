@@ -20,7 +20,7 @@ from cepheid.pipeline import Plan, plan_for
 from cepheid.schema import schema_of
 from starts import drawn
 
-SEEDS = 150
+SEEDS = 200
 
 
 def planned(text: str, table: pa.Table) -> Plan | None:
@@ -86,7 +86,7 @@ def compare(first: int, seeds: int) -> dict[str, int]:
 def test_counts_are_those_of_slots_for_each_start() -> None:
     met = compare(0, SEEDS)
     assert met["counted"] > SEEDS / 3
-    assert min(met.values()) >= 5, met
+    assert min(met.values()) >= 3, met
 
 
 def test_numbers_of_any_size_in_every_place() -> None:
