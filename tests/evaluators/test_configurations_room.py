@@ -194,6 +194,14 @@ def test_no_random_case_needs_more(kind: str) -> None:
     assert checked > 20
 
 
+def test_numbers_of_many_starts_become_longer() -> None:
+    text = "#([type = 'A'] > r, [type = 'B']+, [type = 'C' AND v > r.v]) WITHIN 1000"
+    table = stream("A" * 300 + "B" * 200 + "C", v=[0] * 500 + [1])
+    engine = Engine(cepheid.query(text).engine(table.schema).plan, counting=True)
+    engine.push(table)
+    assert engine.counted == 300 * (2**200 - 1)
+
+
 def test_no_random_count_needs_more() -> None:
     checked = 0
     for seed in range(9_000, 9_060):
