@@ -220,7 +220,7 @@ TRANSDUCERS: tuple[Break, ...] = (
         "+ entry + R_SLOT] = count",
         "+ entry + R_SLOT] = k",
         "config copy: the ring knows where slots are now",
-        (LONG_CONFIGURATIONS,),
+        (VECTORS,),
     ),
     Break(
         COLLECT,

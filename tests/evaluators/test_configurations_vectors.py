@@ -72,6 +72,26 @@ def test_counts_are_those_of_matches(kleene: bool, unit: str, clauses: str) -> N
     assert some >= 2
 
 
+@pytest.mark.parametrize("unit", ["", " EVENTS"])
+def test_matches_come_back_to_their_starts_after_others_have_left(unit: str) -> None:
+    """What remembers an event goes back to the slot of its start, wherever copies have put that."""
+    some = 0
+    parts = "[name = 'A'], [name = 'B'], [name = 'C'] > r, [name = 'E' AND price > r.price], [name = 'F']"
+    query = cepheid.query(f"#({parts}) WITHIN 30{unit}", language="sremo")
+    for seed in range(6):
+        table = stream(seed, 120)
+        expected = cepheid.match(table, query, evaluator="configurations", columns=["positions"])
+        schema = schema_of(table.schema, time="ts", type=None)
+        engine = Engine(plan_for(query, schema, "configurations"), columns=["positions"])
+        found = []
+        for at in range(0, len(table), 7):
+            found += engine.push(table.slice(at, 7))["positions"].to_pylist()
+            engine = cepheid.load(engine.save())
+        assert found == expected["positions"].to_pylist()
+        some += len(found)
+    assert some > 100
+
+
 @pytest.mark.parametrize("length", [3, 6])
 def test_vectors_of_large_numbers(monkeypatch: pytest.MonkeyPatch, length: int) -> None:
     """Numbers far beyond a word, with starts that leave the window on the way."""
