@@ -21,6 +21,7 @@ GATHERED = "tests/rewrite/test_attach_sets.py"
 LATE = f"{GATHERED}::test_one_event_of_a_set_decides_for_all"
 ROUNDS = f"{GATHERED}::test_what_no_one_event_decides_is_asked_of_whole_matches"
 ASKED = "tests/evaluators/test_questions.py"
+CASES = "tests/evaluators/test_configurations_cases.py"
 
 DETERMINISE = "automata/srt_determinise.py"
 TRIM = "automata/srt_trim.py"
@@ -131,10 +132,7 @@ TRANSDUCERS: tuple[Break, ...] = (
         "read |= {register for register, _ in transition.guard.within}",
         "pass",
         "registers determinised: nested windows read their first event",
-        (
-            REGISTERS,
-            SHORT,
-        ),
+        (CASES,),
     ),
     Break(
         DETERMINISE,
@@ -169,7 +167,7 @@ TRANSDUCERS: tuple[Break, ...] = (
         "if names & bound(right):",
         "if not names & bound(left):",
         "attach: a filter goes to the last event it reads",
-        (COMPARES,),
+        ("src/cepheid/rewrite/attach_atoms.py",),
     ),
     Break(
         ATTACH,
@@ -277,10 +275,7 @@ TRANSDUCERS: tuple[Break, ...] = (
         "tuple(reads.index(register) for register in registers)",
         "tuple(range(len(registers)))",
         "configurations: a test gets each register in its place",
-        (
-            COMPARES,
-            REGISTERS,
-        ),
+        (CASES,),
     ),
     Break(
         EVALUATOR,
@@ -288,26 +283,12 @@ TRANSDUCERS: tuple[Break, ...] = (
         "self.positional = self._window.by_position or any(by_position)",
         "self.positional = self._window.by_position",
         "configurations: nested windows count positions in their partition",
-        (
-            REGISTERS,
-            SHORT,
-        ),
-    ),
-    Break(
-        EVALUATOR,
-        "_edge",
-        "return NEVER if self._window.by_position or not self._window else self._window.edge",
-        "return self._window.edge",
-        "configurations: positions are not rows",
-        (
-            COMPARES,
-            FORGETS,
-        ),
+        (CASES,),
     ),
     Break(
         EVALUATOR,
         "save",
-        "self._store.collect(self._edge)",
+        "self._store.collect(self._window.edge)",
         "pass",
         "configurations: what no longer lives is not saved",
         (LONG_CONFIGURATIONS,),
@@ -326,10 +307,7 @@ TRANSDUCERS: tuple[Break, ...] = (
         'window.load(part_of(state, f"nested{number}:"))',
         "pass",
         "configurations: a loaded engine knows the times of nested windows",
-        (
-            REGISTERS,
-            SHORT,
-        ),
+        (CASES,),
     ),
     Break(
         "kernels/configurations.py",

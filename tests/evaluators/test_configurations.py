@@ -195,7 +195,15 @@ def test_a_limit_is_for_all_batches_together(limit: int) -> None:
     assert cepheid.count(table, text) == min(limit, 8)
 
 
-@pytest.mark.parametrize(("values", "found"), [([5, 1, 2, 6], [[0, 1, 2, 3]]), ([1, 3, 2, 2], [])])
+@pytest.mark.parametrize(
+    ("values", "found"),
+    [
+        ([5, 1, 2, 6], [[0, 1, 2, 3]]),
+        ([1, 3, 2, 2], []),
+        ([5, 1, 2, 4], []),
+        ([1, 5, 6, 4], [[0, 1, 2, 3]]),
+    ],
+)
 def test_an_iteration_hides_the_variables_around_it(values: list[int], found: list[list[int]]) -> None:
     """The inner x is a B; the outer one, an A, is the one that z is compared with."""
     query = "SELECT * FROM s WHERE (A AS x ; (B AS x ; C AS y FILTER x.v < y.v)+ ; A AS z) FILTER x.v < z.v"

@@ -23,7 +23,7 @@ from cepheid.evaluators.configurations.tests import Tests
 from cepheid.evaluators.interface import GUARD, Events, State, part_of
 from cepheid.evaluators.near import Nearness
 from cepheid.evaluators.window import SlidingWindow
-from cepheid.kernels.config_shape import NEVER, ConfigBatch, ConfigOptions
+from cepheid.kernels.config_shape import ConfigBatch, ConfigOptions
 from cepheid.matches.found import Found, Ints, nothing_found
 from cepheid.schema import Schema
 
@@ -122,7 +122,7 @@ class ConfigurationsEvaluator:
         found = self._store.run(batch, options)
         self._tests.raise_error()
         if self._windowed:
-            self._store.tidy(self._edge)
+            self._store.tidy(self._window.edge)
         return found
 
     def _changing(self, classes: Ints, lanes: Ints) -> npt.NDArray[np.bool_]:
@@ -166,10 +166,6 @@ class ConfigurationsEvaluator:
             edges[:, number] = window.edges(rows, positions, events.times, kept)
         return edges
 
-    @property
-    def _edge(self) -> int:
-        return NEVER if self._window.by_position or not self._window else self._window.edge
-
     def finish(self) -> Found:
         return nothing_found()
 
@@ -178,17 +174,17 @@ class ConfigurationsEvaluator:
         return self._store.counted
 
     def live_rows(self) -> Ints:
-        return np.zeros(0, np.int64) if self._counting else self._store.live_rows(self._edge)
+        return np.zeros(0, np.int64) if self._counting else self._store.live_rows(self._window.edge)
 
     def keep_lanes(self, lanes: Ints) -> None:
-        self._store.keep_lanes(lanes, self._edge)
+        self._store.keep_lanes(lanes, self._window.edge)
 
     @property
     def memory(self) -> int:
         return self._store.memory + self._tests.memory + self._window.memory
 
     def save(self) -> State:
-        self._store.collect(self._edge)
+        self._store.collect(self._window.edge)
         met = {
             "states": self._automaton.save(),
             "classes": [sorted(satisfied) for satisfied in self._classes.satisfied],
