@@ -167,7 +167,7 @@ TRANSDUCERS: tuple[Break, ...] = (
         "if names & bound(right):",
         "if not names & bound(left):",
         "attach: a filter goes to the last event it reads",
-        ("src/cepheid/rewrite/attach_atoms.py",),
+        ("tests/rewrite/test_attach_atoms.py",),
     ),
     Break(
         ATTACH,

@@ -191,11 +191,13 @@ def test_a_start_in_a_window_has_one_slot_per_value() -> None:
 
 @pytest.mark.parametrize("counting", [True, False])
 def test_what_remembers_nothing_more_is_with_its_start(counting: bool) -> None:
-    """A start, and a slot for each value of B; after C none is needed."""
+    """A start, and a slot for each value of B; after C none is needed: all matches of a start go on together."""
     text = "SELECT * FROM s WHERE (A AS w ; B AS x ; C AS y ; D AS z) FILTER x.v < y.v WITHIN 1000"
     engine, evaluator = engine_for(text, counting)
     engine.push(stream("A" + "B" * 5 + "CC", [0, 1, 2, 3, 4, 5, 9, 9]))
     assert slots(evaluator) == 1 + 5
+    alone, with_one_more = evaluator._tables.layout(1).states
+    assert (alone, with_one_more) == (2, 1)
 
 
 def test_a_vector_of_starts_is_one_per_value() -> None:
