@@ -13,7 +13,7 @@ from cepheid.algebra.nodes import Filter, PartBy, Pattern, Strategy, WindowUnit,
 from generators import SETS, UNARY, Case, Limits, cases
 
 CUTS = st.lists(st.integers(0, 12), max_size=3)
-many = settings(max_examples=90, suppress_health_check=[HealthCheck.too_slow], print_blob=True)
+many = settings(max_examples=120, suppress_health_check=[HealthCheck.too_slow], print_blob=True)
 some = settings(many, max_examples=150)
 
 

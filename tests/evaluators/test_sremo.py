@@ -13,7 +13,7 @@ import cepheid
 from agreement import differences
 from cepheid.algebra.leads import lead
 from generators import Case, Drawn, Limits, sremo_case
-from small import positions
+from small import positions, stream
 
 Draw = Callable[[st.SearchStrategy[int]], int]
 
@@ -68,6 +68,15 @@ def test_what_lies_before_the_window_is_kept_as_far_as_it_may_matter(
     pieces = [engine.push(TABLE.slice(row, 1)) for row in range(len(TABLE))]
     together = pa.concat_tables([*pieces, engine.finish()])
     assert sorted(together["positions"].to_pylist()) == found == positions(TABLE, parsed)
+
+
+def test_a_key_that_fell_silent_keeps_what_is_read_before_a_mark() -> None:
+    """The A is no part of the match, and so no matter of its window."""
+    table = stream("ABC", k=[0, 1, 0], v=[1, 0, 2]).set_column(0, "ts", pa.array([0, 100, 101]))
+    query = cepheid.query("-[type = 'A'] > r . [v > r.v] WITHIN 5 PARTITION BY k")
+    engine = query.engine(table.schema, positions=True)
+    found = [match for at in range(3) for match in engine.push(table.slice(at, 1))["positions"].to_pylist()]
+    assert found == [[2]]
 
 
 def test_the_output_shows_every_event_in_one_array() -> None:
