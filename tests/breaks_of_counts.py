@@ -152,6 +152,14 @@ COUNTED: tuple[Break, ...] = (
         (COUNTS,),
     ),
     Break(
+        "kernels/count_collect.py",
+        "stored_words",
+        "heap[column + word] = values[count]",
+        "pass",
+        "counts: texts of starts and slots get their new numbers",
+        (COUNTS,),
+    ),
+    Break(
         "kernels/counts.py",
         "room_needed",
         "words += (2 + 6 * turns.goals[klass]) * held + layout.states[0] * room_for(room)",

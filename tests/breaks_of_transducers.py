@@ -34,7 +34,6 @@ EMIT = "kernels/config_emit.py"
 QUESTIONS = "evaluators/configurations/questions.py"
 COLLECT = "kernels/config_collect.py"
 EVALUATOR = "evaluators/configurations/evaluator.py"
-STORE = "evaluators/configurations/store.py"
 
 TRANSDUCERS: tuple[Break, ...] = (
     Break(
@@ -374,7 +373,7 @@ TRANSDUCERS: tuple[Break, ...] = (
         (SHARING,),
     ),
     Break(
-        STORE,
+        "evaluators/configurations/held.py",
         "tidy",
         "self._enter_all(0)",
         "pass",

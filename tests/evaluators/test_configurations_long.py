@@ -303,7 +303,7 @@ def names(number: int, rows: int = 1_000) -> pa.Table:
 def test_texts_that_have_left_the_window_are_forgotten(
     counting: bool, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("cepheid.evaluators.configurations.store._SPARE_TEXTS", 100)
+    monkeypatch.setattr("cepheid.evaluators.configurations.held._SPARE_TEXTS", 100)
     monkeypatch.setattr("cepheid.engine._SPARE", 1_000)
     text = "SELECT * FROM s WHERE (A AS x ; B AS u ; B AS y) FILTER x.s = y.s OR x.s = u.s WITHIN 40"
     engine, held, found = engine_for(text, names(0), counting), [], []

@@ -13,6 +13,7 @@ import pytest
 import cepheid
 from cepheid.engine import Engine
 from cepheid.errors import CepheidError
+from cepheid.evaluators.configurations import held
 from cepheid.evaluators.configurations.counts import Counts
 from cepheid.evaluators.configurations.evaluator import ConfigurationsEvaluator
 from cepheid.evaluators.configurations.tables import Tables
@@ -108,6 +109,24 @@ def test_numbers_of_any_size_in_every_place() -> None:
         assert counts_of(engine) is not None
         with every_start_by_itself():
             assert engine.counted == counted(plan, table, []).counted > 2**80
+
+
+def test_texts_of_starts_and_slots_get_new_numbers(monkeypatch: pytest.MonkeyPatch) -> None:
+    """After every piece texts that are not in use are forgotten, and the others numbered anew."""
+    draw = random.Random(6)
+    names = [f"text {draw.randrange(7) + row // 20}" for row in range(200)]
+    columns = {"ts": range(200), "type": [draw.choice("ABCD") for _ in names], "s": names}
+    table = pa.table(columns)
+    text = (
+        "#([type = 'A'] > r, [type = 'B' AND s >= r.s], [type = 'C'] > q, [type = 'D' AND s = q.s]) WITHIN 40"
+    )
+    plan = planned(text, table)
+    assert plan is not None
+    expected = counted(plan, table, []).counted
+    monkeypatch.setattr(held, "_SPARE_TEXTS", -(10**9))
+    engine = counted(plan, table, list(range(5, 200, 5)))
+    assert counts_of(engine) is not None
+    assert engine.counted == expected > 50
 
 
 def test_a_state_of_an_earlier_release_is_refused() -> None:

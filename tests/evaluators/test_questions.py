@@ -20,7 +20,7 @@ from cepheid.algebra.conditions import (
     Literal,
     RLike,
 )
-from cepheid.evaluators.configurations import questions, store
+from cepheid.evaluators.configurations import held, questions
 from cepheid.evaluators.configurations.tests import Tests
 from cepheid.kernels import tests as kernel
 from cepheid.semantics import values as definition
@@ -147,7 +147,7 @@ def test_answers_are_no_part_of_what_is_saved() -> None:
 
 def test_texts_get_other_numbers_and_answers_are_forgotten(monkeypatch: pytest.MonkeyPatch) -> None:
     """Texts that no partial match holds are dropped between batches."""
-    monkeypatch.setattr(store, "_SPARE_TEXTS", 256)
+    monkeypatch.setattr(held, "_SPARE_TEXTS", 256)
     words = [f"w{number}" for number in range(2_000)]
     table = pa.table({"ts": range(2_000), "type": ["A", "B"] * 1_000, "s": words})
     engine = cepheid.query(

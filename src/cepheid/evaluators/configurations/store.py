@@ -1,13 +1,14 @@
 """The slots, rings and nodes of all lanes between two batches: what `kernels.configurations` works on.
 
 It grows where the loop asks for room and copies the living part where much is dead, so that memory is bounded by what
-a window holds. Python here is per batch and per growth, never per event, key or match.
+a window holds.
 """
 
 from __future__ import annotations
 
 import numpy as np
 
+from cepheid.evaluators.configurations.held import Held
 from cepheid.evaluators.configurations.tables import Tables
 from cepheid.evaluators.configurations.tests import Tests
 from cepheid.evaluators.interface import State, too_many_matches
@@ -57,53 +58,32 @@ _MOST_KEPT = 1 << 22  # events of matches that room is kept for
 _FEWEST_WORDS = 1 << 12
 _SPARE_WORDS = 1 << 16  # beyond twice what lives, so that copying it is rare
 _FEWEST_CELLS = 1 << 10
-_SPARE_TEXTS = 1 << 14  # texts kept beyond twice those in use
 
 
-class Store:
+class Store(Held):
     def __init__(self, tables: Tables, tests: Tests, counting: bool) -> None:
-        self._tables = tables
-        self._tests = tests
+        super().__init__(tables, tests, L_BLOCKS)
         self._counting = counting
         self._words = 1
-        self._layout: Layout | None = None
         self._heap = np.zeros(_FEWEST_WORDS, np.int64)
-        self._lanes = np.zeros((1, L_BLOCKS), np.int64)
         self._nodes = np.zeros(N_WORDS if counting else _FEWEST_WORDS, np.int64)
         self._meta = np.zeros(M_WORDS, np.int64)
         self._meta[NODES] = 1
         self._index = np.zeros(I_WORDS * _FEWEST_CELLS, np.int64)
         self._made = np.zeros(3 * 64, np.int64)
-        self._total = np.zeros(16, np.int64)
         self._path = np.zeros(256, np.int64)
         self._waiting = np.zeros(512, np.int64)
         self._output = np.zeros(256, np.int64), np.zeros(1024, np.int64), np.zeros(1024, LABEL)
-        self._texts_in_use = 0
 
-    @property
-    def counted(self) -> int:
-        return to_int(self._total)
+    def _new_layout(self) -> Layout:
+        return self._tables.layout(self._words)
 
-    def fit_lanes(self, count: int) -> None:
-        if len(self._lanes) < count:
-            more = max(count, 2 * len(self._lanes)) - len(self._lanes)
-            self._lanes = np.concatenate([self._lanes, np.zeros((more, self._lanes.shape[1]), np.int64)])
-
-    @property
-    def is_laid_out(self) -> bool:
-        return self._layout is not None
-
-    def fit_states(self) -> None:
-        """Room in the slots for states that were met since."""
-        if self._layout is None:
-            self._layout = self._tables.layout(self._words)
-            self._lanes = np.zeros((len(self._lanes), self._lane_words(self._layout)), np.int64)
-        else:
-            self._copy(NEVER, np.arange(len(self._lanes)))
-
-    @staticmethod
-    def _lane_words(layout: Layout) -> int:
+    def _lane_words(self, layout: Layout) -> int:
         return int(L_BLOCKS + len(layout.size) * B_WORDS)
+
+    @property
+    def _heap_words(self) -> int:
+        return len(self._heap)
 
     def run(self, batch: ConfigBatch, options: ConfigOptions) -> Found:
         assert self._layout is not None
@@ -183,14 +163,11 @@ class Store:
             nodes[: live * N_WORDS] = self._nodes[: live * N_WORDS]
             self._nodes = nodes
 
-    def _copy(self, edge: int, lanes: Ints, words: int = 0) -> None:
-        """Copies what lives from `edge` on of these lanes to an array at most half full of it, with room for some words
-        more."""
+    def _copy(self, edge: int, lanes: Ints, more: int = 0) -> None:
         assert self._layout is not None
-        layout = self._tables.layout(self._words)
-        old = self._layout
+        layout, old = self._new_layout(), self._layout
         needed = int(measure(self._heap, self._lanes, lanes, old, layout, edge))
-        heap = np.zeros(2 * needed + words + _SPARE_WORDS, np.int64)
+        heap = np.zeros(2 * needed + more + _SPARE_WORDS, np.int64)
         table = np.zeros((len(lanes), self._lane_words(layout)), np.int64)
         self._meta[TOP] = copy(self._heap, self._lanes, lanes, old, layout, edge, heap, table)
         self._heap, self._lanes, self._layout = heap, table, layout
@@ -199,7 +176,6 @@ class Store:
             self._collect_nodes()
 
     def _enter_all(self, more: int) -> None:
-        """Makes the index anew, with room for so many slots more."""
         assert self._layout is not None
         live = int(self._lanes[:, L_SLOTS].sum())
         cells = _FEWEST_CELLS
@@ -218,31 +194,9 @@ class Store:
         self._nodes = nodes
         self._meta[NODES] = live + 1
 
-    def tidy(self, edge: int) -> None:
-        """Between two batches: numbers the texts in use anew where most are not."""
-        if self._layout is None or self._tests.numbered <= 2 * self._texts_in_use + _SPARE_TEXTS:
-            return
-        self._copy(edge, np.arange(len(self._lanes)))
-        layout, columns = self._layout, self._tables.columns
-        last = np.array([columns.end(number) for number in range(len(layout.size))], np.int64)
-        first = S_COLUMNS if columns.column else int(last.max())
-        where = (layout, first, last, max(columns.column, 1))
-        held = []
-        for word in self._tests.columns_of_texts():
-            values = np.zeros(len(self._heap), np.int64)
-            count = stored_words(self._heap, self._lanes, *where, word, values)
-            held.append((word, values[:count].copy()))
-        kept = np.unique(np.concatenate([np.zeros(0, np.int64), *(values for _, values in held)]))
-        renumbered = self._tests.keep(kept)
-        for word, values in held:
-            set_stored_words(self._heap, self._lanes, *where, word, renumbered[np.maximum(values, -1)])
-        self._enter_all(0)
-        self._texts_in_use = self._tests.numbered
-
-    def collect(self, edge: int) -> None:
-        """Keeps nothing but what lives from `edge` on."""
-        if self._layout is not None:
-            self._copy(edge, np.arange(len(self._lanes)))
+    def _texts(self, last: Ints, step: int, word: int, values: Ints, is_put: bool) -> int:
+        each = set_stored_words if is_put else stored_words
+        return int(each(self._heap, self._lanes, self._layout, S_COLUMNS, last, step, word, values))
 
     def live_rows(self, edge: int) -> Ints:
         if self._layout is None:
@@ -251,12 +205,6 @@ class Store:
         used = int(self._meta[NODES])
         rows = np.zeros(used, np.int64)
         return np.unique(rows[: marked_rows(self._nodes, used, rows)])
-
-    def keep_lanes(self, lanes: Ints, edge: int) -> None:
-        if self._layout is not None:
-            self._copy(edge, lanes[lanes < len(self._lanes)])
-        else:
-            self._lanes = np.zeros((max(len(lanes), 1), self._lanes.shape[1]), np.int64)
 
     @property
     def memory(self) -> int:
@@ -285,6 +233,6 @@ class Store:
         self._total = np.array(state["total"], np.int64)
         self._words, self._texts_in_use = (int(item) for item in state["words"])
         laid_out = self._lanes.shape[1] > L_BLOCKS
-        self._layout = self._tables.layout(self._words) if laid_out else None
+        self._layout = self._new_layout() if laid_out else None
         if self._layout is not None:
             self._enter_all(0)

@@ -1,0 +1,106 @@
+"""What lanes hold between two batches, in whatever form: `Store` has slots for each start, `Counts` vectors of starts.
+
+Python here is per batch and per growth, never per event, key or match.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+
+import numpy as np
+
+from cepheid.evaluators.configurations.tables import Tables
+from cepheid.evaluators.configurations.tests import Tests
+from cepheid.kernels.config_shape import NEVER, Layout
+from cepheid.kernels.numbers import to_int
+from cepheid.matches.found import Ints
+
+_SPARE_TEXTS = 1 << 14  # texts kept beyond twice those in use
+
+
+class Held(ABC):
+    def __init__(self, tables: Tables, tests: Tests, lane_words: int) -> None:
+        """`lane_words`: those of a lane before it is laid out."""
+        self._tables = tables
+        self._tests = tests
+        self._layout: Layout | None = None
+        self._lanes = np.zeros((1, lane_words), np.int64)
+        self._total = np.zeros(16, np.int64)
+        self._texts_in_use = 0
+
+    @abstractmethod
+    def _new_layout(self) -> Layout:
+        """That of the states met so far."""
+
+    @abstractmethod
+    def _lane_words(self, layout: Layout) -> int: ...
+
+    @abstractmethod
+    def _copy(self, edge: int, lanes: Ints, more: int = 0) -> None:
+        """Copies what lives from `edge` on of these lanes to an array at most half full of it, with room for some words
+        more."""
+
+    @abstractmethod
+    def _enter_all(self, more: int) -> None:
+        """Makes the index anew, with room for so many entries more."""
+
+    @abstractmethod
+    def _texts(self, last: Ints, step: int, word: int, values: Ints, is_put: bool) -> int:
+        """One word of every column that is remembered, into `values`, or with `is_put` from there: how many. Columns
+        are `step` words long and over at `last[region]`."""
+
+    @property
+    @abstractmethod
+    def _heap_words(self) -> int: ...
+
+    @property
+    def counted(self) -> int:
+        return to_int(self._total)
+
+    def fit_lanes(self, count: int) -> None:
+        if len(self._lanes) < count:
+            more = max(count, 2 * len(self._lanes)) - len(self._lanes)
+            self._lanes = np.concatenate([self._lanes, np.zeros((more, self._lanes.shape[1]), np.int64)])
+
+    @property
+    def is_laid_out(self) -> bool:
+        return self._layout is not None
+
+    def fit_states(self) -> None:
+        """Room in the slots for states that were met since."""
+        if self._layout is None:
+            self._layout = self._new_layout()
+            self._lanes = np.zeros((len(self._lanes), self._lane_words(self._layout)), np.int64)
+        else:
+            self._copy(NEVER, np.arange(len(self._lanes)))
+
+    def tidy(self, edge: int) -> None:
+        """Between two batches: numbers the texts in use anew where most are not."""
+        if self._layout is None or self._tests.numbered <= 2 * self._texts_in_use + _SPARE_TEXTS:
+            return
+        self._copy(edge, np.arange(len(self._lanes)))
+        columns = self._tables.columns
+        last = np.array([columns.end(number) for number in range(len(self._layout.size))], np.int64)
+        step = max(columns.column, 1)
+        held = []
+        for word in self._tests.columns_of_texts():
+            values = np.zeros(self._heap_words, np.int64)
+            count = self._texts(last, step, word, values, is_put=False)
+            held.append((word, values[:count].copy()))
+        kept = np.unique(np.concatenate([np.zeros(0, np.int64), *(values for _, values in held)]))
+        renumbered = self._tests.keep(kept)
+        for word, values in held:
+            self._texts(last, step, word, renumbered[np.maximum(values, -1)], is_put=True)
+        self._enter_all(0)
+        self._texts_in_use = self._tests.numbered
+
+    def collect(self, edge: int) -> None:
+        """Keeps nothing but what lives from `edge` on."""
+        if self._layout is not None:
+            self._copy(edge, np.arange(len(self._lanes)))
+
+    def keep_lanes(self, lanes: Ints, edge: int) -> None:
+        if self._layout is not None:
+            self._copy(edge, lanes[lanes < len(self._lanes)])
+        else:
+            self._lanes = np.zeros((max(len(lanes), 1), self._lanes.shape[1]), np.int64)
