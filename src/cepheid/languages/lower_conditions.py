@@ -30,7 +30,15 @@ from cepheid.algebra.conditions import (
 )
 from cepheid.errors import CepheidError, Source
 from cepheid.languages.parsed import Node, Part, span_of
-from cepheid.languages.words import date_of, decimal_of, integer_of, name_of, text_of, timestamp_of
+from cepheid.languages.words import (
+    date_of,
+    decimal_of,
+    integer_of,
+    name_of,
+    text_of,
+    time_of_day_of,
+    timestamp_of,
+)
 
 ARITHMETIC = {"add": "+", "subtract": "-", "multiply": "*", "divide": "/", "remainder": "%"}
 COMPARISON = {"==": "=", "!=": "<>", "≠": "<>", "≤": "<=", "≥": ">="}
@@ -64,6 +72,7 @@ _VALUES = frozenset(
         "null",
         "timestamp",
         "date",
+        "time",
         "minus",
     )
 )
@@ -89,6 +98,8 @@ def _value(source: Source, node: Node) -> Condition:
             return Literal(timestamp_of(source, token), span)
         case "date", [_, Token() as token]:
             return Literal(date_of(source, token), span)
+        case "time", [_, Token() as token]:
+            return Literal(time_of_day_of(source, token), span)
         case "true", _:
             return Literal(TRUE.value, span)
         case "false", _:

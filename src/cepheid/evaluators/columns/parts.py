@@ -1,0 +1,78 @@
+"""Parts of times (year, month, …, second) for all rows at once.
+
+In: times in one zone. Out: whole numbers, as `semantics.functions` has them. Arrow's kernels do most; but they know no
+summer time after 2037, and no years beyond 32767. So they are asked only about moments where they are right, and once
+per zone it is checked that they are; the definition is asked about each distinct moment outside.
+"""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from cepheid.algebra.moments import PER_SECOND, SECOND, Moment
+from cepheid.algebra.zones import fixed_offset, offset_at
+from cepheid.evaluators.columns.kinds import Times
+from cepheid.semantics import functions as definition
+
+Ints = npt.NDArray[np.int64]
+
+PARTS: dict[str, Callable[[Any], Any]] = {
+    "year": pc.year,
+    "month": pc.month,
+    "day": pc.day,
+    "hour": pc.hour,
+    "minute": pc.minute,
+    "second": pc.second,
+    "dayofweek": functools.partial(pc.day_of_week, count_from_zero=False, week_start=7),
+}
+_ANY_CLOCK = (-62_000_000_000, 253_000_000_000)  # seconds, some of the years 5 to 9987
+_REGION = (-2_208_988_800, 2_114_380_800)  # from 1900 to 2037
+
+
+def part_of(name: str, times: Times) -> Ints:
+    """One part of each time.
+
+    >>> part_of("hour", Times(np.array([0, 2**62]), "us", zone="Europe/Paris"))
+    array([ 1, 16])
+    """
+    offset = 0 if times.zone is None else fixed_offset(times.zone)
+    low, high = _ANY_CLOCK if offset is not None else _trusted(times.zone or "")
+    per_second, values = PER_SECOND[times.unit], times.values.reshape(-1)
+    least, most = _bound(low * per_second), _bound(high * per_second)
+    outside = (values < least) | (values >= most)
+    some_outside = bool(outside.any())
+    inside = np.where(outside, 0, values) if some_outside else values
+    clock = pa.array(inside, pa.timestamp(times.unit, times.zone)) if offset is None and low < high else None
+    if clock is None:
+        shift = 0 if offset is None else offset * per_second
+        clock = pa.array(inside + shift if shift else inside, pa.timestamp(times.unit))
+    found: Ints = PARTS[name](clock).to_numpy(zero_copy_only=False).astype(np.int64)
+    if some_outside:
+        distinct, places = np.unique(values[outside], return_inverse=True)
+        each = SECOND // per_second
+        parts = [definition.apply(name, [Moment(int(tick) * each, times.zone)]) for tick in distinct]
+        found[outside] = np.array(parts, np.int64)[places.reshape(-1)]
+    return found.reshape(times.values.shape)
+
+
+def _bound(ticks: int) -> int:
+    return max(-(2**63), min(2**63 - 1, ticks))
+
+
+@functools.lru_cache(maxsize=64)
+def _trusted(zone: str) -> tuple[int, int]:
+    """The seconds between which Arrow has the zone's offsets; none where it lacks the zone, or its tables are short."""
+    months = np.arange(*_REGION, 28 * 86_400)
+    try:
+        clock = pc.local_timestamp(pa.array(months, pa.timestamp("s", zone))).cast(pa.int64()).to_numpy()
+    except pa.ArrowException:
+        return (0, 0)
+    offsets = [offset_at(zone, int(moment)) for moment in months]
+    return _REGION if np.array_equal(clock - months, np.array(offsets)) else (0, 0)
