@@ -1,8 +1,8 @@
 """Random cases against the oracle until the time is over: `python tests/fuzz.py SECONDS [FIRST_SEED]`.
 
 A seed decides which kind of query is drawn: CEL with unary conditions for `compact`; CEL that compares events, the same
-with ALL and PART-BY, CEL that compares sets of events, SREMO, and unary CEL once more for `configurations`. Prints the
-seed of every case that differs; `FIRST_SEED` repeats one.
+with ALL and PART-BY, CEL that compares sets of events, SREMO, and unary CEL once more for `configurations`; or times of
+all units at the limits of 64 bits. Prints the seed of every case that differs; `FIRST_SEED` repeats one.
 """
 
 from __future__ import annotations
@@ -17,6 +17,7 @@ from agreement import differences, is_declined
 from comparing import seeded_compared, seeded_mixed
 from gathering import seeded_gathered
 from generators import UNARY, Case, seeded, seeded_sremo
+from times_at_limits import difference_in_times
 
 
 def unary(seed: int) -> Case:
@@ -40,6 +41,12 @@ def main() -> int:
     done, bad = 0, 0
     for seed in count(first):
         choice = random.Random(seed)
+        if seed % 8 == 0:
+            wrong = difference_in_times(seed)
+            done, bad = done + 1, bad + (wrong is not None)
+            if wrong is not None:
+                print(wrong)  # noqa: T201
+            continue
         make, evaluator = KINDS[choice.randrange(len(KINDS))]
         case = make(seed)
         if is_declined(case, evaluator):

@@ -38,6 +38,7 @@ from cepheid.plan.plan import Plan
 from cepheid.plan.transducer import automaton_of_transducer
 from cepheid.saved import Arrays, pack
 from cepheid.schema import Schema, counts_nanoseconds
+from cepheid.semantics.rows import values_of
 from cepheid.streams.lanes import Lanes
 from cepheid.streams.order import first_unordered
 from cepheid.streams.plain import plain_table
@@ -370,7 +371,7 @@ class Engine:
         place = first_unordered(order, schema)
         if place >= 0:
             row = self._rows + place - before
-            value = table[schema.time][place - before]
+            (value,) = values_of(table[schema.time].slice(place - before, 1))
             raise CepheidError(
                 "unsorted",
                 f"row {row} (time {value}) comes after row {row - 1} but belongs before it in stream order",

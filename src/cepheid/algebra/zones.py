@@ -35,6 +35,16 @@ def known_zone(name: object) -> str:
     return name if fixed is None else "UTC" if fixed == 0 else offset_name(fixed)
 
 
+def checked_zone(zone: object) -> str | None:
+    """The argument `zone`, if it was given.
+
+    >>> checked_zone("Mars/Base")
+    Traceback (most recent call last):
+    cepheid.errors.CepheidError: error[bad-argument]: time zone `Mars/Base` is not known here
+    """
+    return None if zone is None else known_zone(zone)
+
+
 def fixed_offset(name: str) -> int | None:
     """Seconds east of UTC of a zone that is an offset; None for a region.
 
