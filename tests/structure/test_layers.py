@@ -9,9 +9,9 @@ import cepheid
 
 SOURCE = Path(cepheid.__file__).parent
 LAYERS = [
-    *("errors", "schema", "algebra", "languages", "semantics", "rewrite", "automata", "plan"),
+    *("errors", "extras", "schema", "algebra", "languages", "semantics", "rewrite", "automata", "plan"),
     *("kernels", "streams", "matches", "evaluators", "saved", "engine", "pipeline", "frames", "spark", "api"),
-    *("__init__", "demo", "cli"),
+    *("__init__", "demo", "cli", "__main__"),
 ]
 ONLY_IN = {"numba": {"kernels"}, "pyspark": {"spark"}, "typer": {"cli"}, "lark": {"languages"}}
 
