@@ -54,6 +54,16 @@ def test_heavy_libraries_stay_in_their_folders() -> None:
     assert wrong == []
 
 
+def test_what_differs_between_releases_of_spark_is_asked_in_one_place() -> None:
+    users = {
+        str(path.relative_to(SOURCE))
+        for path in SOURCE.rglob("*.py")
+        for name in imported(path)
+        if name.startswith("pyspark.sql.pandas")
+    }
+    assert users == {"spark/types.py"}
+
+
 def test_the_definition_of_right_knows_no_automata_and_no_kernels() -> None:
     for path in (SOURCE / "semantics").glob("*.py"):
         assert not {
