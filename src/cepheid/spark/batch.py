@@ -25,7 +25,6 @@ import pyarrow as pa
 from pyspark.errors import PySparkException
 from pyspark.sql import DataFrame
 from pyspark.sql import functions as sql
-from pyspark.sql.pandas.types import from_arrow_schema, to_arrow_schema
 
 from cepheid.algebra.nodes import Query
 from cepheid.algebra.zones import checked_zone
@@ -41,7 +40,9 @@ from cepheid.spark.slices import CORES_THAT_PAY, find_cuts, sliced, why_not
 from cepheid.spark.sorting import ARRIVAL
 from cepheid.spark.streams import quoted, union_streams
 from cepheid.spark.task import COUNT_SCHEMA, CountTask, MatchTask
+from cepheid.spark.types import from_arrow_schema, to_arrow_schema
 from cepheid.spark.zones import session_zone
+from cepheid.streams.zones import zoned_schema
 
 # Spark sizes Arrow batches row by row unless it is told this very number, which about halves the cost of
 # moving rows to Python. Batches stay bounded by their number of rows.
@@ -143,8 +144,8 @@ def arrow_schema(rows: DataFrame, zone: str | None = None) -> pa.Schema:
     The zone is that of the driver when a query is planned, and travels with the plan.
     """
     given = checked_zone(zone)
-    found = to_arrow_schema(rows.schema, timezone=session_zone(rows.sparkSession) if given is None else given)
-    return pa.schema([pa.field(field.name, field.type) for field in found])
+    shown_in = session_zone(rows.sparkSession) if given is None else given
+    return zoned_schema(to_arrow_schema(rows.schema), shown_in)
 
 
 def output_schema(plan: Plan, positions: bool, columns: tuple[str, ...] | None = None) -> pa.Schema:

@@ -10,9 +10,9 @@ from collections.abc import Mapping
 
 from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as sql
-from pyspark.sql.pandas.types import to_arrow_schema
 
 from cepheid.schema import DEFAULT_TYPE
+from cepheid.spark.types import to_arrow_schema
 from cepheid.streams.zones import common_zones
 
 
@@ -26,7 +26,7 @@ def union_streams(data: DataFrame | Mapping[str, DataFrame], type: str | None) -
     timestamps without a zone beside others in the session's: that is refused, as in process."""
     if isinstance(data, DataFrame):
         return data
-    common_zones({name: to_arrow_schema(frame.schema, timezone="UTC") for name, frame in data.items()})
+    common_zones({name: to_arrow_schema(frame.schema) for name, frame in data.items()})
     first, *others = (_typed(frame, name, type or DEFAULT_TYPE) for name, frame in data.items())
     for frame in others:
         first = first.unionByName(frame, allowMissingColumns=True)
