@@ -254,7 +254,9 @@ def test_a_moment_is_what_python_says_it_is(time: dt.datetime) -> None:
     if zone is None:
         return
     moment = Moment(moment_of(time).ns, known_zone(zone))
-    there = time.astimezone(time.tzinfo)  # an hour that is skipped becomes one that is there
+    there = time.astimezone(dt.UTC).astimezone(
+        time.tzinfo
+    )  # an hour that is skipped becomes one that is there
     assert moment.date == (there.year, there.month, there.day)
     assert moment.time == (there.hour, there.minute, there.second, there.microsecond * 1000)
     assert moment.day_of_week == there.isoweekday() % 7 + 1

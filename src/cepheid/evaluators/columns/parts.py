@@ -45,14 +45,16 @@ def part_of(name: str, times: Times) -> Ints:
     offset = 0 if times.zone is None else fixed_offset(times.zone)
     low, high = _ANY_CLOCK if offset is not None else _trusted(times.zone or "")
     per_second, values = PER_SECOND[times.unit], times.values.reshape(-1)
-    least, most = _bound(low * per_second), _bound(high * per_second)
+    room = 2**63 - 86_400 * per_second  # so that no offset leads out of 64 bits
+    least, most = max(low * per_second, -room), min(high * per_second, room)
     outside = (values < least) | (values >= most)
     some_outside = bool(outside.any())
     inside = np.where(outside, 0, values) if some_outside else values
-    clock = pa.array(inside, pa.timestamp(times.unit, times.zone)) if offset is None and low < high else None
-    if clock is None:
-        shift = 0 if offset is None else offset * per_second
-        clock = pa.array(inside + shift if shift else inside, pa.timestamp(times.unit))
+    if offset is None and low < high:
+        # As clock times, since the kernel `second` forgets the seconds of an offset (+00:09:21).
+        clock = pc.local_timestamp(pa.array(inside, pa.timestamp(times.unit, times.zone)))
+    else:
+        clock = pa.array(inside + offset * per_second if offset else inside, pa.timestamp(times.unit))
     found: Ints = PARTS[name](clock).to_numpy(zero_copy_only=False).astype(np.int64)
     if some_outside:
         distinct, places = np.unique(values[outside], return_inverse=True)
@@ -60,10 +62,6 @@ def part_of(name: str, times: Times) -> Ints:
         parts = [definition.apply(name, [Moment(int(tick) * each, times.zone)]) for tick in distinct]
         found[outside] = np.array(parts, np.int64)[places.reshape(-1)]
     return found.reshape(times.values.shape)
-
-
-def _bound(ticks: int) -> int:
-    return max(-(2**63), min(2**63 - 1, ticks))
 
 
 @functools.lru_cache(maxsize=64)
