@@ -47,16 +47,17 @@ def part_of(name: str, times: Times) -> Ints:
     per_second, values = PER_SECOND[times.unit], times.values.reshape(-1)
     room = 2**63 - 86_400 * per_second  # so that no offset leads out of 64 bits
     least, most = max(low * per_second, -room), min(high * per_second, room)
-    outside = (values < least) | (values >= most)
-    some_outside = bool(outside.any())
-    inside = np.where(outside, 0, values) if some_outside else values
+    outside = None
+    if len(values) and (int(values.min()) < least or int(values.max()) >= most):
+        outside = (values < least) | (values >= most)
+    inside = values if outside is None else np.where(outside, 0, values)
     if offset is None and low < high:
         # As clock times, since the kernel `second` forgets the seconds of an offset (+00:09:21).
         clock = pc.local_timestamp(pa.array(inside, pa.timestamp(times.unit, times.zone)))
     else:
         clock = pa.array(inside + offset * per_second if offset else inside, pa.timestamp(times.unit))
     found: Ints = PARTS[name](clock).to_numpy(zero_copy_only=False).astype(np.int64)
-    if some_outside:
+    if outside is not None:
         distinct, places = np.unique(values[outside], return_inverse=True)
         each = SECOND // per_second
         parts = [definition.apply(name, [Moment(int(tick) * each, times.zone)]) for tick in distinct]
