@@ -185,23 +185,24 @@ def explain(
         return explain_query(parsed.tree, parsed.query)
     chosen = data if isinstance(data, pa.Schema) else _chosen(data, parsed, time)
     type = _type_column(chosen, type)
-    columns = zoned_schema(arrow_schema_of(chosen, type), checked_zone(zone))
+    columns = zoned_schema(arrow_schema_of(chosen, type, zone), checked_zone(zone))
     schema = schema_of(columns, time=time, type=type, order=order, stream=parsed.stream)
     plan = plan_for(parsed, schema, evaluator)
     return explain_plan(parsed.tree, plan, _explain_spark(plan) if _is_spark(data) else None)
 
 
-def arrow_schema_of(data: Any, type: str | None = DEFAULT_TYPE) -> pa.Schema:
-    """The Arrow schema of data of any kind; no rows of a Spark DataFrame, a reader or a lazy frame are read."""
+def arrow_schema_of(data: Any, type: str | None = DEFAULT_TYPE, zone: str | None = None) -> pa.Schema:
+    """The Arrow schema of data of any kind; no rows of a Spark DataFrame, a reader or a lazy frame are read. Spark's
+    timestamps are in `zone`, else in the session's."""
     if isinstance(data, pa.Schema):
         return plain_schema(data)
     if isinstance(data, Mapping):
-        parts = {name: arrow_schema_of(part).empty_table() for name, part in data.items()}
+        parts = {name: arrow_schema_of(part, zone=zone).empty_table() for name, part in data.items()}
         return unite(parts, type or DEFAULT_TYPE).schema
     if kind_of(data) == "spark":
         from cepheid.spark.batch import arrow_schema
 
-        return arrow_schema(data)
+        return arrow_schema(data, zone)
     return schema_without_rows(data)
 
 

@@ -83,6 +83,17 @@ def test_events_of_one_microsecond_have_an_order_and_windows(evaluator: str) -> 
     assert positions(events, THEN + " PARTITION BY ts", evaluator=evaluator) == []
 
 
+@pytest.mark.parametrize("evaluator", ["auto", "semantics"])
+def test_windows_inside_an_expression_count_nanoseconds(evaluator: str) -> None:
+    events = pa.table({"ts": nanoseconds(1, 2, 4, 5, 6), "type": list("ABABC")})
+    pair = "any* . ([type = 'A'] . any* . [type = 'B'] WITHIN {}) . any* . [type = 'C'] WITHIN 10 s"
+    near, far = (
+        positions(events, pair.format(window), evaluator=evaluator) for window in ("1 ns", "0.004 us")
+    )
+    assert sorted(near) == [[0, 1, 4], [2, 3, 4]]
+    assert sorted(far) == [[0, 1, 4], [0, 3, 4], [2, 3, 4]]
+
+
 @pytest.mark.parametrize("evaluator", EVALUATORS)
 def test_literals_have_nanoseconds(evaluator: str) -> None:
     at = 1_706_704_200_123_456_789
