@@ -29,6 +29,8 @@ def pytest_configure(config: pytest.Config) -> None:
         "4.1."
     ):  # it leaves the sockets that results come by to the garbage collector
         config.addinivalue_line("filterwarnings", "ignore:unclosed <socket:ResourceWarning")
+    # Spark takes pandas 3 and says that it does not know all of it yet.
+    config.addinivalue_line("filterwarnings", "ignore:PySpark does not yet fully support pandas:FutureWarning")
 
 
 NO_KERNELS = ("algebra", "automata", "languages", "semantics", "structure")
