@@ -2,8 +2,8 @@
 
 In: a first block number per state, the states that enter each, and how a state moves between blocks. Out: the coarsest
 blocks, no coarser than the first, of which all states move alike. Only states that enter a block that changed are
-looked at again and the largest part of a block keeps its number, so that a state is looked at some log n times (Hopcroft
-1971).
+looked at again and the largest part of a block keeps its number, so that a state is looked at some log n times, as in
+Hopcroft's algorithm.
 """
 
 from __future__ import annotations
@@ -20,8 +20,10 @@ def refined(kinds: Sequence[int], entering: Mapping[int, Set[int]], signature: S
 
     >>> refined([0, 0, 0, 1], {1: {0}, 2: {0}, 3: {1, 2}}, lambda state, block: ((1, 2), (3,), (3,), ())[state])
     [0, 2, 2, 1]
+    >>> refined([5, 5, 5, 7], {}, lambda state, block: state % 2)
+    [0, 2, 0, 1]
     """
-    block_of = list(kinds)
+    block_of = numbered_by_first(kinds)
     sizes = dict(Counter(block_of))
     changed: Set[int] = set(range(len(block_of)))
     while changed:
