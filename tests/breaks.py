@@ -742,8 +742,8 @@ AUTOMATA = (
     Break(
         "rewrite/follow.py",
         "_repeated",
-        "_then(copies[-1], copies[-1], positions.loose)",
-        "_then(copies[-1], copies[-1], positions.strict)",
+        "_then(copies[-1], copies[-1], positions, positions.loose)",
+        "_then(copies[-1], copies[-1], positions, positions.strict)",
         "iterations may have events in between",
         (CONSTRUCT,),
     ),

@@ -55,8 +55,8 @@ TRANSDUCERS: tuple[Break, ...] = (
     Break(
         TRIM,
         "_alike",
-        "classes = [int(state in srt.finals)",
-        "classes = [0",
+        "finality = [int(state in srt.finals)",
+        "finality = [0",
         "transducers: a state that accepts is no other",
         (SRT,),
     ),

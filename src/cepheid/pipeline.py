@@ -16,6 +16,7 @@ from cepheid.errors import CepheidError
 from cepheid.languages import ParsedTree, lower, parse
 from cepheid.plan.choose import choose
 from cepheid.plan.plan import Plan
+from cepheid.rewrite.limits import not_too_deep
 from cepheid.rewrite.rules import Rewriting, rewrite
 from cepheid.saved import unpack
 from cepheid.schema import DEFAULT_TYPE, Schema, schema_of
@@ -79,9 +80,10 @@ def parse_query(text: str, language: str | None = None) -> ParsedQuery:
         raise CepheidError(
             "bad-argument", f"a query is text, or what `cepheid.query` gave; got `{text!r}` instead"
         )
-    tree = parse(text, language)
-    query = lower(tree)
-    check_scope(query)
+    with not_too_deep():
+        tree = parse(text, language)
+        query = lower(tree)
+        check_scope(query)
     return ParsedQuery(text, tree, query)
 
 
@@ -96,8 +98,9 @@ def rewriting_of(
 
 def plan_for(parsed: ParsedQuery, schema: Schema, evaluator: str = "auto") -> Plan:
     """How a query runs over events of this schema."""
-    query, rewriting = rewriting_of(parsed, schema, evaluator)
-    plan = choose(query, rewriting.query, schema, evaluator)
+    with not_too_deep():
+        query, rewriting = rewriting_of(parsed, schema, evaluator)
+        plan = choose(query, rewriting.query, schema, evaluator)
     return replace(plan, text=parsed.text, language=parsed.language)
 
 

@@ -12,7 +12,7 @@ What partial matches share, and how they are laid out, follows from the columns 
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from enum import Enum
 
@@ -84,6 +84,12 @@ class Choices:
 
     asked: tuple[Asked, ...]
     outcomes: tuple[Outcome, ...]
+
+    @property
+    def goals(self) -> Iterator[Goal]:
+        """All that it may lead to, with repetitions."""
+        for outcome in self.outcomes:
+            yield from (goal for goal in (outcome.skip, *(mark.goal for mark in outcome.marks)) if goal)
 
 
 @dataclass(frozen=True, slots=True)

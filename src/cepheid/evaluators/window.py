@@ -33,7 +33,8 @@ class SlidingWindow:
         if self._window is None:
             return np.full(len(rows), ALL_BEFORE)
         if self.by_position:
-            return positions - (int(self._window.amount) - 1)
+            # No position is before 0, and an edge of at least 0 can be shifted by the class that `lane` packs with it.
+            return np.maximum(positions - (int(self._window.amount) - 1), 0)
         new = all_times[kept]
         before = len(self._rows)
         all_rows = np.concatenate([self._rows, rows])
