@@ -12,14 +12,15 @@ from cepheid.algebra.nodes import Query
 from cepheid.algebra.printing import print_query
 from cepheid.algebra.scope import check_scope
 from cepheid.algebra.types import check_types
-from cepheid.engine import Engine
+from cepheid.engine import Engine, checked_options
 from cepheid.errors import CepheidError
 from cepheid.languages import ParsedTree, lower, parse
 from cepheid.plan.choose import choose
 from cepheid.plan.plan import Plan
 from cepheid.rewrite.rules import Rewriting, rewrite
 from cepheid.saved import unpack
-from cepheid.schema import DEFAULT_TYPE, Schema, schema_of
+from cepheid.schema import DEFAULT_TYPE, Schema, is_comparable, is_time, is_type, schema_of
+from cepheid.state_checks import reading_a_state, require
 from cepheid.streams.plain import plain_schema
 
 
@@ -98,11 +99,30 @@ def plan_for(parsed: ParsedQuery, schema: Schema, evaluator: str = "auto") -> Pl
 
 
 def load(saved: bytes) -> Engine:
-    """An engine as it was when `Engine.save` gave these bytes."""
+    """An engine as it was when `Engine.save` gave these bytes.
+
+    Load only states that you saved yourself: a digest tells damage, not who made them. Bytes that are no state of an
+    engine are the error `bad-state`; those that could be one never crash the process, but match what they say.
+    """
     header, tables, arrays = unpack(saved)
-    names: dict[str, Any] = header["names"]
-    schema = Schema(tables["schema"].schema, names["time"], names["type"], names["order"], names["stream"])
-    plan = plan_for(parse_query(header["text"], header["language"]), schema, header["evaluator"])
-    engine = Engine(plan, **header["options"])
+    with reading_a_state():
+        schema = _saved_schema(tables["schema"], header["names"])
+        plan = plan_for(parse_query(header["text"], header["language"]), schema, header["evaluator"])
+        engine = Engine(plan, **checked_options(header["options"]))
     engine.restore(header, tables, arrays)
     return engine
+
+
+def _saved_schema(table: pa.Table, names: dict[str, Any]) -> Schema:
+    columns = table.schema
+    require(len(table) == 0, "its schema has rows")
+    require(
+        columns.types == plain_schema(columns).types, "its schema has columns of types that are never kept"
+    )
+    require(len(set(columns.names)) == len(columns), "its schema has a column twice")
+    time, type, order, stream = names["time"], names["type"], names["order"], names["stream"]
+    require(time in columns.names and is_time(columns.field(time).type), "its time column is none")
+    require(type is None or is_type(columns.field(type).type), "its type column is none")
+    require(order is None or is_comparable(columns.field(order).type), "its order column is none")
+    require(isinstance(stream, str), "its stream has no name")
+    return Schema(columns, time, type, order, stream)

@@ -9,7 +9,7 @@ import cepheid
 
 SOURCE = Path(cepheid.__file__).parent
 LAYERS = [
-    *("errors", "schema", "algebra", "languages", "semantics", "rewrite", "automata", "plan"),
+    *("errors", "state_checks", "schema", "algebra", "languages", "semantics", "rewrite", "automata", "plan"),
     *("kernels", "streams", "matches", "evaluators", "saved", "engine", "pipeline", "frames", "spark", "api"),
     *("__init__", "demo", "cli"),
 ]

@@ -25,6 +25,7 @@ from cepheid.automata.srt_determinise import (
     without_idle,
 )
 from cepheid.errors import CepheidError
+from cepheid.state_checks import require
 
 MOST_STEPS = 16_384  # states × classes that are worked out beforehand
 
@@ -85,7 +86,7 @@ class MinimalRegisters:
         return []
 
     def load(self, states: list[Any]) -> None:
-        assert not states
+        require(not states, "its automaton has states of its own")
 
 
 def register_automaton(srt: SRT, windowed: bool) -> RegisterAutomaton:
