@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
 
@@ -12,7 +12,6 @@ from cepheid.algebra.nodes import Query
 from cepheid.algebra.printing import print_query
 from cepheid.algebra.scope import check_scope
 from cepheid.algebra.types import check_types
-from cepheid.engine import Engine, checked_options
 from cepheid.errors import CepheidError
 from cepheid.languages import ParsedTree, lower, parse
 from cepheid.plan.choose import choose
@@ -22,6 +21,9 @@ from cepheid.saved import unpack
 from cepheid.schema import DEFAULT_TYPE, Schema, is_comparable, is_time, is_type, schema_of
 from cepheid.state_checks import reading_a_state, require
 from cepheid.streams.plain import plain_schema
+
+if TYPE_CHECKING:
+    from cepheid.engine import Engine  # it imports the kernels, which reading and planning do without
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,6 +65,8 @@ class ParsedQuery:
         columns: Sequence[str] | None = None,
     ) -> Engine:
         """An engine in this process that takes batches of this schema, in stream order."""
+        from cepheid.engine import Engine
+
         if not isinstance(arrow_schema, pa.Schema):
             message = f"`engine` requires a pyarrow Schema; got `{arrow_schema!r}` instead"
             raise CepheidError("bad-argument", message, hint="give the schema of the batches to push")
@@ -104,6 +108,8 @@ def load(saved: bytes) -> Engine:
     Load only states that you saved yourself: a digest tells damage, not who made them. Bytes that are no state of an
     engine are the error `bad-state`; those that could be one never crash the process, but match what they say.
     """
+    from cepheid.engine import Engine, checked_options
+
     header, tables, arrays = unpack(saved)
     with reading_a_state():
         schema = _saved_schema(tables["schema"], header["names"])
