@@ -7,7 +7,9 @@ each leads to nothing but older vertices of the states whose lists it continues.
 
 from __future__ import annotations
 
+from cepheid.kernels.chain_emit import read_values
 from cepheid.kernels.chain_shape import (
+    C_MAX,
     C_PREV,
     FIRST,
     I_CELL,
@@ -18,10 +20,13 @@ from cepheid.kernels.chain_shape import (
     V_CODES,
     V_FROM,
     V_LANE,
+    V_LATEST,
     V_META,
     V_VIA,
+    VIA_BITS,
 )
 from cepheid.kernels.compiled import compiled
+from cepheid.kernels.differ import latest_different, newest_different
 
 
 @compiled
@@ -58,3 +63,26 @@ def vertices_fit(heap, shape, indices, lanes, labels, most, state_at):
         state_at[vertex] = state
         vertex += shape.size[state]
     return vertex == len(heap)
+
+
+@compiled
+def starts_fit(heap, top, shape, windowed, values):
+    """Whether the latest start of each vertex is that of the vertices it continues: the loop enters what has a start
+    inside the window without looking whether anything is there. `values` is scratch."""
+    vertex = FIRST
+    while vertex < top:
+        source = heap[vertex + V_FROM]
+        if source != 0:
+            index, mask = heap[vertex + V_VIA] & INDEX_MASK, heap[vertex + V_VIA] >> VIA_BITS
+            latest = heap[source + shape.indices[index, I_CELL] + C_MAX]
+            if mask != 0:
+                read_values(heap, shape, index, vertex, values)
+                if newest_different(heap, shape, index, source, values, mask) == 0:
+                    return False
+                if windowed:
+                    found = latest_different(heap, shape, index, source, values, mask)
+                    latest = heap[found + V_LATEST]
+            if windowed and latest != heap[vertex + V_LATEST]:
+                return False
+        vertex += shape.size[heap[vertex + V_META] >> META_BITS]
+    return True

@@ -15,6 +15,7 @@ from cepheid.kernels.lane import (
     CELL_ALTERNATIVE,
     CELL_CHILD,
     CELL_LABEL,
+    CELL_ROW,
     CELL_WORDS,
     CELLS,
     CELLS_K,
@@ -30,6 +31,8 @@ from cepheid.kernels.lane import (
     N_CELLS,
     N_EVENTS,
     PIVOT,
+    PLACE,
+    ROW,
     UNION,
     WIDTH,
     class_at,
@@ -37,6 +40,7 @@ from cepheid.kernels.lane import (
 from cepheid.kernels.numbers import MASK, SAFE
 
 _LARGEST = 46  # of size classes: no heap is so long
+_NO_ROW = 1 << 62  # after every row
 
 
 @compiled
@@ -65,13 +69,20 @@ def _has_room(lanes, lane, block, words):
 
 @inlined
 def _events_fit(heap, lanes, lane, classes):
+    """Events of the window are of classes there are, and in the order of the stream."""
     n_events, low, pivot = lanes[lane, N_EVENTS], lanes[lane, LOW], lanes[lane, PIVOT]
     if not (0 <= low <= pivot <= n_events <= len(heap)):
         return False
     if not _has_room(lanes, lane, EVENTS, n_events * EVENT_WORDS):
         return False
     for i in range(n_events):
-        if class_at(heap, lanes[lane, EVENTS] + i * EVENT_WORDS) >= classes:
+        at = lanes[lane, EVENTS] + i * EVENT_WORDS
+        if class_at(heap, at) >= classes:
+            return False
+        if i == 0:
+            continue
+        before = at - EVENT_WORDS
+        if heap[at + ROW] <= heap[before + ROW] or heap[at + PLACE] <= heap[before + PLACE]:
             return False
     return True
 
@@ -88,15 +99,14 @@ def _is_value(heap, at, words, counting, n_cells):
 
 
 @inlined
-def _cells_fit(heap, lanes, lane, labels):
-    """Cells lead to older ones only."""
+def _cells_fit(heap, lanes, lane, labels, out_least):
+    """Cells lead to older ones only; `out_least` is by cell the least row of all that it leads to."""
     n_cells = lanes[lane, N_CELLS]
-    if (
-        n_cells < 0
-        or n_cells > len(heap)
-        or (n_cells > 1 and not _has_room(lanes, lane, CELLS, n_cells * CELL_WORDS))
-    ):
+    if n_cells < 0 or n_cells > len(heap):
         return False
+    if n_cells > 1 and not _has_room(lanes, lane, CELLS, n_cells * CELL_WORDS):
+        return False
+    out_least[0] = _NO_ROW
     for cell in range(1, n_cells):
         at = lanes[lane, CELLS] + cell * CELL_WORDS
         label, child, alternative = heap[at + CELL_LABEL], heap[at + CELL_CHILD], heap[at + CELL_ALTERNATIVE]
@@ -104,14 +114,54 @@ def _cells_fit(heap, lanes, lane, labels):
             return False
         if alternative < EMPTY or alternative >= cell:
             return False
+        least = out_least[child]
+        if alternative >= 0:
+            least = min(least, out_least[alternative])
+        if label != UNION:
+            least = min(least, heap[at + CELL_ROW])
+        out_least[cell] = least
     return True
 
 
+@inlined
+def _rows_fit(heap, lanes, lane):
+    """Every cell marks an event of the window."""
+    n_events, events = lanes[lane, N_EVENTS], lanes[lane, EVENTS]
+    for cell in range(1, lanes[lane, N_CELLS]):
+        at = lanes[lane, CELLS] + cell * CELL_WORDS
+        if heap[at + CELL_LABEL] == UNION:
+            continue
+        row, low, high = heap[at + CELL_ROW], 0, n_events
+        while low < high:
+            middle = (low + high) // 2
+            if heap[events + middle * EVENT_WORDS + ROW] < row:
+                low = middle + 1
+            else:
+                high = middle
+        if low == n_events or heap[events + low * EVENT_WORDS + ROW] != row:
+            return False
+    return True
+
+
+@inlined
+def _is_after(heap, lanes, lane, event, row):
+    """Whether a row is not before an event of the window, by number; after the last there is none."""
+    if event >= lanes[lane, N_EVENTS]:
+        return row >= _NO_ROW
+    return row >= heap[lanes[lane, EVENTS] + event * EVENT_WORDS + ROW]
+
+
 @compiled
-def lanes_fit(heap, lanes, words, counting, states, classes, labels, seen):
-    """For lanes of `slide`. `seen` is scratch, a zero for each state."""
+def lanes_fit(heap, lanes, words, counting, windowed, states, classes, labels, seen, least):
+    """For lanes of `slide`. `seen` is scratch, a zero for each state, and so is `least`, a word for each cell.
+
+    In a window, what leads from an event to the pivot marks nothing before that event, and the back nothing before the
+    pivot: so whatever has left the window, nothing leads to it.
+    """
     for lane in range(len(lanes)):
-        if not _events_fit(heap, lanes, lane, classes) or not _cells_fit(heap, lanes, lane, labels):
+        if not _events_fit(heap, lanes, lane, classes) or not _cells_fit(heap, lanes, lane, labels, least):
+            return False
+        if windowed and not counting and not _rows_fit(heap, lanes, lane):
             return False
         if lanes[lane, COLLECT_AT] < 0 or lanes[lane, COLLECT_AT] > 4 * len(heap) + 4096:
             return False
@@ -136,12 +186,22 @@ def lanes_fit(heap, lanes, words, counting, states, classes, labels, seen):
             for p in range(width):
                 if not _is_value(heap, at + 1 + p * words, words, counting, n_cells):
                     return False
+                if windowed and not counting and heap[at + 1 + p] > 0:
+                    if not _is_after(heap, lanes, lane, lanes[lane, PIVOT], least[heap[at + 1 + p]]):
+                        return False
         low, pivot = lanes[lane, LOW], lanes[lane, PIVOT]
         if low < pivot:
             if not _has_room(lanes, lane, FRONT, pivot * width * words):
                 return False
             for i in range(low * width, pivot * width):
-                if not _is_value(heap, lanes[lane, FRONT] + i * words, words, counting, n_cells):
+                at = lanes[lane, FRONT] + i * words
+                if not _is_value(heap, at, words, counting, n_cells):
+                    return False
+                if (
+                    not counting
+                    and heap[at] > 0
+                    and not _is_after(heap, lanes, lane, i // width, least[heap[at]])
+                ):
                     return False
     return True
 

@@ -97,6 +97,8 @@ def slots_fit(heap, lanes, layout, key_ends, windowed, counting, nodes):
             return False
         ring, mask = lanes[lane, L_RING], lanes[lane, L_RING_CAP] - 1
         lo, hi = lanes[lane, L_LO], lanes[lane, L_HI]
+        if not windowed and hi > 1:
+            return False
         for ordinal in range(lo, hi):
             entry = ring + (ordinal & mask) * R_WORDS
             heap[entry + R_SLOT] = NOWHERE
@@ -112,16 +114,15 @@ def slots_fit(heap, lanes, layout, key_ends, windowed, counting, nodes):
                 ordinal, kind = heap[slot + S_ORDINAL], heap[slot + S_KIND]
                 if kind < 0 or kind >= len(key_ends) or key_ends[kind] > layout.numbers[region]:
                     return False
-                if ordinal >= lo and ordinal < hi:
-                    entry = ring + (ordinal & mask) * R_WORDS
-                    if windowed and heap[entry + R_START] != heap[slot + S_START]:
-                        return False
-                    if region == 0:
-                        if heap[entry + R_SLOT] != NOWHERE:
-                            return False
-                        heap[entry + R_SLOT] = k
-                elif windowed or region == 0 or ordinal != NOWHERE:
+                if ordinal < lo or ordinal >= hi:
                     return False
+                entry = ring + (ordinal & mask) * R_WORDS
+                if windowed and heap[entry + R_START] != heap[slot + S_START]:
+                    return False
+                if region == 0:
+                    if heap[entry + R_SLOT] != NOWHERE:
+                        return False
+                    heap[entry + R_SLOT] = k
                 if not _numbers_fit(heap, slot, layout, region, counting, nodes):
                     return False
     return True

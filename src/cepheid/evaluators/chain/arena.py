@@ -27,7 +27,7 @@ from cepheid.kernels.chain_shape import (
     ChainOptions,
 )
 from cepheid.kernels.numbers import from_int, to_int
-from cepheid.kernels.verify_chain import vertices_fit
+from cepheid.kernels.verify_chain import starts_fit, vertices_fit
 from cepheid.matches.found import LABEL, Found, Ints, nothing_found
 from cepheid.state_checks import require, require_total, whole_number, words
 
@@ -206,7 +206,7 @@ class Arena:
             "words": np.array([self._words]),
         }
 
-    def load(self, state: State, edge: int, labels: int) -> None:
+    def load(self, state: State, edge: int, windowed: bool, labels: int) -> None:
         """The index is not saved: copying makes it anew. Only what lives is copied: an engine that is saved and loaded
         more often than its heap is full would else never drop anything."""
         self._total = words(state, "total", None)
@@ -230,6 +230,8 @@ class Arena:
         )
         require(fits, "`heap` leads outside of what it points to")
         self._copy(edge, 0, 0)
+        top, values = int(self._meta[TOP]), np.empty(64, np.int64)
+        require(starts_fit(self._heap, top, self._shape, windowed, values), "`heap` has other starts")
 
 
 def _power_of_two(number: int, least: int) -> int:

@@ -130,4 +130,4 @@ class ChainEvaluator:
         if self._sums is not None:
             self._sums.load(store)
         elif self._arena is not None:
-            self._arena.load(store, self._window.edge, len(self.labels))
+            self._arena.load(store, self._window.edge, bool(self._window), len(self.labels))

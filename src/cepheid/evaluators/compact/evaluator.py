@@ -19,7 +19,7 @@ from cepheid.evaluators.interface import GUARD, Bounds, Events, State, part_of, 
 from cepheid.evaluators.window import SlidingWindow
 from cepheid.kernels.dense import GIVE_UP, MORE_HEAP, Dense, count_dense
 from cepheid.kernels.heap import META, SMALLEST, with_room
-from cepheid.kernels.lane import CLASS_BITS, FIELDS
+from cepheid.kernels.lane import CLASS_BITS, FIELDS, N_CELLS
 from cepheid.kernels.living import cell_rows, free_all_but, window_rows
 from cepheid.kernels.loose import BITS, LIMIT, LOOSE
 from cepheid.kernels.numbers import from_int, to_int
@@ -340,10 +340,12 @@ class CompactEvaluator:
                 self._lanes,
                 self._words,
                 self._counting,
+                bool(self._window),
                 len(self._automaton),
                 classes,
                 len(self.labels),
                 np.zeros(len(self._automaton), np.int64),
+                np.empty(int(np.clip(self._lanes[:, N_CELLS].max(), 1, len(self._heap))), np.int64),
             )
         elif self._dense is not None:
             states, rows, words = self._dense[:3]
