@@ -201,9 +201,10 @@ def _extension(drawing: Drawing, name: str) -> tuple[str, pa.Array]:
         ids = [uuid.UUID(int=drawing.rng.randrange(3)).bytes for _ in range(drawing.rows)]
         return "uuid", pa.ExtensionArray.from_storage(pa.uuid(), pa.array(ids, pa.binary(16)))
     if which == 1:
-        return "json", pa.ExtensionArray.from_storage(
-            pa.json_(), pa.array(['{"a":1}', "1", "null"] * drawing.rows)[: drawing.rows]
+        texts = pa.array(
+            [drawing.rng.choice(['{"a":1}', "1", "null"]) for _ in range(drawing.rows)], pa.string()
         )
+        return "json", pa.ExtensionArray.from_storage(pa.json_(), texts)
     if which == 2:
         flags = pa.array([drawing.rng.randrange(2) for _ in range(drawing.rows)], pa.int8())
         return "bool8", pa.ExtensionArray.from_storage(pa.bool8(), flags)
@@ -371,10 +372,10 @@ def typed_differences(case: TypedCase, rng: random.Random) -> str | None:
     if matched:
         wanted = _outcome(lambda: _by_definition(case))
         if wanted != ("matches", [positions for positions, _ in first[1]]):
-            return f"auto {first}, definition {wanted}"
+            return _apart("definition", wanted, ("matches", [positions for positions, _ in first[1]]))
         number = _outcome(lambda: [cepheid.count(case.table, case.query)])
         if number != ("matches", [len(first[1])]):
-            return f"auto {first}, count {number}"
+            return _apart("count", number, ("matches", [len(first[1])]))
     at = rng.randint(0, len(case.table))
     ways: dict[str, Callable[[], list[Any]]] = {
         evaluator: lambda evaluator=evaluator: _positions(  # type: ignore[misc]
@@ -393,8 +394,17 @@ def typed_differences(case: TypedCase, rng: random.Random) -> str | None:
         if found == ("error", "unsupported-evaluator"):
             continue
         if found != first:
-            return f"auto {first}, {name} {found}"
+            return _apart(name, found, first)
     return _frame_difference(case, first)
+
+
+def _apart(name: str, found: Outcome, auto: Outcome) -> str:
+    """What one way gives and the other does not."""
+    if found[0] != "matches" or auto[0] != "matches":
+        return f"{name}: {str(found)[:300]}, auto: {str(auto)[:300]}"
+    missing = [match for match in auto[1] if match not in found[1]]
+    extra = [match for match in found[1] if match not in auto[1]]
+    return f"{name}: {len(missing)} missing, as {missing[:2]}, {len(extra)} extra, as {extra[:2]}"
 
 
 def _frame_difference(case: TypedCase, first: Outcome) -> str | None:
@@ -407,7 +417,7 @@ def _frame_difference(case: TypedCase, first: Outcome) -> str | None:
         )  # type: ignore[misc]
         wanted = first if first[0] == "error" else ("matches", sorted(positions for positions, _ in first[1]))
         if found != wanted:
-            return f"auto {wanted}, {name} {found}"
+            return _apart(name, found, wanted)
     return None
 
 
