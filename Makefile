@@ -6,6 +6,7 @@ CHECKED ?= tests/kernels tests/evaluators tests/test_engine.py
 VERSION ?= 4.2
 PANDAS ?= 2
 TESTS ?=
+EVALUATORS ?= auto
 VENV := .venv
 BIN := $(VENV)/bin
 READY := $(VENV)/.ready
@@ -13,7 +14,7 @@ SPARK_VENV := .venv-spark-$(VERSION)$(if $(filter-out 2,$(PANDAS)),-pandas-$(PAN
 SPARK_READY := $(SPARK_VENV)/.ready
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test test-spark test-install bounds mutants fuzz soak bench bench-quick format clean
+.PHONY: help demo test test-spark test-install bounds mutants fuzz suites soak bench bench-quick format clean
 
 help: ## list the targets
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## /\1\t/' | expand -t 16
@@ -40,8 +41,11 @@ bounds: $(READY) ## the kernels once more with every index checked; a quarter of
 mutants: $(READY) ## break the engine in some hundred places; every break must be noticed
 	$(BIN)/python tests/mutants.py
 
-fuzz: $(READY) ## random queries against the oracle for SECONDS=60
+fuzz: $(READY) ## random queries, columns of all types and saved states for SECONDS=60
 	$(BIN)/python tests/fuzz.py $(SECONDS)
+
+suites: $(READY) ## all cases of other engines' suites, on EVALUATORS=auto or all
+	$(BIN)/python tests/suites.py $(EVALUATORS)
 
 soak: $(READY) ## a stream on Spark for SECONDS=60, better 180; nothing that it holds may grow
 	$(BIN)/python tests/soak.py $(SECONDS)
