@@ -9,7 +9,18 @@ import cepheid
 
 SOURCE = Path(cepheid.__file__).parent
 LAYERS = [
-    *("errors", "extras", "schema", "algebra", "languages", "semantics", "rewrite", "automata", "plan"),
+    *(
+        "errors",
+        "state_checks",
+        "extras",
+        "schema",
+        "algebra",
+        "languages",
+        "semantics",
+        "rewrite",
+        "automata",
+        "plan",
+    ),
     *("kernels", "streams", "matches", "evaluators", "saved", "engine", "pipeline", "frames", "spark", "api"),
     *("__init__", "demo", "cli", "__main__"),
 ]

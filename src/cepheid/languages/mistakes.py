@@ -18,8 +18,19 @@ from cepheid.errors import Source
 # Terminals that are named together.
 VALUE = frozenset(
     [
-        *("NAME", "QUOTED_NAME", "LPAR", "INT", "DECIMAL", "STRING", "TRUE", "FALSE", "NULL"),
-        *("TIMESTAMP", "DATE", "TIME"),
+        "NAME",
+        "QUOTED_NAME",
+        "LPAR",
+        "INT",
+        "DECIMAL",
+        "STRING",
+        "TRUE",
+        "FALSE",
+        "NULL",
+        "TIMESTAMP",
+        "DATE",
+        "TIME",
+        "LITERALS",
     ]
 )
 OPERATORS = frozenset(
