@@ -11,6 +11,7 @@ SOURCE = Path(cepheid.__file__).parent
 LAYERS = [
     *(
         "errors",
+        "memory",
         "state_checks",
         "extras",
         "schema",
