@@ -13,6 +13,7 @@ LAYERS = [
         "errors",
         "state_checks",
         "extras",
+        "memory",
         "schema",
         "algebra",
         "languages",
