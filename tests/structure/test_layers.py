@@ -14,6 +14,7 @@ LAYERS = [
         "memory",
         "state_checks",
         "extras",
+        "memory",
         "schema",
         "algebra",
         "languages",
