@@ -6,6 +6,7 @@ becomes `0 - x`, and `!=`, `==` are written as `<>`, `=`.
 
 from __future__ import annotations
 
+from decimal import Decimal
 from itertools import pairwise
 
 from lark import Token, Tree
@@ -109,6 +110,8 @@ def _minus(source: Source, node: Node, operand: Node) -> Condition:
     value = lower_condition(source, operand)
     if isinstance(value, Literal) and isinstance(value.value, float):
         return Literal(-value.value, span)
+    if isinstance(value, Literal) and isinstance(value.value, Decimal):
+        return Literal(value.value.copy_negate(), span)
     return Arithmetic("-", Literal(0), value, span)
 
 

@@ -9,6 +9,7 @@ from decimal import Decimal
 from lark import Token
 
 from cepheid.algebra.nodes import Window, WindowUnit
+from cepheid.algebra.precision import is_held
 from cepheid.errors import CepheidError, Source, did_you_mean
 from cepheid.languages.parsed import span_of
 
@@ -59,11 +60,16 @@ def integer_of(source: Source, token: Token, sign: int = 1) -> int:
     return value
 
 
-def decimal_of(source: Source, token: Token) -> float:
+def decimal_of(source: Source, token: Token) -> float | Decimal:
+    """A number with a point or an exponent: a double where its shortest decimal is what was written, so that nothing is
+    lost and typing can still make it a decimal; else that decimal itself."""
     value = float(token)
     if math.isinf(value):
         raise CepheidError("syntax", "this number is too large", span=span_of(source, token))
-    return value
+    if not 1e-77 <= value <= 1e77 or Decimal(repr(value)) == (exact := Decimal(token)):
+        return value
+    plain = Decimal(f"{exact:f}")  # without an exponent above 0
+    return plain if is_held(plain) else value
 
 
 def timestamp_of(source: Source, token: Token) -> dt.datetime:

@@ -57,15 +57,16 @@ class Texts:
 
     def of(self, numbers: Ints) -> pa.Array:
         """The strings that have these numbers."""
-        return self._binary(numbers).cast(pa.large_string())
+        return self.binary(numbers).cast(pa.large_string())
 
     def only(self, numbers: Ints) -> Texts:
         """These strings (ascending), numbered from 0."""
         kept = Texts()
-        kept.numbers(self._binary(numbers))
+        kept.numbers(self.binary(numbers))
         return kept
 
-    def _binary(self, numbers: Ints) -> pa.Array:
+    def binary(self, numbers: Ints) -> pa.Array:
+        """The same as bytes."""
         begins, ends = self._ends[numbers], self._ends[numbers + 1]
         offsets = np.concatenate([[0], np.cumsum(ends - begins)])
         places = np.repeat(begins - offsets[:-1], ends - begins) + np.arange(offsets[-1])

@@ -14,8 +14,10 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from cepheid.evaluators.columns.decimals import compare_decimals
 from cepheid.evaluators.columns.kinds import (
     EXACT_REAL,
+    Decimals,
     Mask,
     Nothing,
     Numbers,
@@ -24,6 +26,7 @@ from cepheid.evaluators.columns.kinds import (
     Times,
     Truth,
     Value,
+    WideDecimals,
     either,
     known,
     nulls_of,
@@ -57,6 +60,8 @@ def compare(op: str, left: Value, right: Value) -> Truth:
     match left, right:
         case (Nothing(), _) | (_, Nothing()):
             return Truth(np.asarray(False), np.asarray(True))
+        case (Decimals() | WideDecimals(), _) | (_, Decimals() | WideDecimals()):
+            return compare_decimals(op, left, right)
         case Numbers(), Numbers():
             return known(_compare_numbers(op, left.values, right.values), either(left.null, right.null))
         case Times(), Times():

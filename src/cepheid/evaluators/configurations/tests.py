@@ -20,6 +20,7 @@ from cepheid.evaluators.configurations.compile import Compiled, Compiler, Instru
 from cepheid.evaluators.configurations.words import Nulls, check_words, looked_up, words_of
 from cepheid.evaluators.interface import State
 from cepheid.kernels import tests
+from cepheid.kernels.decimals import WIDE
 from cepheid.kernels.tagged import ANY, TEXT
 from cepheid.matches.found import Ints
 from cepheid.schema import Schema
@@ -60,15 +61,18 @@ class Tests:
         self.record = self._place([leaf for leaf in self._leaves if leaf.stored], 0)
         self.words = self._place([leaf for leaf in self._leaves if not leaf.stored], self.record)
         self._names = sorted({item.name for leaf in self._leaves for item in attributes(leaf.expression)})
-        code = [_coded(instruction) for compiled in self._compiled for instruction in compiled.code]
+        code = [_coded(each) for one in self._compiled for each in (*one.code, *one.otherwise)]
         self._code = np.array([*code, [0] * tests.C_FIELDS], np.int64)
         self._stack = np.zeros(
             2 * max((compiled.depth for compiled in self._compiled), default=0) + 2, np.int64
         )
         rows = [_row(compiled) for compiled in self._compiled]
         self.program = np.array(rows, np.int64).reshape(-1, tests.P_FIELDS)
-        ends = np.cumsum([len(compiled.code) for compiled in self._compiled], dtype=np.int64)
-        self.program[:, tests.P_END] = ends
+        own = np.array([len(compiled.code) for compiled in self._compiled], np.int64)
+        further = np.array([len(compiled.otherwise) for compiled in self._compiled], np.int64)
+        ends = np.cumsum(own + further, dtype=np.int64)
+        self.program[:, tests.P_END] = ends - further
+        self.program[:, tests.P_LAST] = ends
         self.program[1:, tests.P_BEGIN] = ends[:-1]
         self._note_addresses()
 
@@ -101,11 +105,12 @@ class Tests:
         return words
 
     def _fill(self, words: Ints, columns: Columns) -> None:
-        known: dict[Expression, tuple[Ints, Nulls]] = {}
+        known: dict[tuple[Expression, int], tuple[Ints, Nulls]] = {}
         for leaf in self._leaves:
-            if leaf.expression not in known:
-                known[leaf.expression] = words_of(columns, leaf.expression, leaf.form, self._texts)
-            values, nulls = known[leaf.expression]
+            key = leaf.expression, leaf.form
+            if key not in known:
+                known[key] = words_of(columns, leaf.expression, leaf.form, self._texts)
+            values, nulls = known[key]
             if leaf.form == ANY:
                 words[:, leaf.word : leaf.word + 2] = values
                 continue
@@ -142,8 +147,10 @@ class Tests:
         return self._texts.count
 
     def columns_of_texts(self) -> list[int]:
-        """The words of a record that are numbers of texts; negative ones are none."""
-        return [leaf.word for leaf in self._leaves if leaf.stored and leaf.form == TEXT]
+        """The words of a record that are numbers of texts, wide decimals among them; negative ones are none."""
+        return [
+            leaf.word for leaf in self._leaves if leaf.stored and (leaf.form == TEXT or leaf.form >= WIDE)
+        ]
 
     def keep(self, numbers: Ints) -> Ints:
         """Between two batches: forgets all texts but these and those of constants. Gives by old number the new one;
