@@ -148,7 +148,7 @@ ORDERED = (Kind.NUMBER, Kind.STRING, Kind.TIMESTAMP, Kind.DATE, Kind.BOOLEAN)
 
 
 def typed(condition: Condition, table: pa.Table) -> Condition:
-    """The condition as typing leaves it: its literals are decimals beside decimals, and results of decimals have types."""
+    """The condition as typing leaves it: with decimals among its literals, and types of their results."""
     columns = pa.schema([pa.field("__time", pa.int64()), *table.schema])
     return with_number_types(condition, schema_of(columns, time="__time", type=None))
 

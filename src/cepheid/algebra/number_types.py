@@ -27,7 +27,6 @@ from cepheid.algebra.conditions import (
     Expression,
     In,
     Literal,
-    children,
     rebuild,
 )
 from cepheid.algebra.functions import FUNCTIONS
@@ -148,9 +147,8 @@ def _settled(expression: Expression, schema: Schema) -> _Settled:
             first, second = _beside_each_other([_settled(left, schema), _settled(right, schema)], True)
             return Comparison(op, first[0], second[0], span), None
         case In(operand, items, span):
-            settled = [_settled(item, schema) for item in (operand, *items)]
-            (first, _), *others = _beside_each_other(settled, True)
-            return In(first, tuple(other for other, _ in others), span), None
+            settled = _beside_each_other([_settled(item, schema) for item in (operand, *items)], True)
+            return In(settled[0][0], tuple(item for item, _ in settled[1:]), span), None
         case Call(function, arguments, span):
             return _call(function, [_settled(argument, schema) for argument in arguments], span)
         case _:
@@ -239,7 +237,9 @@ def _arithmetic(node: Arithmetic, op: str, left: _Settled, right: _Settled) -> _
             number = _Number(kinds, constant=constant)
         return Arithmetic(op, first, second, node.span), number
     if _REAL in kinds:
-        return Arithmetic(op, _one_kind(first, one), _one_kind(second, two), node.span), _ONE_REAL
+        if _ONE_REAL.kinds not in (one.kinds, two.kinds):  # else one side is a double in every row
+            first, second = _one_kind(first, one), _one_kind(second, two)
+        return Arithmetic(op, first, second, node.span), _ONE_REAL
     # `-x` is read as `0 - x`; it has the digits of x.
     negated = op == "-" and first == Literal(0)
     result = two.exact if negated else result_type(op, one.exact, two.exact)

@@ -3,8 +3,8 @@
 In: the relevant rows of a batch. Out: a code per row and column. A column is an attribute read in one way: as
 what its link's other side is. Columns that are read alike share their numbering, so that both sides of a
 link, and several links, can be compared. Equality is that of `semantics/keys.py`: NULL is a key like any
-other, so is NaN, and 1 = 1.0. For a link of values, as FILTER compares them, NULL and NaN have one code on its
-left side and another on its right, so that they equal nothing.
+other, so is NaN, and numbers of all types are equal by value. For a link of values, as FILTER compares them, NULL and
+NaN have one code on its left side and another on its right, so that they equal nothing.
 """
 
 from __future__ import annotations
@@ -55,7 +55,6 @@ class Keys:
         self.right: list[int] = []
         self._texts: dict[str, Texts] = {}
         self._mixed: dict[str, dict[Any, int]] = {}
-        self._as_double: set[str] = set()  # links of a double: decimals beside it are read as the nearest one
         for number, link in enumerate(links):
             reading = self._reading(number, link, schema)
             first, second = (_NEXT, _HERE) if link == ADJACENT else (reading, reading)
@@ -72,14 +71,12 @@ class Keys:
         if link == ADJACENT:
             return _HERE
         types = [schema.arrow.field(name).type for name in (link.left, link.right)]
-        one, other = (_family(dtype, link.kind) for dtype in types)
+        one, other = (_family(dtype) for dtype in types)
         if one == other or other == _NOTHING:
             return one
         if one == _NOTHING:
             return other
         reading = f"link {number}"
-        if _REAL in (one, other):
-            self._as_double.add(reading)
         self._mixed[reading] = {}
         return reading
 
@@ -102,7 +99,7 @@ class Keys:
         if side != KEY:
             values = _known(values)
         if reading in self._mixed:
-            return self._numbered(values, self._mixed[reading], reading in self._as_double, side)
+            return self._numbered(values, self._mixed[reading], side)
         texts = self._texts.setdefault(reading, Texts())
         codes, nulls = numbered(values, name, texts)
         null = (_NULL_REAL if reading == _REAL else _NULL) - side
@@ -118,12 +115,10 @@ class Keys:
         return codes if nulls is None else np.where(nulls, null, codes)
 
     @staticmethod
-    def _numbered(values: pa.Array, numbers: dict[Any, int], as_double: bool, side: int) -> Ints:
+    def _numbered(values: pa.Array, numbers: dict[Any, int], side: int) -> Ints:
         """Numbers for values of two types: one lookup per distinct value."""
         encoded = values.dictionary_encode()
         given = encoded.dictionary.to_pylist()
-        if as_double:
-            given = [float(value) if isinstance(value, Decimal) else value for value in given]
         by_code = np.array([numbers.setdefault(key_of(value), len(numbers)) for value in given], np.int64)
         places = encoded.indices.fill_null(len(by_code)).to_numpy(zero_copy_only=False)
         codes: Ints = np.append(by_code, _NULL_NUMBER - side)[places]
@@ -172,18 +167,14 @@ class Keys:
 
 
 def _known(values: pa.Array) -> pa.Array:
-    """Values as FILTER compares them: decimals as doubles, and NULL where nothing can be equal."""
-    if pa.types.is_decimal(values.type):
-        values = values.cast(pa.float64())
+    """Values as FILTER compares them: NULL where nothing can be equal."""
     if not pa.types.is_floating(values.type):
         return values
     return pc.if_else(pc.is_nan(values), pa.scalar(None, values.type), values)
 
 
-def _family(dtype: pa.DataType, kind: LinkKind = LinkKind.KEY) -> str:
-    """Columns of one family have codes that can be compared."""
-    if kind is LinkKind.VALUE and pa.types.is_decimal(dtype):
-        return _REAL
+def _family(dtype: pa.DataType) -> str:
+    """Columns of one family have codes that can be compared; decimals of one type are compared as texts."""
     if pa.types.is_null(dtype):
         return _NOTHING
     if pa.types.is_boolean(dtype):

@@ -237,7 +237,7 @@ def _wide_arithmetic(op: str, left: Any, right: Any) -> Any:
 
 
 def _tight(values: Any) -> Any:
-    """The same numbers in a type of as few digits as they have: Arrow goes by the types, which may promise many more."""
+    """The same numbers in a type of as few digits as they have: Arrow goes by the types, which promise many more."""
     dtype = values.type
     if isinstance(values, pa.Scalar):
         value = values.as_py()

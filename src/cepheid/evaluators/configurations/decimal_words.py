@@ -13,7 +13,6 @@ from typing import Any, TypeAlias
 import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
-import pyarrow.compute as pc
 
 from cepheid.algebra.precision import MOST_WIDE_DIGITS, DecimalType, type_of_decimal
 from cepheid.evaluators.columns.decimals import (
@@ -22,7 +21,7 @@ from cepheid.evaluators.columns.decimals import (
     ordered_bytes,
     words_of_scale,
 )
-from cepheid.evaluators.columns.kinds import NARROW, RowByRowError, Value
+from cepheid.evaluators.columns.kinds import NARROW, Value
 from cepheid.kernels.decimals import BEYOND, DECIMAL, MOST_SCALE, WIDE, order_with_reals
 from cepheid.kernels.tagged import BIG, EQUAL, REAL, WHOLE
 from cepheid.matches.found import Ints
@@ -78,7 +77,7 @@ def words_of_decimals(value: Value, form: int, texts: Texts) -> tuple[Ints, Null
     return _numbered(bytes_of_scale(value, form - WIDE), texts)
 
 
-def words_by_value(values: Sequence[Any], form: int, texts: Texts) -> tuple[Ints, Nulls]:
+def words_by_value(values: Sequence[Any], form: int, texts: Texts) -> tuple[Ints, npt.NDArray[np.bool_]]:
     """The same of Python values."""
     scale = form - (WIDE if form >= WIDE else DECIMAL)
     nulls = np.array([value is None for value in values], np.bool_)
@@ -171,4 +170,5 @@ def _to_reals(words: Ints, scale: int) -> tuple[Ints, npt.NDArray[np.bool_]]:
 def _equal(words: Ints, scale: int, reals: npt.NDArray[np.float64]) -> npt.NDArray[np.bool_]:
     orders = np.empty(len(words), np.int64)
     order_with_reals(np.ascontiguousarray(words), scale, np.ascontiguousarray(reals), orders)
-    return orders == EQUAL
+    equal: npt.NDArray[np.bool_] = orders == EQUAL
+    return equal

@@ -1,8 +1,8 @@
 """Forms: how the value of an expression over one event is kept as a word of 64 bits.
 
 In: a typed expression and the schema. Out: one of the tags of `kernels.tagged`, known before any value is: REAL for
-doubles, `DECIMAL + scale` or `WIDE + scale` for decimals, BIG for numbers without a sign, NULL for what is always NULL. ANY where rows differ, as in
-`coalesce(whole, real)`: a tag and a value, two words.
+doubles, `DECIMAL + scale` or `WIDE + scale` for decimals, BIG for numbers without a sign, NULL for what is always NULL.
+ANY where rows differ, as in `coalesce(whole, real)`: a tag and a value, two words.
 """
 
 from __future__ import annotations
