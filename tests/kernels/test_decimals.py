@@ -48,11 +48,17 @@ def test_words_of_all_scales_compare_and_add_up(one: int, scale: int, other: int
     small = one % 10**9, other % 10**9
     for first, second in ((one, other), small):
         left, right = Fraction(first, 10**scale), Fraction(second, 10**other_scale)
-        for op, exact in ((kernel.ADD, left + right), (kernel.SUBTRACT, left - right), (kernel.MULTIPLY, left * right)):
+        for op, exact in (
+            (kernel.ADD, left + right),
+            (kernel.SUBTRACT, left - right),
+            (kernel.MULTIPLY, left * right),
+        ):
             tag, word = kernel.arithmetic_of_scaled(op, first, scale, second, other_scale)
             assert tag == kernel.BEYOND or Fraction(word, 10 ** (tag - kernel.DECIMAL)) == exact
     if abs(scale - other_scale) < 9 and scale + other_scale < 76:
-        assert kernel.arithmetic_of_scaled(kernel.MULTIPLY, *(small[0], scale), *(small[1], other_scale))[0] > 9
+        assert (
+            kernel.arithmetic_of_scaled(kernel.MULTIPLY, *(small[0], scale), *(small[1], other_scale))[0] > 9
+        )
 
 
 @given(WORDS, SCALES, st.integers(0, 76))

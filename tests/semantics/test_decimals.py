@@ -22,7 +22,9 @@ EXACT = {"+": Fraction.__add__, "-": Fraction.__sub__, "*": Fraction.__mul__, "/
 def decimals(draw: st.DrawFn) -> Decimal:
     digits = draw(st.integers(1, 76))
     number = draw(st.integers(-(10**digits) + 1, 10**digits - 1))
-    return Decimal((int(number < 0), tuple(int(digit) for digit in str(abs(number))), -draw(st.integers(-5, 76))))
+    return Decimal(
+        (int(number < 0), tuple(int(digit) for digit in str(abs(number))), -draw(st.integers(-5, 76)))
+    )
 
 
 def rounded(value: Fraction, scale: int) -> int:
