@@ -12,6 +12,7 @@ import pyarrow as pa
 import pytest
 
 import cepheid
+from cepheid.saved import pack, unpack
 from expressions import decimals
 from small import error_of
 
@@ -185,6 +186,19 @@ def test_a_state_is_saved_with_its_decimals() -> None:
             again = cepheid.load(engine.save())
             found += len(again.push(table.slice(4)))
             assert found == cepheid.count(table, query, evaluator="semantics")
+
+
+@pytest.mark.parametrize("evaluator", ["chain", "configurations"])
+def test_a_state_that_has_decimals_as_doubles_is_refused(evaluator: str) -> None:
+    table = events([Decimal("0.10")], [Decimal("0.30")], pa.decimal128(10, 2))
+    engine = cepheid.query(QUERY.format("x.m = y.m")).engine(table.schema, time="ts", evaluator=evaluator)
+    engine.push(table)
+    header, tables, arrays = unpack(engine.save())
+    kept = {name: array for name, array in arrays.items() if not name.endswith("decimals")}
+    assert len(kept) < len(arrays)
+    error = error_of(lambda: cepheid.load(pack(header, tables, kept)))
+    assert error.code == "bad-state"
+    assert "decimals as doubles" in error.message
 
 
 U64 = pa.table(

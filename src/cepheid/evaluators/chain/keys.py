@@ -62,6 +62,8 @@ class Keys:
             self.left.append(self._columns.setdefault((link.left, first, one), len(self._columns)))
             self.right.append(self._columns.setdefault((link.right, second, other), len(self._columns)))
         self.positional = ADJACENT in links
+        compared = {name for link in links if link.kind is LinkKind.VALUE for name in (link.left, link.right)}
+        self._decimals = any(pa.types.is_decimal(schema.arrow.field(name).type) for name in compared)
 
     def __len__(self) -> int:
         return len(self._columns)
@@ -147,6 +149,8 @@ class Keys:
 
     def save(self) -> State:
         state: dict[str, npt.NDArray[np.generic]] = {}
+        if self._decimals:
+            state["decimals"] = np.ones(1, np.uint8)
         for reading, texts in self._texts.items():
             state |= texts.save(f"texts:{reading}")
         for reading, numbers in self._mixed.items():
@@ -155,6 +159,12 @@ class Keys:
         return state
 
     def load(self, state: State) -> None:
+        if self._decimals and "decimals" not in state:
+            raise CepheidError(
+                "bad-state",
+                "the state was saved by a version that compared decimals as doubles",
+                hint="match the stream again from its beginning",
+            )
         for name in state:
             if name.startswith("texts:") and name.endswith(".ends"):
                 reading = name.removeprefix("texts:").removesuffix(".ends")

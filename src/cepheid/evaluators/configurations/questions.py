@@ -17,7 +17,6 @@ from weakref import WeakValueDictionary
 
 import numpy as np
 import pyarrow as pa
-import pyarrow.compute as pc
 
 from cepheid.algebra.conditions import Expression
 from cepheid.evaluators.columns import Columns
@@ -49,8 +48,9 @@ class Part:
         if self.form >= DECIMAL:
             return array_of_words(words, null, self.form, texts)
         if self.form == tagged.TEXT:
-            found = texts.of(words)
-            return found if not null.any() else pc.if_else(pa.array(~null), found, None)
+            if not null.any():
+                return texts.of(words)
+            return texts.of(words[~null]).take(pa.array(np.cumsum(~null) - 1, mask=null))
         if self.form == tagged.REAL:
             return pa.array(words.view(np.float64), mask=null)
         if self.form == tagged.BIG:

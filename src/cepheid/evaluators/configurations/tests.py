@@ -15,12 +15,13 @@ import pyarrow as pa
 
 from cepheid.algebra.conditions import Condition, Expression, attributes
 from cepheid.algebra.printing import print_condition
+from cepheid.errors import CepheidError
 from cepheid.evaluators.columns import Columns
 from cepheid.evaluators.configurations.compile import Compiled, Compiler, Instruction, Leaf
 from cepheid.evaluators.configurations.words import Nulls, check_words, looked_up, words_of
 from cepheid.evaluators.interface import State
 from cepheid.kernels import tests
-from cepheid.kernels.decimals import WIDE
+from cepheid.kernels.decimals import DECIMAL, WIDE
 from cepheid.kernels.tagged import ANY, TEXT
 from cepheid.matches.found import Ints
 from cepheid.schema import Schema
@@ -60,6 +61,8 @@ class Tests:
         self._leaves = sorted(compiler.leaves, key=lambda leaf: not leaf.stored)
         self.record = self._place([leaf for leaf in self._leaves if leaf.stored], 0)
         self.words = self._place([leaf for leaf in self._leaves if not leaf.stored], self.record)
+        forms = [leaf.form for leaf in self._leaves if leaf.form >= DECIMAL]
+        self._decimals = {"decimals": np.array(forms, np.int64)} if forms else {}
         self._names = sorted({item.name for leaf in self._leaves for item in attributes(leaf.expression)})
         code = [_coded(each) for one in self._compiled for each in (*one.code, *one.otherwise)]
         self._code = np.array([*code, [0] * tests.C_FIELDS], np.int64)
@@ -178,9 +181,15 @@ class Tests:
         return self._texts.memory + sum(question.memory for question in self._questions)
 
     def save(self) -> State:
-        return self._texts.save("texts")
+        return {**self._texts.save("texts"), **self._decimals}
 
     def load(self, state: State) -> None:
+        if not self._decimals.keys() <= state.keys():
+            raise CepheidError(
+                "bad-state",
+                "the state was saved by a version that compared decimals as doubles",
+                hint="match the stream again from its beginning",
+            )
         texts = Texts()
         texts.load("texts", dict(state))
         self._renumber(texts)
