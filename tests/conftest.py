@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import os
 import sys
+from importlib.metadata import version
 from pathlib import Path
 
 import pytest
@@ -20,6 +21,16 @@ settings.load_profile("cepheid")
 settings.register_profile(
     "found", parent=settings.get_profile("cepheid"), phases=(Phase.explicit, Phase.generate), database=None
 )
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    """Warnings are errors, but for those that Spark itself causes."""
+    ignored = ["PySpark does not yet fully support pandas:FutureWarning"]  # it takes pandas 3
+    if version("pyspark").startswith("4.1."):
+        ignored.append("unclosed <socket:ResourceWarning")  # those that results came by
+    for warning in ignored:
+        config.addinivalue_line("filterwarnings", f"ignore:{warning}")
+
 
 NO_KERNELS = ("algebra", "automata", "languages", "semantics", "structure")
 MANY_KERNELS = "test_examples.py"

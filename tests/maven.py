@@ -24,6 +24,23 @@ from cepheid.spark.java import find_java
 GOAL = "org.apache.maven.plugins:maven-dependency-plugin:3.8.1:build-classpath"
 LONGEST_S = 300  # the first time some 60 MB are fetched
 
+# What Spark has itself, and a connector should not bring along in another version.
+IN_SPARK = (
+    "org.apache.spark:*",
+    "org.apache.hadoop:*",
+    "org.apache.logging.log4j:*",
+    "org.apache.parquet:*",
+    "org.scala-lang:*",
+    "org.scala-lang.modules:*",
+    "org.slf4j:*",
+    "com.fasterxml.jackson.core:*",
+    "com.github.luben:*",
+    "org.roaringbitmap:*",
+    "at.yawk.lz4:*",
+    "org.lz4:*",
+    "org.xerial.snappy:*",
+)
+
 
 @dataclass(frozen=True, slots=True)
 class Artifact:

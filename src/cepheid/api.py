@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
 
-from cepheid.engine import Engine, checked_limit
 from cepheid.errors import CepheidError, did_you_mean
+from cepheid.extras import require
 from cepheid.frames import (
     columns_of,
     from_arrow,
@@ -24,8 +24,13 @@ from cepheid.pipeline import ParsedQuery, parse_query, plan_for
 from cepheid.plan.explain import explain_plan, explain_query
 from cepheid.plan.plan import Plan
 from cepheid.schema import DEFAULT_TYPE, Schema, require_column, schema_of
-from cepheid.streams.order import sort_stream
 from cepheid.streams.plain import plain_schema
+
+if TYPE_CHECKING:
+    from cepheid.engine import Engine
+
+# What imports the kernels (the engine, the order of a stream) is imported where it is used: reading, checking and
+# explaining a query do without, and importing numba takes longer than they do.
 
 
 def query(text: str, language: str | None = None) -> ParsedQuery:
@@ -68,10 +73,13 @@ def match(
     >>> found["positions"].to_pylist()
     [[0, 1], [0, 2]]
     """
+    from cepheid.engine import Engine, checked_limit
+
     parsed = _parsed(query, language)
     limit = checked_limit(limit)
     kind = _kind(data)
     if kind == "spark":
+        require("spark", "matching on Spark")
         from cepheid.spark.batch import match_spark
 
         chosen = _chosen(data, parsed, time)
@@ -116,8 +124,11 @@ def count(
     >>> cepheid.count(events, "SELECT * FROM s WHERE (A AS x)+ ; B AS y") == 2**100 - 1
     True
     """
+    from cepheid.engine import Engine
+
     parsed = _parsed(query, language)
     if _kind(data) == "spark":
+        require("spark", "counting on Spark")
         from cepheid.spark.batch import count_spark
 
         chosen = _chosen(data, parsed, time)
@@ -146,6 +157,7 @@ def finish(session: Any, checkpoint: str | Path) -> Any:
     `checkpoint` is the query's `checkpointLocation`. What the stream gave and what this gives are together the
     matches of the same query on a batch DataFrame. The checkpoint is only read.
     """
+    require("spark", "finishing a stream")
     from cepheid.spark.live.finish import finish_stream
 
     return finish_stream(session, str(checkpoint))
@@ -273,6 +285,8 @@ def _stream(
     data: Any, parsed: ParsedQuery, time: str, type: str | None, order: str | None
 ) -> tuple[pa.Table, Schema]:
     """In-process data as a table in stream order, and its schema."""
+    from cepheid.streams.order import sort_stream
+
     chosen = _chosen(data, parsed, time)
     type = _type_column(chosen, type)
     if isinstance(chosen, Mapping):

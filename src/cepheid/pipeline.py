@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
 
@@ -12,15 +12,19 @@ from cepheid.algebra.nodes import Query
 from cepheid.algebra.printing import print_query
 from cepheid.algebra.scope import check_scope
 from cepheid.algebra.types import check_types
-from cepheid.engine import Engine
 from cepheid.errors import CepheidError
 from cepheid.languages import ParsedTree, lower, parse
 from cepheid.plan.choose import choose
 from cepheid.plan.plan import Plan
+from cepheid.rewrite.limits import not_too_deep
 from cepheid.rewrite.rules import Rewriting, rewrite
 from cepheid.saved import unpack
-from cepheid.schema import DEFAULT_TYPE, Schema, schema_of
+from cepheid.schema import DEFAULT_TYPE, Schema, is_comparable, is_time, is_type, schema_of
+from cepheid.state_checks import reading_a_state, require
 from cepheid.streams.plain import plain_schema
+
+if TYPE_CHECKING:
+    from cepheid.engine import Engine  # it imports the kernels, which reading and planning do without
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,6 +66,8 @@ class ParsedQuery:
         columns: Sequence[str] | None = None,
     ) -> Engine:
         """An engine in this process that takes batches of this schema, in stream order."""
+        from cepheid.engine import Engine
+
         if not isinstance(arrow_schema, pa.Schema):
             message = f"`engine` requires a pyarrow Schema; got `{arrow_schema!r}` instead"
             raise CepheidError("bad-argument", message, hint="give the schema of the batches to push")
@@ -75,9 +81,10 @@ def parse_query(text: str, language: str | None = None) -> ParsedQuery:
         raise CepheidError(
             "bad-argument", f"a query is text, or what `cepheid.query` gave; got `{text!r}` instead"
         )
-    tree = parse(text, language)
-    query = lower(tree)
-    check_scope(query)
+    with not_too_deep():
+        tree = parse(text, language)
+        query = lower(tree)
+        check_scope(query)
     return ParsedQuery(text, tree, query)
 
 
@@ -92,17 +99,39 @@ def rewriting_of(
 
 def plan_for(parsed: ParsedQuery, schema: Schema, evaluator: str = "auto") -> Plan:
     """How a query runs over events of this schema."""
-    query, rewriting = rewriting_of(parsed, schema, evaluator)
-    plan = choose(query, rewriting.query, schema, evaluator)
+    with not_too_deep():
+        query, rewriting = rewriting_of(parsed, schema, evaluator)
+        plan = choose(query, rewriting.query, schema, evaluator)
     return replace(plan, text=parsed.text, language=parsed.language)
 
 
 def load(saved: bytes) -> Engine:
-    """An engine as it was when `Engine.save` gave these bytes."""
+    """An engine as it was when `Engine.save` gave these bytes.
+
+    Load only states that you saved yourself: a digest tells damage, not who made them. Bytes that are no state of an
+    engine are the error `bad-state`; those that could be one never crash the process, but match what they say.
+    """
+    from cepheid.engine import Engine, checked_options
+
     header, tables, arrays = unpack(saved)
-    names: dict[str, Any] = header["names"]
-    schema = Schema(tables["schema"].schema, names["time"], names["type"], names["order"], names["stream"])
-    plan = plan_for(parse_query(header["text"], header["language"]), schema, header["evaluator"])
-    engine = Engine(plan, **header["options"])
+    with reading_a_state():
+        schema = _saved_schema(tables["schema"], header["names"])
+        plan = plan_for(parse_query(header["text"], header["language"]), schema, header["evaluator"])
+        engine = Engine(plan, **checked_options(header["options"]))
     engine.restore(header, tables, arrays)
     return engine
+
+
+def _saved_schema(table: pa.Table, names: dict[str, Any]) -> Schema:
+    columns = table.schema
+    require(len(table) == 0, "its schema has rows")
+    require(
+        columns.types == plain_schema(columns).types, "its schema has columns of types that are never kept"
+    )
+    require(len(set(columns.names)) == len(columns), "its schema has a column twice")
+    time, type, order, stream = names["time"], names["type"], names["order"], names["stream"]
+    require(time in columns.names and is_time(columns.field(time).type), "its time column is none")
+    require(type is None or is_type(columns.field(type).type), "its type column is none")
+    require(order is None or is_comparable(columns.field(order).type), "its order column is none")
+    require(isinstance(stream, str), "its stream has no name")
+    return Schema(columns, time, type, order, stream)
