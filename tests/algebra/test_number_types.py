@@ -7,7 +7,7 @@ from decimal import Decimal
 import pyarrow as pa
 import pytest
 
-from cepheid.algebra.conditions import Arithmetic, Comparison, Expression, Literal
+from cepheid.algebra.conditions import Arithmetic, Comparison, Expression, In, Literal
 from cepheid.algebra.number_types import decimal_type, with_number_types
 from cepheid.algebra.precision import DecimalType, result_type
 from cepheid.algebra.printing import print_condition
@@ -119,12 +119,20 @@ def test_constants_are_decimals_until_they_meet_a_double() -> None:
         assert isinstance(condition.right.left.value, kind)
 
 
+def test_long_lists_have_the_literals_of_short_ones() -> None:
+    numbers = [f"-{'1234567890' * 7}.5", "0.1", *(f"{number}.25" for number in range(20))]
+    for listed in (numbers, numbers[:3]):
+        condition = typed(f"x.m IN ({', '.join(listed)})")
+        assert isinstance(condition, In)
+        assert [item.value for item in condition.items] == [Decimal(text) for text in listed]
+
+
 def test_literals_print_as_they_are_read() -> None:
     for value in (Decimal("0.10"), Decimal("1e-20"), Decimal(5), Decimal("-12345678901234567.89")):
         text = print_condition(Literal(value))
         assert Decimal(text) == value
         assert "e" not in text.lower()
         assert "." in text
-    for text in ("12345678901234567.89", "-9007199254740993.0", "0.1"):
+    for text in ("12345678901234567.89", "-9007199254740993.0", "0.1", f"-{'1234567890' * 7}.5"):
         pattern = lower(parse(f"SELECT * FROM s WHERE s AS x FILTER x.m = {text}")).pattern
         assert print_condition(pattern.condition) == f"x.m = {text}"

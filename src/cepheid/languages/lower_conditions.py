@@ -33,7 +33,15 @@ from cepheid.algebra.conditions import (
 from cepheid.errors import CepheidError, Source
 from cepheid.languages.literals import literals_of
 from cepheid.languages.parsed import Node, Part, span_of
-from cepheid.languages.words import date_of, decimal_of, integer_of, name_of, text_of, timestamp_of
+from cepheid.languages.words import (
+    date_of,
+    decimal_of,
+    integer_of,
+    name_of,
+    negated,
+    text_of,
+    timestamp_of,
+)
 
 ARITHMETIC = {"add": "+", "subtract": "-", "multiply": "*", "divide": "/", "remainder": "%"}
 COMPARISON = {"==": "=", "!=": "<>", "≠": "<>", "≤": "<=", "≥": ">="}
@@ -110,10 +118,8 @@ def _minus(source: Source, node: Node, operand: Node) -> Condition:
     if operand.data == "integer" and isinstance(operand.children[0], Token):
         return Literal(integer_of(source, operand.children[0], sign=-1), span)
     value = lower_condition(source, operand)
-    if isinstance(value, Literal) and isinstance(value.value, float):
-        return Literal(-value.value, span)
-    if isinstance(value, Literal) and isinstance(value.value, Decimal):
-        return Literal(value.value.copy_negate(), span)
+    if isinstance(value, Literal) and isinstance(value.value, float | Decimal):
+        return Literal(negated(value.value), span)
     return Arithmetic("-", Literal(0), value, span)
 
 

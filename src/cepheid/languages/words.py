@@ -76,6 +76,15 @@ def decimal_of(source: Source, token: Token) -> float | Decimal:
     return plain if is_held(plain) else value
 
 
+def negated(value: float | Decimal) -> float | Decimal:
+    """The number with the other sign, all of its digits kept: `-` rounds a decimal to 28.
+
+    >>> negated(Decimal("1234567890123456789012345678901.5"))
+    Decimal('-1234567890123456789012345678901.5')
+    """
+    return value.copy_negate() if isinstance(value, Decimal) else -value
+
+
 def timestamp_of(source: Source, token: Token) -> dt.datetime:
     try:
         return dt.datetime.fromisoformat(text_of(token))
