@@ -14,7 +14,6 @@ from __future__ import annotations
 
 import hashlib
 import json
-import os
 from itertools import pairwise
 from typing import Any
 
@@ -22,6 +21,7 @@ import numpy as np
 import pyarrow as pa
 
 from cepheid.errors import CepheidError
+from cepheid.memory import VARIABLE, memory_limit
 from cepheid.state_checks import is_count, reading_a_state, require, stream_of
 
 VERSION = 3
@@ -83,20 +83,14 @@ def _content(behind: memoryview) -> pa.Buffer:
     size = int.from_bytes(behind[:_LENGTH], "little")
     packed = behind[_LENGTH:]
     require(_LENGTH <= size <= _MOST_PACKED * len(packed), f"it cannot hold {size:,} bytes")
-    if size > most_bytes():
+    most = memory_limit() // 2
+    if size > most:
         raise CepheidError(
             "bad-state",
-            f"the saved state holds {size >> 20:,} MiB, more than half of this machine's memory",
-            hint="load it on a larger machine, or start the query anew",
+            f"the saved state holds {size >> 20:,} MiB; half of the memory there is are {most >> 20:,} MiB",
+            hint=f"load it where there is more memory, set {VARIABLE}, or start the query anew",
         )
     return CODEC.decompress(packed, size)
-
-
-def most_bytes() -> int:
-    """Half of this machine's memory."""
-    if not hasattr(os, "sysconf"):
-        return 8 << 30
-    return os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") // 2
 
 
 def _parts(content: pa.Buffer, places: list[Any], begin: int) -> Arrays:
