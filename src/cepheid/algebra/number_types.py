@@ -39,6 +39,7 @@ from cepheid.algebra.precision import (
     type_of_decimal,
     widest,
 )
+from cepheid.errors import Span
 from cepheid.schema import Schema
 
 _WHOLE, _REAL, _DECIMAL = "whole", "real", "decimal"
@@ -251,9 +252,9 @@ def _one_kind(expression: Expression, number: _Number) -> Expression:
     return expression if len(number.kinds) == 1 else Arithmetic("*", expression, Literal(1.0))
 
 
-def _call(function: str, arguments: list[_Settled], span: object) -> _Settled:
+def _call(function: str, arguments: list[_Settled], span: Span | None) -> _Settled:
     def made(settled: Iterable[_Settled]) -> Call:
-        return Call(function, tuple(expression for expression, _ in settled), span)  # type: ignore[arg-type]
+        return Call(function, tuple(expression for expression, _ in settled), span)
 
     if function in _CHOOSERS:
         chosen = _beside_each_other(arguments, False)
