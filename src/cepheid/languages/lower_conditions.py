@@ -40,6 +40,7 @@ from cepheid.languages.words import (
     name_of,
     negated,
     text_of,
+    time_of_day_of,
     timestamp_of,
 )
 
@@ -75,6 +76,7 @@ _VALUES = frozenset(
         "null",
         "timestamp",
         "date",
+        "time",
         "minus",
     )
 )
@@ -100,6 +102,8 @@ def _value(source: Source, node: Node) -> Condition:
             return Literal(timestamp_of(source, token), span)
         case "date", [_, Token() as token]:
             return Literal(date_of(source, token), span)
+        case "time", [_, Token() as token]:
+            return Literal(time_of_day_of(source, token), span)
         case "true", _:
             return Literal(TRUE.value, span)
         case "false", _:
