@@ -175,12 +175,6 @@ class Tests:
             question.forget(texts)
         self._note_addresses()
 
-    def raise_error(self) -> None:
-        """After a kernel that asked: what went wrong while it was answered."""
-        for question in self._questions:
-            if question.error is not None:
-                raise question.error
-
     @property
     def memory(self) -> int:
         return self._texts.memory + sum(question.memory for question in self._questions)
