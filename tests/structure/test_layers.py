@@ -11,7 +11,6 @@ SOURCE = Path(cepheid.__file__).parent
 LAYERS = [
     *(
         "errors",
-        "memory",
         "state_checks",
         "extras",
         "memory",
@@ -23,7 +22,19 @@ LAYERS = [
         "automata",
         "plan",
     ),
-    *("kernels", "streams", "matches", "evaluators", "saved", "engine", "pipeline", "frames", "spark", "api"),
+    *(
+        "kernels",
+        "streams",
+        "matches",
+        "evaluators",
+        "saved",
+        "engine",
+        "pipeline",
+        "precompile",
+        "frames",
+        "spark",
+        "api",
+    ),
     *("__init__", "demo", "cli", "__main__"),
 ]
 ONLY_IN = {"numba": {"kernels"}, "pyspark": {"spark"}, "typer": {"cli"}, "lark": {"languages"}}
