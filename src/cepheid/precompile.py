@@ -74,6 +74,9 @@ def stream(time: pa.DataType | None = None, text: pa.DataType | None = None) -> 
                 text or pa.string()
             ),
             "word": pa.array(random.choice(["a", "b", "c"], _ROWS)).cast(text or pa.string()),
+            "money": pa.array(random.integers(0, 9_999, _ROWS))
+            .cast(pa.decimal128(19, 0))
+            .cast(pa.decimal128(20, 2)),
             "flag": random.random(_ROWS) < 0.5,
         }
     )
@@ -157,6 +160,7 @@ def configurations() -> None:
         "SELECT * FROM s WHERE A AS x ; B AS y FILTER x.x < y.x AND x.s <= y.s PARTITION BY id WITHIN 20 seconds",
         "SELECT * FROM s WHERE A AS x ; B AS y ; C AS z FILTER x.v + y.v = z.v AND x.s = z.s LIMIT 9",
         "SELECT * FROM s WHERE A AS x ; B AS y FILTER x.small = y.small AND x.x > y.x CONSUME",
+        "SELECT * FROM s WHERE A AS x ; B AS y FILTER x.money + x.v < y.money * 2 WITHIN 9 seconds",
     )
 
 
@@ -187,8 +191,10 @@ def types() -> None:
     for clock in (pa.int64(), pa.float64()):
         for text in (pa.string(), pa.large_string(), pa.dictionary(pa.int32(), pa.string())):
             table = stream(clock, text)
+            pieces = pa.concat_tables([table.slice(0, 300), table.slice(300)])
             for query in texts:
                 _whole(table, query)
+                _whole(pieces, query)
     for clock in (pa.timestamp("s"), pa.timestamp("ns"), pa.timestamp("us", "UTC"), pa.date32()):
         _whole(stream(clock), texts[0].replace("WITHIN 3", "WITHIN 3 seconds"))
     shuffled = stream().take(np.random.default_rng(2).permutation(_ROWS))
@@ -197,9 +203,9 @@ def types() -> None:
 
 
 OF_EVALUATOR = {
-    "compact": (compact_matches, compact_counts),
-    "chain": (chains,),
-    "configurations": (configurations, configurations_that_check),
+    "compact": (compact_matches, compact_counts, types),
+    "chain": (chains, types),
+    "configurations": (configurations, configurations_that_check, types),
 }
 """The exercises that compile what an evaluator runs."""
 
