@@ -7,6 +7,8 @@ from a Spark worker is text. Every code has a section in `docs/errors.md`; a tes
 from __future__ import annotations
 
 import difflib
+import inspect
+import warnings
 from collections.abc import Iterable
 from dataclasses import dataclass
 
@@ -17,6 +19,7 @@ CODES: dict[str, str] = {
     "unknown-variable": "a variable is used that no atom binds",
     "unbound-variable": "a variable is used where it is not bound (well-formedness)",
     "kleene-variable": "a variable bound inside a repetition is used outside it",
+    "unknown-type": "the query names an event type that no event can have",
     "unknown-register": "a condition reads a register that nothing is stored in",
     "empty-register": "a register is read where it can never hold an event",
     "register-clash": "both sides of an intersection store one register",
@@ -106,6 +109,19 @@ class CepheidError(Exception):
 
 class CepheidWarning(UserWarning):
     """Something that works, but costs more or means other than the user may expect."""
+
+
+def warn(message: str) -> None:
+    """Warns at the user's own line."""
+    warnings.warn(message, CepheidWarning, stacklevel=callers())
+
+
+def callers() -> int:
+    """How many frames up the first one outside of this package is, so that a warning names the user's line."""
+    depth, frame = 0, inspect.currentframe()
+    while frame is not None and frame.f_globals.get("__name__", "").partition(".")[0] == "cepheid":
+        depth, frame = depth + 1, frame.f_back
+    return depth
 
 
 def _restore(code: str, message: str, span: Span | None, hint: str | None) -> CepheidError:

@@ -10,8 +10,19 @@ import cepheid
 SOURCE = Path(cepheid.__file__).parent
 LAYERS = [
     *("errors", "schema", "algebra", "languages", "semantics", "rewrite", "automata", "plan"),
-    *("kernels", "streams", "matches", "evaluators", "saved", "engine", "pipeline", "frames", "spark", "api"),
-    *("__init__", "demo", "cli"),
+    *(
+        "kernels",
+        "streams",
+        "matches",
+        "evaluators",
+        "saved",
+        "engine",
+        "pipeline",
+        "files",
+        "frames",
+        "spark",
+    ),
+    *("feeds", "piecewise", "api", "__init__", "demo", "cli"),
 ]
 ONLY_IN = {"numba": {"kernels"}, "pyspark": {"spark"}, "typer": {"cli"}, "lark": {"languages"}}
 
