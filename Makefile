@@ -3,15 +3,19 @@
 PYTHON ?= python3
 SECONDS ?= 60
 CHECKED ?= tests/kernels tests/evaluators tests/test_engine.py
+VERSION ?= 4.2
+TESTS ?=
 VENV := .venv
 BIN := $(VENV)/bin
 READY := $(VENV)/.ready
+SPARK_VENV := .venv-spark-$(VERSION)
+SPARK_READY := $(SPARK_VENV)/.ready
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test bounds mutants fuzz soak bench bench-quick format clean
+.PHONY: help demo test test-spark test-install bounds mutants fuzz soak bench bench-quick format clean
 
 help: ## list the targets
-	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## /\1\t/' | expand -t 14
+	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## /\1\t/' | expand -t 16
 
 demo: $(READY) ## find fires and rain in a stream of farm sensors, on Spark
 	@$(BIN)/cepheid demo
@@ -20,10 +24,13 @@ test: $(READY) ## format check, lint, types, all tests
 	$(BIN)/ruff format --check .
 	$(BIN)/ruff check .
 	$(BIN)/mypy
-	mkdir -p out
-	$(BIN)/python -m pytest -m spark > out/spark.log 2>&1 & spark=$$!; \
-	$(BIN)/python -m pytest -m "not spark"; rest=$$?; \
-	wait $$spark; spark=$$?; cat out/spark.log; exit $$((rest | spark))
+	$(call both_halves,$(BIN),out)
+
+test-spark: $(SPARK_READY) ## all tests, or TESTS="…", on Spark VERSION=4.2 (4.1, 4.3), in an environment of its own
+	$(if $(TESTS),$(SPARK_VENV)/bin/python -m pytest $(TESTS),$(call both_halves,$(SPARK_VENV)/bin,out/spark-$(VERSION)))
+
+test-install: $(READY) ## build sdist and wheel, install them into fresh environments, use them there
+	$(BIN)/python tests/install.py out/install
 
 bounds: $(READY) ## the kernels once more with every index checked; a quarter of an hour
 	rm -rf out/bounds
@@ -49,9 +56,17 @@ format: $(READY) ## format, and fix what lint can fix
 	$(BIN)/ruff check --fix .
 
 clean: ## remove the environment and everything made
-	rm -rf $(VENV) out .mypy_cache .pytest_cache .ruff_cache .hypothesis spark-warehouse metastore_db derby.log
+	rm -rf $(VENV) .venv-spark-* out .mypy_cache .pytest_cache .ruff_cache .hypothesis spark-warehouse metastore_db derby.log
 
-# The environment is made once and again whenever the dependencies change.
+# The tests on Spark run beside the others: $(1) has the programs, $(2) gets the log.
+define both_halves
+mkdir -p $(2)
+$(1)/python -m pytest -m spark > $(2)/spark.log 2>&1 & spark=$$!; \
+$(1)/python -m pytest -m "not spark"; rest=$$?; \
+wait $$spark; spark=$$?; cat $(2)/spark.log; exit $$((rest | spark))
+endef
+
+# An environment is made once and again whenever the dependencies change.
 $(READY): pyproject.toml
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || { \
 	  echo "Cepheid needs Python 3.11 or later; $(PYTHON) is not. Name another: make PYTHON=python3.12 $(MAKECMDGOALS)" >&2; exit 1; }
@@ -59,4 +74,11 @@ $(READY): pyproject.toml
 	@test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
 	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[dev]'
 	@$(BIN)/python -m cepheid.spark.java
+	@touch $@
+
+$(SPARK_READY): pyproject.toml
+	@echo "setting up $(SPARK_VENV) (once; a minute or two)"
+	@test -x $(SPARK_VENV)/bin/python || $(PYTHON) -m venv $(SPARK_VENV)
+	@$(SPARK_VENV)/bin/python -m pip install --quiet --disable-pip-version-check --editable '.[dev]' 'pyspark==$(VERSION).*'
+	@$(SPARK_VENV)/bin/python -m cepheid.spark.java
 	@touch $@

@@ -24,6 +24,18 @@ from cepheid.spark.java import find_java
 GOAL = "org.apache.maven.plugins:maven-dependency-plugin:3.8.1:build-classpath"
 LONGEST_S = 300  # the first time some 60 MB are fetched
 
+# What Spark has itself, and a connector should not bring along in another version.
+IN_SPARK = (
+    "org.apache.spark:*",
+    "org.apache.hadoop:*",
+    "org.scala-lang:*",
+    "org.scala-lang.modules:*",
+    "org.slf4j:*",
+    "at.yawk.lz4:*",
+    "org.lz4:*",
+    "org.xerial.snappy:*",
+)
+
 
 @dataclass(frozen=True, slots=True)
 class Artifact:

@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
 
 from cepheid.algebra.event_types import check_event_types
-from cepheid.engine import Engine, checked_limit
 from cepheid.errors import CepheidError, did_you_mean
+from cepheid.extras import require
 from cepheid.feeds import FEEDS, feed_of
 from cepheid.frames import (
     columns_of,
@@ -22,14 +22,19 @@ from cepheid.frames import (
     type_column,
     unite,
 )
-from cepheid.piecewise import Piecewise, projected
 from cepheid.pipeline import ParsedQuery, parse_query, plan_for
 from cepheid.plan.explain import explain_plan, explain_query
 from cepheid.plan.plan import Plan
 from cepheid.schema import DEFAULT_TYPE, Schema, require_column, schema_of
 from cepheid.streams.occurring import Occurring
-from cepheid.streams.order import sort_stream
 from cepheid.streams.plain import plain_schema
+
+if TYPE_CHECKING:
+    from cepheid.engine import Engine
+    from cepheid.piecewise import Piecewise
+
+# What imports the kernels (the engine, the order of a stream) is imported where it is used: reading, checking and
+# explaining a query do without, and importing numba takes longer than they do.
 
 
 def query(text: str, language: str | None = None) -> ParsedQuery:
@@ -76,11 +81,14 @@ def match(
     >>> found["positions"].to_pylist()
     [[0, 1], [0, 2]]
     """
+    from cepheid.engine import Engine, checked_limit
+
     parsed = _parsed(query, language)
     limit = checked_limit(limit)
     data = _opened(data)
     kind = _kind(data)
     if kind == "spark":
+        require("spark", "matching on Spark")
         from cepheid.spark.batch import match_spark
 
         chosen = _chosen(data, parsed, time)
@@ -130,10 +138,14 @@ def count(
     >>> cepheid.count(events, "SELECT * FROM s WHERE (A AS x)+ ; B AS y") == 2**100 - 1
     True
     """
+    from cepheid.engine import Engine
+    from cepheid.piecewise import projected
+
     parsed = _parsed(query, language)
     data = _opened(data)
     kind = _kind(data)
     if kind == "spark":
+        require("spark", "counting on Spark")
         from cepheid.spark.batch import count_spark
 
         chosen = _chosen(data, parsed, time)
@@ -166,6 +178,7 @@ def finish(session: Any, checkpoint: str | Path) -> Any:
     `checkpoint` is the query's `checkpointLocation`. What the stream gave and what this gives are together the
     matches of the same query on a batch DataFrame. The checkpoint is only read.
     """
+    require("spark", "finishing a stream")
     from cepheid.spark.live.finish import finish_stream
 
     return finish_stream(session, str(checkpoint))
@@ -267,8 +280,8 @@ def _kind(data: Any) -> str:
 
 
 def _opened(data: Any, *, rows: bool = True) -> Any:
-    """Data that is read piece by piece as feeds, Arrow streams as tables, since they may give their rows only once; other
-    data as it is. Without `rows` only their columns are read."""
+    """Readers, datasets and paths as feeds; Arrow streams, which may give their rows only once, as tables; other data
+    as it is. Without `rows` only columns are read."""
     if isinstance(data, Mapping):
         return {name: _opened(part, rows=rows) for name, part in data.items()}
     if isinstance(data, pa.Schema) and not rows:
@@ -320,6 +333,8 @@ def _stream(
     data: Any, parsed: ParsedQuery, time: str, type: str | None, order: str | None
 ) -> tuple[pa.Table, Schema]:
     """In-process data as a table in stream order, and its schema."""
+    from cepheid.streams.order import sort_stream
+
     chosen = _chosen(data, parsed, time)
     type = _type_column(chosen, type)
     _check_streams(chosen, parsed, type)
@@ -334,6 +349,8 @@ def _stream(
 def _piecewise(
     data: Any, parsed: ParsedQuery, time: str, type: str | None, order: str | None, evaluator: str
 ) -> Piecewise:
+    from cepheid.piecewise import Piecewise
+
     feeds = _chosen(data, parsed, time)
     type = _type_column(feeds, type)
     _check_streams(feeds, parsed, type)

@@ -39,6 +39,7 @@ CODES: dict[str, str] = {
     "not-yet": "valid, but not yet supported",
     "unsupported-evaluator": "the evaluator asked for cannot run this query",
     "bad-state": "saved state cannot be loaded",
+    "not-installed": "packages of one of Cepheid's extras are missing",
 }
 
 

@@ -18,7 +18,6 @@ from cepheid.errors import CepheidError
 from cepheid.files.reading import open_path, scanned
 from cepheid.frames import kind_of
 from cepheid.schema import Schema
-from cepheid.streams.order import first_unordered, sort_stream
 from cepheid.streams.plain import plain_table
 from cepheid.streams.times import times_of
 
@@ -66,6 +65,8 @@ def merged(
 ) -> Iterator[pa.Table]:
     """The rows of several feeds as one stream, each feed in order by itself. Ties go by the order column, else by the
     order of the feeds. At most a piece of each is held, and the rows of one time."""
+    from cepheid.streams.order import sort_stream
+
     sources = {name: _checked(name, feeds[name], schemas[name]) for name in feeds}
     nothing = united.arrow.empty_table()
     held = dict.fromkeys(feeds, nothing)

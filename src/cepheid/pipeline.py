@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
 
@@ -13,7 +13,6 @@ from cepheid.algebra.nodes import Query
 from cepheid.algebra.printing import print_query
 from cepheid.algebra.scope import check_scope
 from cepheid.algebra.types import check_types
-from cepheid.engine import Engine
 from cepheid.errors import CepheidError
 from cepheid.languages import ParsedTree, lower, parse
 from cepheid.plan.choose import choose
@@ -22,6 +21,9 @@ from cepheid.rewrite.rules import Rewriting, rewrite
 from cepheid.saved import unpack
 from cepheid.schema import DEFAULT_TYPE, Schema, schema_of
 from cepheid.streams.plain import plain_schema
+
+if TYPE_CHECKING:
+    from cepheid.engine import Engine  # it imports the kernels, which reading and planning do without
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,6 +65,8 @@ class ParsedQuery:
         columns: Sequence[str] | None = None,
     ) -> Engine:
         """An engine in this process that takes batches of this schema, in stream order."""
+        from cepheid.engine import Engine
+
         if not isinstance(arrow_schema, pa.Schema):
             message = f"`engine` requires a pyarrow Schema; got `{arrow_schema!r}` instead"
             raise CepheidError("bad-argument", message, hint="give the schema of the batches to push")
@@ -102,6 +106,8 @@ def plan_for(parsed: ParsedQuery, schema: Schema, evaluator: str = "auto") -> Pl
 
 def load(saved: bytes) -> Engine:
     """An engine as it was when `Engine.save` gave these bytes."""
+    from cepheid.engine import Engine
+
     header, tables, arrays = unpack(saved)
     names: dict[str, Any] = header["names"]
     schema = Schema(tables["schema"].schema, names["time"], names["type"], names["order"], names["stream"])

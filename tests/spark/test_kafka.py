@@ -10,7 +10,6 @@ import json
 import os
 import subprocess
 import sys
-from pathlib import Path
 from typing import Any
 
 import pyspark
@@ -19,26 +18,18 @@ import pytest
 from cepheid.errors import CepheidError
 from cepheid.spark.java import find_java
 from kafka_broker import kafka_broker
-from maven import Artifact, UnresolvedError, resolve
+from maven import IN_SPARK, Artifact, UnresolvedError, resolve
+from spark.processes import python_path
 
 pytestmark = pytest.mark.spark
 
-PROGRAM = Path(__file__).with_name("kafka_program.py")
 LONGEST_S = 600
 BROKER = [Artifact("org.apache.kafka:kafka_2.13:3.9.2"), Artifact("org.slf4j:slf4j-simple:1.7.36")]
 
-# The connector and its companion, best first. Not every version of Spark is in Maven Central with both.
-VERSIONS = [(pyspark.__version__, pyspark.__version__), ("4.2.0", "4.2.0"), ("4.2.0", "4.1.0-preview1")]
-IN_SPARK = [
-    "org.apache.spark:*",
-    "org.apache.hadoop:*",
-    "org.scala-lang:*",
-    "org.scala-lang.modules:*",
-    "org.slf4j:*",
-    "at.yawk.lz4:*",
-    "org.lz4:*",
-    "org.xerial.snappy:*",
-]
+# The connector and its companion, best first. Not every version of Spark is in Maven Central with both, and for Spark
+# 4.3 there is none yet: that of 4.2 serves it, too.
+NEWEST = {"4.1": "4.1.3"}.get(pyspark.__version__.rpartition(".")[0], "4.2.0")
+VERSIONS = [(pyspark.__version__, pyspark.__version__), (NEWEST, NEWEST), (NEWEST, "4.1.0-preview1")]
 
 
 def connector(version: str, companion: str) -> list[Artifact]:
@@ -61,8 +52,15 @@ def report(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
     (folder / "run").mkdir()
     with kafka_broker(java, broker, folder / "broker") as address:
         done = subprocess.run(
-            [sys.executable, str(PROGRAM), address, ",".join(map(str, connection)), str(folder / "run")],
-            env={**os.environ, "PYSPARK_PYTHON": sys.executable},
+            [
+                sys.executable,
+                "-m",
+                "spark.kafka_program",
+                address,
+                ",".join(map(str, connection)),
+                str(folder / "run"),
+            ],
+            env={**os.environ, "PYSPARK_PYTHON": sys.executable, "PYTHONPATH": python_path()},
             stdin=subprocess.DEVNULL,
             capture_output=True,
             text=True,

@@ -9,7 +9,7 @@ import cepheid
 
 SOURCE = Path(cepheid.__file__).parent
 LAYERS = [
-    *("errors", "schema", "algebra", "languages", "semantics", "rewrite", "automata", "plan"),
+    *("errors", "extras", "schema", "algebra", "languages", "semantics", "rewrite", "automata", "plan"),
     *(
         "kernels",
         "streams",
@@ -22,7 +22,7 @@ LAYERS = [
         "frames",
         "spark",
     ),
-    *("feeds", "piecewise", "api", "__init__", "demo", "cli"),
+    *("feeds", "piecewise", "api", "__init__", "demo", "cli", "__main__"),
 ]
 ONLY_IN = {"numba": {"kernels"}, "pyspark": {"spark"}, "typer": {"cli"}, "lark": {"languages"}}
 
@@ -63,6 +63,16 @@ def test_heavy_libraries_stay_in_their_folders() -> None:
         if name.split(".")[0] in ONLY_IN and layer(path) not in ONLY_IN[name.split(".")[0]]
     ]
     assert wrong == []
+
+
+def test_what_differs_between_releases_of_spark_is_asked_in_one_place() -> None:
+    users = {
+        str(path.relative_to(SOURCE))
+        for path in SOURCE.rglob("*.py")
+        for name in imported(path)
+        if name.startswith("pyspark.sql.pandas")
+    }
+    assert users == {"spark/types.py"}
 
 
 def test_the_definition_of_right_knows_no_automata_and_no_kernels() -> None:

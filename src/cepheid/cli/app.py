@@ -20,6 +20,7 @@ from cepheid.cli.failures import debugging, errors, interrupted, reported
 from cepheid.cli.inputs import Input, format_of, inputs_of, language_of, query_text, read_columns
 from cepheid.cli.streaming import Streaming, run_stream
 from cepheid.errors import CepheidError
+from cepheid.extras import require
 from cepheid.plan.explain import draw_query
 from cepheid.schema import DEFAULT_TYPE
 
@@ -27,7 +28,6 @@ FIRST = 20
 """How many matches are shown when they are not written anywhere."""
 
 app = typer.Typer(
-    help="Complex event recognition on Spark: a query, a stream of events, its matches.",
     no_args_is_help=True,
     add_completion=False,
     pretty_exceptions_enable=False,
@@ -73,6 +73,22 @@ Language = Annotated[
     str | None, typer.Option("--language", help="cel or sremo; else by the file's ending or the text.")
 ]
 Master = Annotated[str, typer.Option("--master", metavar="URL", help="The Spark master.")]
+
+
+def _show_version(asked: bool) -> None:
+    if asked:
+        print(f"cepheid {cepheid.__version__}")
+        raise typer.Exit
+
+
+@app.callback()
+def program(
+    version: Annotated[
+        bool,
+        typer.Option("--version", callback=_show_version, is_eager=True, help="Print the version and leave."),
+    ] = False,
+) -> None:
+    """Complex event recognition on Spark: a query, a stream of events, its matches."""
 
 
 @app.command()
@@ -146,6 +162,7 @@ def run(
 ) -> None:
     """Run a query on Spark; without --output, show the first matches."""
     with reported(file):
+        require("spark", "`cepheid run`")
         given = _required(inputs_of(input or [], format))
         if not stream and (watermark or checkpoint or late != "drop" or once or flush or files_at_once):
             raise typer.BadParameter(
@@ -220,9 +237,10 @@ def demo(
     master: Master = "local[*]",
 ) -> None:
     """Find fires and rain in a made-up stream of farm sensors."""
-    from cepheid.cli.demo import show_demo
-
     with reported():
+        require("spark", "`cepheid demo`")
+        from cepheid.cli.demo import show_demo
+
         show_demo(events, output, master)
 
 
@@ -267,6 +285,7 @@ def _explained(
 
 def _frames(given: list[Input], master: str) -> Any:
     """The data as Spark sees it: one DataFrame, or one per named stream."""
+    require("spark", "reading these data")
     # Spark takes a second to import, which commands that do without it should not pay.
     from cepheid.spark.files import read
     from cepheid.spark.session import local_session

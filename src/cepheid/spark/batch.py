@@ -23,7 +23,6 @@ import pyarrow as pa
 from pyspark.errors import PySparkException
 from pyspark.sql import DataFrame
 from pyspark.sql import functions as sql
-from pyspark.sql.pandas.types import from_arrow_schema, to_arrow_schema
 
 from cepheid.algebra.nodes import Query
 from cepheid.engine import Engine, checked_columns
@@ -38,6 +37,7 @@ from cepheid.spark.slices import CORES_THAT_PAY, find_cuts, sliced, why_not
 from cepheid.spark.sorting import ARRIVAL
 from cepheid.spark.streams import quoted, union_streams
 from cepheid.spark.task import COUNT_SCHEMA, CountTask, MatchTask
+from cepheid.spark.types import from_arrow_schema, to_arrow_schema
 
 # Spark sizes Arrow batches row by row unless it is told this very number, which about halves the cost of
 # moving rows to Python. Batches stay bounded by their number of rows.
@@ -133,8 +133,7 @@ def explain_spark(plan: Plan) -> str:
 
 def arrow_schema(rows: DataFrame) -> pa.Schema:
     """What the engine will see of a DataFrame: its columns as Arrow types, timestamps in UTC."""
-    found = to_arrow_schema(rows.schema, timezone="UTC")
-    return pa.schema([pa.field(field.name, field.type) for field in found])
+    return to_arrow_schema(rows.schema)
 
 
 def output_schema(plan: Plan, positions: bool, columns: tuple[str, ...] | None = None) -> pa.Schema:

@@ -13,7 +13,6 @@ import pyarrow as pa
 from pyspark.errors import PySparkException
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as sql
-from pyspark.sql.pandas.types import from_arrow_schema
 
 from cepheid.errors import CepheidError
 from cepheid.spark.live.bucket import Bucket
@@ -21,6 +20,7 @@ from cepheid.spark.live.head import load_head
 from cepheid.spark.live.job import Job, job_on
 from cepheid.spark.live.settings import use_state_store
 from cepheid.spark.live.store import Memory
+from cepheid.spark.types import from_arrow_schema
 
 HEAD = -1  # in place of a page's number
 
@@ -28,6 +28,8 @@ HEAD = -1  # in place of a page's number
 def finish_stream(session: SparkSession, checkpoint: str) -> DataFrame:
     """The matches of what still waits in a checkpoint, as if the stream ended there."""
     use_state_store(session)
+    # Spark 4.1 has the coordinator that a state store asks for only where somebody has asked for a session's streams.
+    _ = session.streams.active
     heads = _state(session, checkpoint, "head").select(
         sql.col("key.bucket").alias("bucket"),
         sql.lit(HEAD).cast("bigint").alias("number"),

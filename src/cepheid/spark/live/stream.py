@@ -13,7 +13,6 @@ from pathlib import Path
 import pyarrow as pa
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as sql
-from pyspark.sql.pandas.types import from_arrow_schema
 
 from cepheid.engine import checked_columns
 from cepheid.errors import CepheidError, CepheidWarning, callers
@@ -28,6 +27,7 @@ from cepheid.spark.live.placing import bucket_keys
 from cepheid.spark.live.settings import partitions_of, use_state_store
 from cepheid.spark.live.watermark import watched
 from cepheid.spark.streams import quoted, union_streams
+from cepheid.spark.types import from_arrow_schema
 
 METRICS = "cepheid"
 
