@@ -317,7 +317,7 @@ def _check_streams(chosen: Any, parsed: ParsedQuery, type: str | None) -> None:
 
 def _look_for_types(table: pa.Table, plan: Plan) -> None:
     """Warns of event types that the query names and the data lacks."""
-    occurring = Occurring(plan.query, plan.schema)
+    occurring = Occurring(plan.query, plan.schema.type)
     occurring.look(table)
     occurring.warn()
 

@@ -156,6 +156,8 @@ IN_ORDER = (
 
 def _disorder(table: pa.Table, last: pa.Table | None, schema: Schema) -> tuple[int, pa.Table]:
     """The first row that belongs before the one at its left, or -1; and the last row, to go on from."""
+    from cepheid.streams.order import first_unordered
+
     order = table.select(
         [schema.time] if schema.order in (None, schema.time) else [schema.time, schema.order]
     )

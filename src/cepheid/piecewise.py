@@ -35,7 +35,7 @@ class Piecewise:
     ) -> None:
         self._feeds = feeds
         self._plan = plan_for(parsed, schema, evaluator)
-        self._occurring = Occurring(self._plan.query, schema)
+        self._occurring = Occurring(self._plan.query, schema.type)
 
     def matches(
         self, positions: bool, limit: int | None, columns: Sequence[str] | None

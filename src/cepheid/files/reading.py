@@ -90,10 +90,10 @@ def _dataset(paths: Sequence[str], format: str) -> Any:
     return ds.dataset(files_of(paths), format=format, partitioning="hive")
 
 
-def _csv_header(file: str) -> list[str]:
+def csv_header(file: str) -> list[str]:
+    """The names of the columns of a CSV file."""
     from pyarrow import csv
 
-    # A reader infers types from the first block; of one row that is nothing.
     with csv.open_csv(file) as reader:
         names: list[str] = reader.schema.names
     return names
@@ -117,7 +117,7 @@ def _csv_open(file: str, types: dict[str, pa.DataType], columns: Sequence[str]) 
 
 
 def _csv_schema(files: list[str]) -> pa.Schema:
-    names = _csv_header(files[0])
+    names = csv_header(files[0])
     if len(set(names)) < len(names):  # `schema_of` says which
         return pa.schema([(name, pa.string()) for name in names])
     types = dict.fromkeys(names, pa.null())
@@ -131,7 +131,7 @@ def _csv_schema(files: list[str]) -> pa.Schema:
 
 
 def _check_header(file: str, names: list[str], first: str) -> None:
-    if (found := _csv_header(file)) != names:
+    if (found := csv_header(file)) != names:
         message = f"{file} has the columns {', '.join(found)}, but {first} has {', '.join(names)}"
         raise CepheidError("bad-data", message, hint="files that are read together have the same header")
 
@@ -203,8 +203,8 @@ def _nested(dtype: pa.DataType, change: Any) -> pa.DataType:
 
 
 def _json_tables(file: str, texts: dict[str, pa.DataType]) -> Iterator[pa.Table]:
-    """The objects of a file, a piece at a time. pyarrow makes times of text that looks like it: those columns are added to
-    `texts` and read again as text."""
+    """The objects of a file, a piece at a time. Where pyarrow makes times of text that looks like it, the column is
+    added to `texts` and read again as text."""
     from pyarrow import json
 
     for block in _lines(file):

@@ -12,7 +12,7 @@ import pyarrow.compute as pc
 from cepheid.algebra.event_types import types_named
 from cepheid.algebra.nodes import Query
 from cepheid.errors import did_you_mean, warn
-from cepheid.schema import DEFAULT_TYPE, Schema
+from cepheid.schema import DEFAULT_TYPE
 
 MOST_LISTED = 10
 MOST_KEPT = 256  # of the types that occur, to find the nearest among
@@ -20,9 +20,10 @@ FIRST_ROWS = 1 << 12  # read before the rest, as most types are met in them
 
 
 class Occurring:
-    def __init__(self, query: Query, schema: Schema) -> None:
-        self._column = schema.type
-        self._missing = [] if schema.type is None else list(types_named(query, schema.type))
+    def __init__(self, query: Query, column: str | None) -> None:
+        """`column` tells an event's type; None: nothing is looked for."""
+        self._column = column
+        self._missing = [] if column is None else list(types_named(query, column))
         self._types: dict[str, None] = {}  # that occur: a few, for the message
         self._rows = 0
 
