@@ -202,7 +202,7 @@ def explain(
     _check_streams(chosen, parsed, type)
     schema = schema_of(arrow_schema_of(chosen, type), time=time, type=type, order=order, stream=parsed.stream)
     plan = plan_for(parsed, schema, evaluator)
-    return explain_plan(parsed.tree, plan, _explain_spark(plan) if _is_spark(data) else None)
+    return explain_plan(parsed.tree, plan, _explain_spark(plan) if _kind(chosen) == "spark" else None)
 
 
 def arrow_schema_of(data: Any, type: str | None = DEFAULT_TYPE) -> pa.Schema:
@@ -256,10 +256,6 @@ def _check_slices(slices: int | None) -> None:
             "`slices` is for batch DataFrames on Spark; elsewhere the stream is read once, in order",
             hint="leave it out",
         )
-
-
-def _is_spark(data: Any) -> bool:
-    return not isinstance(data, pa.Schema) and _kind(data) == "spark"
 
 
 def _explain_spark(plan: Plan) -> str:

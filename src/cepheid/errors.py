@@ -31,7 +31,7 @@ CODES: dict[str, str] = {
     "bad-argument": "an argument of the API, the command line or a clause has a bad value",
     "unknown-column": "a column named in an argument or clause is not in the data",
     "bad-time": "the time column is missing, NULL, NaN or of a type that cannot order events",
-    "unsorted": "a pushed batch is not in stream order",
+    "unsorted": "a pushed batch or a reader is not in stream order",
     "late-row": "a row of a stream came after the watermark had passed it",
     "bad-data": "the data cannot be read as events",
     "too-large": "a query, a rewriting or an automaton outgrew its limit",
@@ -39,7 +39,7 @@ CODES: dict[str, str] = {
     "not-yet": "valid, but not yet supported",
     "unsupported-evaluator": "the evaluator asked for cannot run this query",
     "bad-state": "saved state cannot be loaded",
-    "not-installed": "packages of one of Cepheid's extras are missing",
+    "not-installed": "packages of one of Cepheid's extras, or Java, are missing",
 }
 
 

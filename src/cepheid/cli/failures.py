@@ -21,7 +21,7 @@ import typer
 from rich.console import Console
 from rich.text import Text
 
-from cepheid.errors import CepheidError
+from cepheid.errors import CepheidError, CepheidWarning
 
 BAD_INPUT = 1
 BAD_USAGE = 2
@@ -42,6 +42,7 @@ def reported(query_name: Path | None = None) -> Iterator[None]:
     """
     try:
         with warnings.catch_warnings():
+            warnings.filterwarnings("always", category=CepheidWarning)
             warnings.showwarning = _show_warning  # type: ignore[assignment]
             yield
     except (typer.Exit, typer.BadParameter, KeyboardInterrupt, BrokenPipeError):

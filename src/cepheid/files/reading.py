@@ -68,7 +68,10 @@ def scanned(dataset: Any, columns: Sequence[str]) -> Iterator[pa.RecordBatch]:
     from pyarrow import dataset as ds
 
     wanted = {name: ds.field(name) for name in columns}  # a list of names may be read as paths into structs
-    scanner = dataset.scanner(columns=wanted, batch_size=ROWS, batch_readahead=2, fragment_readahead=1)
+    # A Parquet file's buffers would be kept until its end.
+    is_parquet = isinstance(getattr(dataset, "format", None), ds.ParquetFileFormat)
+    how = {"fragment_scan_options": ds.ParquetFragmentScanOptions(pre_buffer=False)} if is_parquet else {}
+    scanner = dataset.scanner(columns=wanted, batch_size=ROWS, batch_readahead=2, fragment_readahead=1, **how)
     yield from scanner.to_reader()
 
 
@@ -85,9 +88,11 @@ def _schema(paths: Sequence[str], format: str) -> pa.Schema:
 def _dataset(paths: Sequence[str], format: str) -> Any:
     from pyarrow import dataset as ds
 
-    if len(paths) == 1 and (not is_local(paths[0]) or os.path.isdir(paths[0])):
+    if not is_local(paths[0]):
         return ds.dataset(paths[0], format=format, partitioning="hive")
-    return ds.dataset(files_of(paths), format=format, partitioning="hive")
+    files = files_of(paths)
+    folder = len(paths) == 1 and os.path.isdir(paths[0])
+    return ds.dataset(paths[0] if folder else files, format=format, partitioning="hive")
 
 
 def csv_header(file: str) -> list[str]:
