@@ -55,8 +55,8 @@ TRANSDUCERS: tuple[Break, ...] = (
     Break(
         TRIM,
         "_alike",
-        "classes = [int(state in srt.finals)",
-        "classes = [0",
+        "finality = [int(state in srt.finals)",
+        "finality = [0",
         "transducers: a state that accepts is no other",
         (SRT,),
     ),
@@ -303,7 +303,7 @@ TRANSDUCERS: tuple[Break, ...] = (
     Break(
         EVALUATOR,
         "load",
-        'window.load(part_of(state, f"nested{number}:"))',
+        'window.load(part_of(state, f"nested{number}:"), bounds)',
         "pass",
         "configurations: a loaded engine knows the times of nested windows",
         (CASES,),

@@ -8,9 +8,11 @@ from __future__ import annotations
 
 import difflib
 import inspect
+import re
 import warnings
 from collections.abc import Iterable
 from dataclasses import dataclass
+from itertools import islice
 
 CODES: dict[str, str] = {
     "syntax": "the query text does not parse",
@@ -41,6 +43,13 @@ CODES: dict[str, str] = {
     "bad-state": "saved state cannot be loaded",
     "not-installed": "packages of one of Cepheid's extras, or Java, are missing",
 }
+
+
+LONGEST_MESSAGE = 2_000  # characters of a message or a hint
+LONGEST_LINE = 160  # characters of the query's line in an excerpt
+LONGEST_NAME = 100  # characters of a name for which a similar one is looked for
+MOST_NAMES = 1_000  # among which it is looked for
+_SURROGATE = re.compile("[\ud800-\udfff]")
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,11 +101,11 @@ class CepheidError(Exception):
 
     def __init__(self, code: str, message: str, *, span: Span | None = None, hint: str | None = None) -> None:
         assert code in CODES, code
-        super().__init__(code, message)
+        super().__init__(code, clipped(printable(message)))
         self.code = code
-        self.message = message
+        self.message = clipped(printable(message))
         self.span = span
-        self.hint = hint
+        self.hint = None if hint is None else clipped(printable(hint))
 
     def __str__(self) -> str:
         head = f"error[{self.code}]: {self.message}"
@@ -131,12 +140,17 @@ def _restore(code: str, message: str, span: Span | None, hint: str | None) -> Ce
 
 def excerpt(span: Span, note: str | None) -> str:
     """The line a span lies on, with carets below it and a note beside them."""
-    lines = span.source.text.split("\n")
+    text = span.source.text
     line, column = span.line, span.column
-    shown = lines[line - 1] if line <= len(lines) else ""
-    width = max(1, min(span.end, span.start + len(shown) - column + 1) - span.start)
+    begin = span.start - column + 1
+    end = text.find("\n", begin)
+    end = len(text) if end < 0 else end
+    width = max(1, min(span.end, end) - span.start)
+    shown, place = printable(text[begin:end]), column - 1
+    if len(shown) > LONGEST_LINE:
+        shown, place, width = _part_of_line(shown, place, width)
     margin = " " * len(str(line))
-    carets = " " * (column - 1) + "^" * width
+    carets = " " * place + "^" * width
     return "\n".join(
         [
             f" {margin}--> {span.source.name}:{line}:{column}",
@@ -147,13 +161,47 @@ def excerpt(span: Span, note: str | None) -> str:
     )
 
 
+def _part_of_line(line: str, place: int, width: int) -> tuple[str, int, int]:
+    """The part of a long line around a place, where that lies in it, and how much of the width it shows."""
+    begin = max(0, min(place - LONGEST_LINE // 3, len(line) - LONGEST_LINE))
+    part = line[begin : begin + LONGEST_LINE]
+    before = "…" if begin else ""
+    after = "…" if begin + LONGEST_LINE < len(line) else ""
+    here = place - begin
+    return before + part + after, len(before) + here, max(1, min(width, len(part) - here))
+
+
+def printable(text: str) -> str:
+    """The text with each lone surrogate, which no encoding has, replaced by U+FFFD.
+
+    >>> printable("a\\ud800b")
+    'a�b'
+    """
+    return _SURROGATE.sub("\ufffd", text)
+
+
+def clipped(text: str, most: int = LONGEST_MESSAGE) -> str:
+    """The text, its middle left out where it is longer than `most`.
+
+    >>> clipped("abcdefghij", 7)
+    'abc…hij'
+    """
+    if len(text) <= most:
+        return text
+    kept = (most - 1) // 2
+    return f"{text[:kept]}…{text[-kept:]}"
+
+
 def nearest(name: str, known: Iterable[str]) -> str | None:
     """The known name most like `name`, if one is close, without regard to case.
 
     >>> nearest("prise", ["volume", "price"])
     'price'
     """
-    by_folded = {item.casefold(): item for item in known}
+    if len(name) > LONGEST_NAME:
+        return None
+    close = (item for item in known if len(item) <= 2 * LONGEST_NAME)
+    by_folded = {item.casefold(): item for item in islice(close, MOST_NAMES)}
     found = difflib.get_close_matches(name.casefold(), by_folded, n=1, cutoff=0.6)
     return by_folded[found[0]] if found else None
 

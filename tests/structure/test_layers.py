@@ -9,20 +9,9 @@ import cepheid
 
 SOURCE = Path(cepheid.__file__).parent
 LAYERS = [
-    *("errors", "extras", "schema", "algebra", "languages", "semantics", "rewrite", "automata", "plan"),
-    *(
-        "kernels",
-        "streams",
-        "matches",
-        "evaluators",
-        "saved",
-        "engine",
-        "pipeline",
-        "files",
-        "frames",
-        "spark",
-    ),
-    *("feeds", "piecewise", "api", "__init__", "demo", "cli", "__main__"),
+    *("errors", "state_checks", "extras", "schema", "algebra", "languages", "semantics", "rewrite"),
+    *("automata", "plan", "kernels", "streams", "matches", "evaluators", "saved", "engine", "pipeline"),
+    *("files", "frames", "spark", "feeds", "piecewise", "api", "__init__", "demo", "cli", "__main__"),
 ]
 ONLY_IN = {"numba": {"kernels"}, "pyspark": {"spark"}, "typer": {"cli"}, "lark": {"languages"}}
 

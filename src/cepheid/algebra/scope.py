@@ -35,7 +35,8 @@ from cepheid.algebra.nodes import (
 )
 from cepheid.algebra.printing import print_name, print_pattern, print_window
 from cepheid.algebra.registers import check_registers
-from cepheid.algebra.strings import Inside, Reading, walk_reading
+from cepheid.algebra.strings import Inside, Read, Reading, walk_reading
+from cepheid.algebra.text_patterns import check_text_patterns
 from cepheid.algebra.variables import bound, defined, defined_once, is_iteration, label_of, sets, shown
 from cepheid.errors import CepheidError, Span, did_you_mean
 
@@ -55,6 +56,8 @@ def check_scope(query: Query) -> None:
     """
     places = query.places or Places()
     for node in walk(query.pattern):
+        if isinstance(node, Atom | Filter) and node.condition is not None:
+            check_text_patterns(node.condition)
         if isinstance(node, Repeat):
             check_repeat(node)
         if isinstance(node, Select):
@@ -83,6 +86,8 @@ def _check_reading(reading: Reading, window: Window | None) -> None:
     for node in walk_reading(reading):
         if isinstance(node, Inside):
             _check_window(node.window, node.span)
+        if isinstance(node, Read):
+            check_text_patterns(node.condition)
 
 
 def _uses(pattern: Pattern, path: tuple[Pattern, ...]) -> Iterator[tuple[tuple[Pattern, ...], Attribute]]:
@@ -204,10 +209,13 @@ def _refuse_nested_strategy(node: Select) -> None:
 
 
 def _check_select(query: Query, places: Places) -> None:
-    labels = tuple(dict.fromkeys(_labels(query.pattern)))
+    labels = dict.fromkeys(_labels(query.pattern))
+    taken = {*OUTPUT_COLUMNS, *query.partition_by}
     selected = tuple(item.name for item in shown(query))
     _check_distinct(selected, places.select, "SELECT")
     for index, name in enumerate(selected):
+        if name in labels and name not in taken:
+            continue
         span = _at(places.select, index) or _binding_span(query.pattern, name)
         if name not in labels:
             listed = "the formula binds " + ", ".join(f"`{label}`" for label in labels)
@@ -215,7 +223,7 @@ def _check_select(query: Query, places: Places) -> None:
             raise CepheidError(
                 "unknown-variable", f"SELECT names `{name}`, which nothing binds", span=span, hint=hint
             )
-        if name in (*OUTPUT_COLUMNS, *query.partition_by):
+        if name in taken:
             if span is None and name in query.partition_by:
                 span = _at(places.partition_by, query.partition_by.index(name))
             raise CepheidError(
@@ -256,10 +264,12 @@ def _check_partition_by(names: Sequence[str], spans: Sequence[Span]) -> None:
 
 
 def _check_distinct(names: Sequence[str], spans: Sequence[Span], clause: str) -> None:
+    seen = set[str]()
     for index, name in enumerate(names):
-        if name in names[:index]:
+        if name in seen:
             message = f"{clause} names `{name}` twice"
             raise CepheidError("bad-argument", message, span=_at(spans, index), hint="keep one of them")
+        seen.add(name)
 
 
 def _at(spans: Sequence[Span], index: int) -> Span | None:

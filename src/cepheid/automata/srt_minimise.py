@@ -8,12 +8,14 @@ takes no notice of other events at all.
 
 from __future__ import annotations
 
+from collections import defaultdict
 from functools import lru_cache
 from typing import Any, Protocol
 
 from cepheid.algebra.windows import Window
 from cepheid.automata.cea import Predicate
 from cepheid.automata.minimise import possible_classes
+from cepheid.automata.refine import numbered_by_first, refined
 from cepheid.automata.srt import SRT
 from cepheid.automata.srt_determinise import (
     Choices,
@@ -25,6 +27,7 @@ from cepheid.automata.srt_determinise import (
     without_idle,
 )
 from cepheid.errors import CepheidError
+from cepheid.state_checks import require
 
 MOST_STEPS = 16_384  # states × classes that are worked out beforehand
 
@@ -85,7 +88,7 @@ class MinimalRegisters:
         return []
 
     def load(self, states: list[Any]) -> None:
-        assert not states
+        require(not states, "its automaton has states of its own")
 
 
 def register_automaton(srt: SRT, windowed: bool) -> RegisterAutomaton:
@@ -126,17 +129,15 @@ def _minimal(srt: SRT, windowed: bool) -> MinimalRegisters | None:
 def _groups(columns: list[int], rows: list[list[Choices]]) -> list[int]:
     """By state the number of its group, as coarse as can be: a group's states move to the same groups. The start is
     in group 0."""
-    kinds: dict[int, int] = {}
-    group = [kinds.setdefault(count, len(kinds)) for count in columns]
-    while True:
-        numbers: dict[object, int] = {}
-        finer = [
-            numbers.setdefault((group[state], *(_grouped(choices, group) for choices in row)), len(numbers))
-            for state, row in enumerate(rows)
-        ]
-        if len(numbers) == len(set(group)):
-            return finer
-        group = finer
+    entering: dict[int, set[int]] = defaultdict(set)
+    for state, row in enumerate(rows):
+        for goal in (goal for choices in row for goal in choices.goals):
+            entering[goal.state].add(state)
+
+    def signature(state: int, group: list[int]) -> tuple[Choices, ...]:
+        return tuple(_grouped(choices, group) for choices in rows[state])
+
+    return numbered_by_first(refined(numbered_by_first(columns), entering, signature))
 
 
 def _grouped(choices: Choices, group: list[int]) -> Choices:

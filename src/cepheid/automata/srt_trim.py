@@ -6,10 +6,12 @@ are alike when the same guards over the same registers lead on from them, to sta
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Iterable
 from dataclasses import replace
 
 from cepheid.algebra.conditions import variables
+from cepheid.automata.refine import numbered_by_first, refined
 from cepheid.automata.srt import SRT, Guard, Transition
 from cepheid.automata.srt_guards import merge
 
@@ -101,27 +103,21 @@ def _alike(srt: SRT) -> SRT:
     moves: list[list[Transition]] = [[] for _ in range(srt.states)]
     for one in srt.transitions:
         moves[one.source].append(one)
-    classes = [int(state in srt.finals) for state in range(srt.states)]
-    distinct = 0
-    while len(set(classes)) > distinct:
-        distinct = len(set(classes))
-        known: dict[object, int] = {}
-        classes = [
-            known.setdefault(
-                (
-                    classes[state],
-                    frozenset(replace(one, source=0, target=classes[one.target]) for one in moves[state]),
-                ),
-                len(known),
-            )
-            for state in range(srt.states)
-        ]
+    entering: dict[int, set[int]] = defaultdict(set)
+    for one in srt.transitions:
+        entering[one.target].add(one.source)
+
+    def signature(state: int, block_of: list[int]) -> frozenset[object]:
+        return frozenset(replace(one, source=0, target=block_of[one.target]) for one in moves[state])
+
+    finality = [int(state in srt.finals) for state in range(srt.states)]
+    classes = numbered_by_first(refined(finality, entering, signature))
     # State 0 is the first of its class, whose number is then 0.
     transitions = (
         replace(one, source=classes[one.source], target=classes[one.target]) for one in srt.transitions
     )
     finals = frozenset(classes[state] for state in srt.finals)
-    return SRT(distinct, tuple(dict.fromkeys(transitions)), finals)
+    return SRT(max(classes) + 1, tuple(dict.fromkeys(transitions)), finals)
 
 
 def _numbered(srt: SRT) -> SRT:

@@ -13,6 +13,7 @@ from collections.abc import Callable, Iterable
 from dataclasses import replace
 
 from cepheid.automata.cea import CEA, Mark
+from cepheid.automata.refine import refined
 
 
 def trim(automaton: CEA) -> CEA:
@@ -99,40 +100,10 @@ def _merged(automaton: CEA) -> CEA:
 
 
 def _blocks(automaton: CEA) -> list[int]:
-    """A block number per state. Only states that enter a block that changed are looked at again."""
-    entering = _entering(automaton)
-    signature = _signatures(automaton)
-    block_of = [1 if state in automaton.finals else 0 for state in range(automaton.states)]
-    block_of[0] = 2  # the initial state is entered by nothing else
-    sizes = {block: block_of.count(block) for block in (0, 1, 2)}
-    changed = set(range(automaton.states))
-    while changed:
-        affected: dict[int, dict[object, list[int]]] = defaultdict(lambda: defaultdict(list))
-        for state in changed:
-            affected[block_of[state]][signature(state, block_of)].append(state)
-        moved: list[int] = []
-        for block, kinds in affected.items():
-            moved += _move(block, list(kinds.values()), block_of, sizes)
-        changed = {source for state in moved for source in entering[state]}
-    return block_of
-
-
-def _move(block: int, kinds: list[list[int]], block_of: list[int], sizes: dict[int, int]) -> list[int]:
-    """Gives each kind of the affected states of a block a block of its own; the states that moved.
-
-    Affected states enter a changed block and the others of their block do not, so those are of no affected
-    kind. If all are affected, the largest kind stays.
-    """
-    kinds.sort(key=len)
-    if sum(map(len, kinds)) == sizes[block]:
-        kinds.pop()
-    for states in kinds:
-        fresh = len(sizes)
-        sizes[fresh] = len(states)
-        sizes[block] -= len(states)
-        for state in states:
-            block_of[state] = fresh
-    return [state for states in kinds for state in states]
+    """A block number per state."""
+    kinds = [1 if state in automaton.finals else 0 for state in range(automaton.states)]
+    kinds[0] = 2  # the initial state is entered by nothing else
+    return refined(kinds, _entering(automaton), _signatures(automaton))
 
 
 def _entering(automaton: CEA) -> dict[int, set[int]]:

@@ -33,7 +33,7 @@ class Language:
     lower: Callable[[ParsedTree], Query]
 
 
-FIRST = re.compile(r"(?:\s|--[^\n]*)*(\w+|.)")
+FIRST = re.compile(r"(?:\s|--[^\n]*+)*+(\w+|.)")
 
 LANGUAGES: dict[str, Language] = {
     "cel": Language("cel", frozenset(["select"]), parse_cel, lower_cel),

@@ -11,6 +11,9 @@ from importlib.resources import files
 
 from lark import Lark
 
+from cepheid.languages.bounds import Bounds
+from cepheid.languages.literals import TERMINAL
+
 SHARED = ("conditions.lark", "clauses.lark")
 
 
@@ -23,5 +26,12 @@ def parser_of(language: str) -> Lark:
     """
     folder = files(__package__)
     parts = [*(folder.joinpath(name) for name in SHARED), folder.joinpath(language, "grammar.lark")]
-    grammar = "\n".join(part.read_text(encoding="utf-8") for part in parts)
-    return Lark(grammar, parser="lalr", lexer="contextual", propagate_positions=True, maybe_placeholders=True)
+    grammar = "\n".join([*(part.read_text(encoding="utf-8") for part in parts), TERMINAL])
+    return Lark(
+        grammar,
+        parser="lalr",
+        lexer="contextual",
+        postlex=Bounds(),
+        propagate_positions=True,
+        maybe_placeholders=True,
+    )

@@ -6,6 +6,7 @@ becomes `0 - x`, and `!=`, `==` are written as `<>`, `=`.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from itertools import pairwise
 
 from lark import Token, Tree
@@ -29,6 +30,7 @@ from cepheid.algebra.conditions import (
     RLike,
 )
 from cepheid.errors import CepheidError, Source
+from cepheid.languages.literals import literals_of
 from cepheid.languages.parsed import Node, Part, span_of
 from cepheid.languages.words import date_of, decimal_of, integer_of, name_of, text_of, timestamp_of
 
@@ -125,7 +127,7 @@ def _logic(source: Source, node: Node) -> Condition:
         case "not", [operand]:
             return Negation(lower_condition(source, operand), span)
         case "in", [operand, *items]:
-            listed = tuple(lower_condition(source, item) for item in items)
+            listed = tuple(value for item in items for value in _listed(source, item))
             return In(lower_condition(source, operand), listed, span)
         case "between", [operand, low, high]:
             value = lower_condition(source, operand)
@@ -141,6 +143,14 @@ def _logic(source: Source, node: Node) -> Condition:
             return IsTrue(lower_condition(source, operand), span)
         case other:
             raise AssertionError(other)
+
+
+def _listed(source: Source, item: Part) -> Iterator[Condition]:
+    """What an item of a list stands for; a long list of literals is one token."""
+    if isinstance(item, Token):
+        yield from literals_of(source, item)
+    else:
+        yield lower_condition(source, item)
 
 
 def _conjuncts(source: Source, part: Part) -> tuple[Condition, ...]:

@@ -17,7 +17,20 @@ from cepheid.errors import Source
 
 # Terminals that are named together.
 VALUE = frozenset(
-    ["NAME", "QUOTED_NAME", "LPAR", "INT", "DECIMAL", "STRING", "TRUE", "FALSE", "NULL", "TIMESTAMP", "DATE"]
+    [
+        "NAME",
+        "QUOTED_NAME",
+        "LPAR",
+        "INT",
+        "DECIMAL",
+        "STRING",
+        "TRUE",
+        "FALSE",
+        "NULL",
+        "TIMESTAMP",
+        "DATE",
+        "LITERALS",
+    ]
 )
 OPERATORS = frozenset(
     [

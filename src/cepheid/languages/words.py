@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import datetime as dt
 import math
-from decimal import Decimal
+from decimal import Context, Decimal, InvalidOperation
 
 from lark import Token
 
 from cepheid.algebra.nodes import Window, WindowUnit
-from cepheid.errors import CepheidError, Source, did_you_mean
+from cepheid.errors import CepheidError, Source, clipped, did_you_mean
 from cepheid.languages.parsed import span_of
 
 MICROSECONDS: dict[str, int] = {
@@ -28,6 +28,9 @@ MICROSECONDS: dict[str, int] = {
 EVENTS = ("event", "events")
 
 INT64 = range(-(2**63), 2**63)
+
+MOST_DECIMALS = 30  # of a window
+_EXACT = Context(prec=200)  # for products of windows and units
 
 
 def name_of(token: Token) -> str:
@@ -52,9 +55,10 @@ def text_of(token: Token) -> str:
 
 
 def integer_of(source: Source, token: Token, sign: int = 1) -> int:
-    value = sign * int(token) if len(token) <= 40 else INT64.stop
+    digits = token.lstrip("0")
+    value = sign * int(digits or "0") if len(digits) <= 40 else INT64.stop
     if value not in INT64:
-        span, hint = span_of(source, token), f"write it as a decimal number: {token}.0"
+        span, hint = span_of(source, token), f"write it as a decimal number: {clipped(token, 60)}.0"
         raise CepheidError("syntax", "this integer does not fit into 64 bits", span=span, hint=hint)
     return value
 
@@ -93,14 +97,10 @@ def date_of(source: Source, token: Token) -> dt.date:
 def window_of(source: Source, sign: Token | None, number: Token, unit: Token | None) -> Window:
     """What stands after WITHIN; whether the amount makes sense is `algebra.scope`'s to say."""
     word = "" if unit is None else unit.casefold()
-    if Decimal(number) >= Decimal(INT64.stop) / MICROSECONDS.get(word, 1):
-        raise CepheidError(
-            "syntax",
-            "this window is too large",
-            span=span_of(source, number),
-            hint="a window has at most 64 bits, in microseconds if it has a unit",
-        )
-    amount = Decimal(number) * (-1 if sign is not None else 1)
+    amount = _amount_of(source, number)
+    if amount >= Decimal(INT64.stop) / MICROSECONDS.get(word, 1):
+        raise _too_large(source, number)
+    amount = -amount if sign is not None else amount
     if unit is None:
         return Window(_plain(amount), WindowUnit.PLAIN)
     if word in EVENTS:
@@ -109,7 +109,37 @@ def window_of(source: Source, sign: Token | None, number: Token, unit: Token | N
         known = (*(name for name in MICROSECONDS if len(name) > 2), *EVENTS, "partition", "consume", "limit")
         hint = did_you_mean(word, known, "units are milliseconds, seconds, minutes, hours, days, events, …")
         raise CepheidError("syntax", f"unknown unit `{unit}`", span=span_of(source, unit), hint=hint)
-    return Window(_plain(amount * MICROSECONDS[word]), WindowUnit.MICROSECONDS)
+    return Window(_plain(_EXACT.multiply(amount, Decimal(MICROSECONDS[word]))), WindowUnit.MICROSECONDS)
+
+
+def _amount_of(source: Source, number: Token) -> Decimal:
+    """A window's number, exactly; what is far too large or too fine is refused before it is computed with."""
+    try:
+        amount = Decimal(number)
+    except InvalidOperation:  # an exponent beyond those that decimals have
+        amount = Decimal("1e-999999") if "e-" in number.lower() else Decimal("1e999999")
+    if amount == 0:
+        return Decimal(0)
+    if amount.adjusted() > len(str(INT64.stop)):
+        raise _too_large(source, number)
+    exponent = amount.as_tuple().exponent
+    if isinstance(exponent, int) and exponent < -MOST_DECIMALS:
+        raise CepheidError(
+            "syntax",
+            f"this window has more than {MOST_DECIMALS} decimals",
+            span=span_of(source, number),
+            hint="a window with a unit is a whole number of microseconds",
+        )
+    return amount
+
+
+def _too_large(source: Source, number: Token) -> CepheidError:
+    return CepheidError(
+        "syntax",
+        "this window is too large",
+        span=span_of(source, number),
+        hint="a window has at most 64 bits, in microseconds if it has a unit",
+    )
 
 
 def _plain(amount: Decimal) -> int | float:

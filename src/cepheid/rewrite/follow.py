@@ -90,9 +90,9 @@ def _fragment(pattern: Pattern, positions: Positions) -> Fragment:
             only = frozenset([positions.add(pattern, frozenset(), names_of(pattern))])
             return Fragment(only, only, False)
         case Seq(left, right):
-            return _then(_fragment(left, positions), _fragment(right, positions), positions.loose)
+            return _then(_fragment(left, positions), _fragment(right, positions), positions, positions.loose)
         case StrictSeq(left, right):
-            return _then(_fragment(left, positions), _fragment(right, positions), positions.strict)
+            return _then(_fragment(left, positions), _fragment(right, positions), positions, positions.strict)
         case Or(left, right):
             one, two = _fragment(left, positions), _fragment(right, positions)
             return Fragment(one.first | two.first, one.last | two.last, one.nullable or two.nullable)
@@ -112,8 +112,9 @@ def _fragment(pattern: Pattern, positions: Positions) -> Fragment:
             assert_never(pattern)
 
 
-def _then(one: Fragment, two: Fragment, follow: list[set[int]]) -> Fragment:
+def _then(one: Fragment, two: Fragment, positions: Positions, follow: list[set[int]]) -> Fragment:
     """`one` followed by `two`; the empty match is neutral, so a nullable side lets its neighbour through."""
+    positions.let_follow(len(one.last) * len(two.first))
     for position in one.last:
         follow[position - 1] |= two.first
     return Fragment(
@@ -128,7 +129,7 @@ def _repeated(pattern: Repeat, positions: Positions) -> Fragment:
     before = len(positions.atoms)
     if pattern.hi is None:
         copies = [_fragment(pattern.body, positions) for _ in range(max(1, pattern.lo))]
-        _then(copies[-1], copies[-1], positions.loose)
+        _then(copies[-1], copies[-1], positions, positions.loose)
     else:
         copies = [_fragment(pattern.body, positions) for _ in range(pattern.hi)]
     if is_iteration(pattern):
@@ -136,7 +137,7 @@ def _repeated(pattern: Repeat, positions: Positions) -> Fragment:
     whole = EMPTY
     # Right to left, so that b{0,3} is (b ; (b ; b?)?)? and only neighbouring copies follow one another.
     for number in range(len(copies), 0, -1):
-        whole = _then(copies[number - 1], whole, positions.loose)
+        whole = _then(copies[number - 1], whole, positions, positions.loose)
         if number > pattern.lo:
             whole = replace(whole, nullable=True)
     return whole

@@ -71,6 +71,7 @@ def interleaved(left: Side, right: Side, positions: Positions) -> Fragment:
                 numbers[then] = positions.add(*then.entry)
                 open_places.append(then)
             (strict if is_strict else loose).add(numbers[then])
+        positions.let_follow(len(loose) + len(strict))
         if place == _START:
             first = frozenset(loose)
         else:

@@ -51,5 +51,6 @@ def not_too_deep() -> Iterator[None]:
         raise CepheidError(
             "too-large",
             "the formula is nested too deeply",
-            hint="some 300 operators in a row are the most; a repetition `{l,m}` may say the same with fewer",
+            hint="some 300 operators in a row are the most: write many rounds as `{l,m}`, many values as IN (…), and "
+            "lower the bounds of a repetition of what is compared",
         ) from None

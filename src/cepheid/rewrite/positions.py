@@ -11,6 +11,7 @@ from cepheid.algebra.nodes import Atom
 from cepheid.errors import CepheidError
 
 MOST_POSITIONS = 20_000
+MOST_FOLLOWERS = 150_000  # of all positions together
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,6 +37,18 @@ class Positions:
     names: list[frozenset[str]] = field(default_factory=list)
     loose: list[set[int]] = field(default_factory=list)
     strict: list[set[int]] = field(default_factory=list)
+    followers: int = 0
+
+    def let_follow(self, count: int) -> None:
+        """Counts positions that follow others, so many more."""
+        self.followers += count
+        if self.followers > MOST_FOLLOWERS:
+            raise CepheidError(
+                "too-large",
+                f"the automaton would have more than {MOST_FOLLOWERS:,} transitions",
+                hint="each of many parts that may be left out can follow all before it, and ALL goes on in every "
+                "order: use fewer such parts, lower bounds of `{l,m}`, or `+`",
+            )
 
     def add(self, atom: Atom, gatherers: frozenset[str], names: frozenset[str]) -> int:
         if len(self.atoms) == MOST_POSITIONS:

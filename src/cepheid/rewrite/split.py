@@ -22,6 +22,8 @@ from cepheid.errors import Span
 from cepheid.rewrite.empty import either
 from cepheid.rewrite.limits import guarded
 
+MOST_FILTERS = 50  # made of the conditions of one
+
 
 def split(pattern: Pattern) -> Pattern:
     """Every filter taken apart.
@@ -42,7 +44,7 @@ def split(pattern: Pattern) -> Pattern:
 
 def _filtered(body: Pattern, condition: Condition, span: Span | None) -> Pattern:
     # Over sets AND alone is taken apart: where one is empty, what else joins conditions is not what it seems.
-    for part in conjuncts(condition if sets_read(condition) else _inwards(condition)):
+    for part in _few(conjuncts(condition if sets_read(condition) else _inwards(condition))):
         if sets_read(part):
             body = Filter(body, part, span)
         elif isinstance(part, Disjunction) and len(variables(part)) > 1 and _separable(part):
@@ -50,6 +52,18 @@ def _filtered(body: Pattern, condition: Condition, span: Span | None) -> Pattern
         else:
             body = Filter(body, part, span)
     return body
+
+
+def _few(parts: tuple[Condition, ...]) -> tuple[Condition, ...]:
+    """The same conditions; of very many, those over the same variables are one again, so that filters do not nest as
+    deep as there are conditions."""
+    if len(parts) <= MOST_FILTERS:
+        return parts
+    joined: dict[object, list[Condition]] = {}
+    for part in parts:
+        alone = bool(sets_read(part)) or isinstance(part, Disjunction)
+        joined.setdefault(part if alone else variables(part), []).append(part)
+    return tuple(same[0] if len(same) == 1 else Conjunction(tuple(same)) for same in joined.values())
 
 
 def _inwards(condition: Condition) -> Condition:

@@ -13,10 +13,13 @@ from dataclasses import replace
 from typing import Generic, TypeVar
 
 from cepheid.algebra.nodes import Atom, Bind, Or, Pattern, Repeat, Seq, StrictSeq
+from cepheid.errors import CepheidError
 from cepheid.rewrite.empty import EMPTY, either, is_empty
 from cepheid.rewrite.limits import guarded
 
 Known = TypeVar("Known", bound=Hashable)
+
+MOST_ROUNDS = 150  # each is nested in the one before
 
 
 class Ways(ABC, Generic[Known]):
@@ -77,6 +80,12 @@ class Ways(ABC, Generic[Known]):
             return {known: EMPTY}
         if not inside and not self._concerns(body, known):
             return {known: Repeat(body, lo, hi)}
+        if max(lo, hi or 0) > MOST_ROUNDS:
+            raise CepheidError(
+                "too-large",
+                f"{max(lo, hi or 0)} rounds of what is compared would be written out; {MOST_ROUNDS} are the most",
+                hint="lower the bounds of {l,m}, or use +",
+            )
         key = (body, lo, hi, known, inside)
         if key not in self._found:
             self._found[key] = self._more_rounds(body, lo, hi, known, inside)

@@ -168,15 +168,32 @@ def _remainder(left: Any, right: Any) -> Any:
 
 
 def _like(value: str | None, pattern: str) -> bool | None:
-    return None if value is None else _like_regex(pattern).fullmatch(value) is not None
+    """What stands between two % is found at the first place it can be: a later one would leave less for the rest. So
+    nothing is tried twice."""
+    if value is None:
+        return None
+    (first, _), *others = _like_parts(pattern)
+    if not others:
+        return first.fullmatch(value) is not None
+    found = first.match(value)
+    for part, _ in others[:-1]:
+        found = found and part.search(value, found.end())
+    last, length = others[-1]
+    start = len(value) - length
+    return found is not None and found.end() <= start and last.match(value, start) is not None
 
 
 @functools.lru_cache(maxsize=256)
-def _like_regex(pattern: str) -> re.Pattern[str]:
-    """A backslash takes the next character as it is; one at the very end stands for itself."""
-    parts = re.findall(r"\\.|.", pattern, re.DOTALL)
-    wild = {"%": ".*", "_": "."}
-    return re.compile("".join(wild.get(part) or re.escape(part[-1]) for part in parts), re.DOTALL)
+def _like_parts(pattern: str) -> list[tuple[re.Pattern[str], int]]:
+    """What stands between the %, as a regex of fixed length, and that length. A backslash takes the next character as
+    it is; one at the very end stands for itself."""
+    parts: list[list[str]] = [[]]
+    for sign in re.findall(r"\\.|.", pattern, re.DOTALL):
+        if sign == "%":
+            parts.append([])
+        else:
+            parts[-1].append("." if sign == "_" else re.escape(sign[-1]))
+    return [(re.compile("".join(part), re.DOTALL), len(part)) for part in parts]
 
 
 def _rlike(value: str | None, pattern: str) -> bool | None:

@@ -9,6 +9,7 @@ from __future__ import annotations
 from lark.exceptions import UnexpectedInput
 
 from cepheid.errors import Source
+from cepheid.languages.bounds import BeyondBoundsError, check_text
 from cepheid.languages.cel.guesses import explain
 from cepheid.languages.grammars import parser_of
 from cepheid.languages.parsed import ParsedTree, check_depth
@@ -26,10 +27,13 @@ def parse_cel(source: Source) -> ParsedTree:
         plus
           atom B
     """
+    check_text(source)
     try:
         root = parser_of("cel").parse(source.text)
     except UnexpectedInput as error:
         raise explain(source, error) from None
+    except BeyondBoundsError as error:
+        raise error.of(source) from None
     tree = ParsedTree("cel", source, root)
     check_depth(tree)
     return tree

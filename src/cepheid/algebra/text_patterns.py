@@ -1,0 +1,110 @@
+"""LIKE, RLIKE and the texts that functions make: what is wrong or too large whatever the data are.
+
+In: a condition. Out: nothing, or the error. A regular expression that RE2 cannot read is a mistake of the query, found
+before any data are there. Sizes are bounded so that no condition, constant ones that planning evaluates included, takes
+long or fills the memory by itself.
+"""
+
+from __future__ import annotations
+
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from cepheid.algebra.conditions import (
+    Attribute,
+    Call,
+    Condition,
+    Expression,
+    Like,
+    Literal,
+    RLike,
+    attributes,
+    children,
+)
+from cepheid.errors import CepheidError, clipped
+
+LONGEST_PATTERN = 10_000  # characters of a LIKE or RLIKE
+LONGEST_TEXT = 1 << 24  # characters that functions may make of texts of one character
+LONGEST_CONSTANT = 1_000  # characters of a constant that is compared with RLIKE
+MOST_WORK = 10_000_000  # characters of a constant times those of the LIKE it is compared with
+
+
+def check_text_patterns(condition: Condition) -> None:
+    """Raises for the first pattern that is none and the first text that is too long.
+
+    >>> check_text_patterns(RLike(Attribute("x", "name"), "a(b"))
+    Traceback (most recent call last):
+    cepheid.errors.CepheidError: error[bad-argument]: `a(b` is not a regular expression: ...
+      hint: the syntax is RE2's: no look-around
+    """
+    match condition:
+        case Like(operand, pattern) | RLike(operand, pattern):
+            _check_length(condition, pattern)
+            if isinstance(condition, RLike):
+                _check_regex(condition)
+            if next(attributes(operand), None) is None:
+                _check_constant(condition, operand, pattern)
+        case Call() if _longest(condition) > LONGEST_TEXT:
+            message = f"`{condition.function}` here can make a text {_longest(condition):,} times as long"
+            hint = "replace inside of replace multiplies lengths: use fewer, or do it where the data are made"
+            raise CepheidError("too-large", message, span=condition.span, hint=hint)
+        case _:
+            pass
+    for child in children(condition):
+        check_text_patterns(child)
+
+
+def _check_length(condition: Like | RLike, pattern: str) -> None:
+    if len(pattern) > LONGEST_PATTERN:
+        name = "LIKE" if isinstance(condition, Like) else "RLIKE"
+        raise CepheidError(
+            "too-large",
+            f"the pattern of {name} has {len(pattern):,} characters; {LONGEST_PATTERN:,} are the most",
+            span=condition.span,
+            hint="write several values as a list, x.name IN ('a', 'b', …), or join several patterns by OR",
+        )
+
+
+def _check_regex(condition: RLike) -> None:
+    try:
+        pc.match_substring_regex(pa.array([""]), condition.pattern)
+    except pa.ArrowInvalid as invalid:
+        reason = str(invalid).rsplit("RE2: ", 1)[-1].strip()
+        raise CepheidError(
+            "bad-argument",
+            f"`{clipped(condition.pattern, 200)}` is not a regular expression: {clipped(reason, 300)}",
+            span=condition.span,
+            hint="the syntax is RE2's: no look-around",
+        ) from None
+
+
+def _check_constant(condition: Like | RLike, operand: Expression, pattern: str) -> None:
+    """A constant is compared when the query is planned."""
+    length = _longest(operand)
+    too_long = (
+        length > LONGEST_CONSTANT if isinstance(condition, RLike) else length * len(pattern) > MOST_WORK
+    )
+    if too_long:
+        raise CepheidError(
+            "too-large",
+            f"a constant text of up to {length:,} characters is too long to be compared with a pattern",
+            span=condition.span,
+            hint="a condition on constants is always true or never: write TRUE or FALSE",
+        )
+
+
+def _longest(expression: Expression) -> int:
+    """A bound on the characters of a value, for attributes of one character."""
+    match expression:
+        case Literal(str() as text):
+            return len(text)
+        case Attribute() | Literal():
+            return 1
+        case Call("concat", arguments):
+            return sum(map(_longest, arguments))
+        case Call("replace", [text, _, new]):
+            return _longest(text) * max(1, _longest(new))
+        case Call("upper" | "lower", [text]):
+            return 3 * _longest(text)
+        case _:
+            return max(map(_longest, children(expression)), default=1)
