@@ -25,7 +25,7 @@ def warning_of(data: Any, query: str, **options: Any) -> str:
 
 def silent(data: Any, query: str, **options: Any) -> int:
     with warnings.catch_warnings():
-        warnings.simplefilter("error")
+        warnings.simplefilter("error", cepheid.CepheidWarning)
         return cepheid.count(data, query, **options)
 
 

@@ -34,7 +34,6 @@ def test_nan_and_null_are_told_apart_wherever_the_frame_can() -> None:
         table,
         pl.from_arrow(table),
         pl.from_arrow(table).lazy(),
-        table.to_reader(),
         nullable,
         table.to_pandas(types_mapper=pd.ArrowDtype),
     ):

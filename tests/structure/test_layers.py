@@ -9,7 +9,7 @@ import cepheid
 
 SOURCE = Path(cepheid.__file__).parent
 LAYERS = [
-    *("errors", "state_checks", "extras", "schema", "algebra", "languages", "semantics", "rewrite"),
+    *("errors", "memory", "state_checks", "extras", "schema", "algebra", "languages", "semantics", "rewrite"),
     *("automata", "plan", "kernels", "streams", "matches", "evaluators", "saved", "engine", "pipeline"),
     *("files", "frames", "spark", "feeds", "piecewise", "api", "__init__", "demo", "cli", "__main__"),
 ]
