@@ -18,6 +18,7 @@ from rich.console import Console
 from rich.status import Status
 
 import cepheid
+from cepheid.algebra.zones import known_zone
 from cepheid.cli.checking import Data, look_for_types
 from cepheid.cli.failures import debugging, errors, interrupted, reported
 from cepheid.cli.inputs import Columns, Input, described, inputs_of, language_of, query_text, schema_given
@@ -94,6 +95,9 @@ Language = Annotated[
     str | None, typer.Option("--language", help="cel or sremo; else by the file's ending or the text.")
 ]
 Master = Annotated[str, typer.Option("--master", metavar="URL", help="The Spark master.")]
+Zone = Annotated[
+    str, typer.Option("--zone", metavar="ZONE", help="The time zone of times: Europe/Paris, UTC, +02:00.")
+]
 
 
 def _show_version(asked: bool) -> None:
@@ -137,6 +141,7 @@ def run(
     evaluator: ChosenEvaluator = Evaluator.auto,
     master: Master = "local[*]",
     language: Language = None,
+    zone: Zone = "UTC",
     stream: Annotated[
         bool,
         typer.Option("--stream", help="Read folders as streams, until stopped.", rich_help_panel="Streams"),
@@ -200,15 +205,20 @@ def run(
         query = _parsed(file, text, language)
         time = _required_time(time)
         columns = Columns(time, time_format, schema_given(schema))
-        options: dict[str, Any] = {"time": time, "type": _type(type, no_type), "order": order}
-        options["evaluator"] = str(evaluator)
+        options: dict[str, Any] = {
+            "time": time,
+            "type": _type(type, no_type),
+            "order": order,
+            "evaluator": str(evaluator),
+            "zone": known_zone(zone),
+        }
         found = {stream.stream: described(stream, columns) for stream in given}
         if stream:
             how = Streaming(watermark, checkpoint, late, once, flush, files_at_once)
             run_stream(given, found, query, target, how, master, positions=positions, limit=limit, **options)
             return
         with _working("starting Spark"):
-            data = _frames(given, found, master)
+            data = _frames(given, found, master, zone)
         if count:
             with _working("counting"):
                 number = cepheid.count(data, query, **options)
@@ -232,6 +242,7 @@ def explain(
     order: Order = None,
     evaluator: ChosenEvaluator = Evaluator.auto,
     language: Language = None,
+    zone: Zone = "UTC",
     dot: Annotated[bool, typer.Option("--dot", help="Print only the automaton, as Graphviz text.")] = False,
 ) -> None:
     """Print every stage of a query: tree, algebra, rewrites, automaton, plan and why."""
@@ -241,7 +252,7 @@ def explain(
             return
         columns = Columns(time, time_format, schema_given(schema))
         data = Data(inputs_of(input or [], format), columns, _type(type, no_type), order)
-        print(_explained(_parsed(file, text, language), data, evaluator))
+        print(_explained(_parsed(file, text, language), data, evaluator, zone))
 
 
 @app.command()
@@ -258,13 +269,14 @@ def check(
     order: Order = None,
     evaluator: ChosenEvaluator = Evaluator.auto,
     language: Language = None,
+    zone: Zone = "UTC",
 ) -> None:
     """Say what is wrong with a query, where, and the likely fix; exit with 1 if anything is."""
     with reported(file):
         columns = Columns(time, time_format, schema_given(schema))
         data = Data(inputs_of(input or [], format), columns, _type(type, no_type), order)
         query = _parsed(file, text, language)
-        _explained(query, data, evaluator)
+        _explained(query, data, evaluator, zone)
         look_for_types(query, data)
         print("ok")
 
@@ -306,25 +318,31 @@ def _type(type: str | None, no_type: bool) -> str | None:
     return None if no_type else type or DEFAULT_TYPE
 
 
-def _explained(query: Any, data: Data, evaluator: Evaluator) -> str:
+def _explained(query: Any, data: Data, evaluator: Evaluator, zone: str) -> str:
     if not data.given:
         return cepheid.explain(query)
+    options: dict[str, Any] = {
+        "type": data.type,
+        "order": data.order,
+        "evaluator": str(evaluator),
+        "zone": zone,
+    }
     time = _required_time(data.columns.time)
     read: Any = {name: None if found is None else found.schema for name, found in data.found.items()}
     if None in read.values():
-        read = _frames(data.given, data.found, "local[1]")
+        read = _frames(data.given, data.found, "local[1]", zone)
     read = read.get(None, read) if isinstance(read, dict) else read
-    return cepheid.explain(query, read, time=time, type=data.type, order=data.order, evaluator=str(evaluator))
+    return cepheid.explain(query, read, time=time, **options)
 
 
-def _frames(given: list[Input], found: Mapping[str | None, Described | None], master: str) -> Any:
+def _frames(given: list[Input], found: Mapping[str | None, Described | None], master: str, zone: str) -> Any:
     """The data as Spark sees it: one DataFrame, or one per named stream."""
     require("spark", "reading these data")
     # Spark takes a second to import, which commands that do without it should not pay.
     from cepheid.spark.files import read, read_described
     from cepheid.spark.session import local_session
 
-    session = local_session(master, loud=debugging())
+    session = local_session(master, loud=debugging(), zone=zone)
     frames = {}
     for stream in given:
         known = found[stream.stream]

@@ -51,7 +51,7 @@ def run_stream(
     if output is None or output == "-":
         raise typer.BadParameter("say which folder the matches of a stream go to", param_hint="--output")
     checkpoint = how.checkpoint or f"{output}.checkpoint"
-    session = local_session(master, loud=debugging())
+    session = local_session(master, loud=debugging(), zone=options["zone"])
     frames = {}
     for stream in given:
         folder, known = _folder(stream), found[stream.stream]
