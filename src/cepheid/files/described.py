@@ -14,7 +14,7 @@ from dataclasses import dataclass
 
 import pyarrow as pa
 
-from cepheid.errors import CepheidError, warn
+from cepheid.errors import CepheidError
 from cepheid.files.formats import FORMATS, files_of, format_of, is_local
 from cepheid.files.reading import Files, csv_header, open_files, text_of_time, time_as_text
 from cepheid.schema import require_column
@@ -101,11 +101,12 @@ def describe(
 
 
 def _known_to_spark(schema: pa.Schema) -> pa.Schema:
-    """Without the columns that Spark has no type for, or does not hand to Python: times of day."""
-    unknown = [field.name for field in schema if pa.types.is_time(field.type)]
-    for name in unknown:
-        warn(f"column `{name}` holds times of day, which Spark does not hand on: it is left out")
-    return pa.schema([field for field in schema if field.name not in unknown])
+    """Refuses what Spark refuses: it reads no file with a column of times of day, whether it is used or not."""
+    for field in schema:
+        if pa.types.is_time(field.type):
+            message = f"column `{field.name}` holds times of day, and Spark reads no file with such a column"
+            raise CepheidError("bad-data", message, hint="write the files without it, or as text")
+    return schema
 
 
 def _columns(
