@@ -9,9 +9,10 @@ import cepheid
 
 SOURCE = Path(cepheid.__file__).parent
 LAYERS = [
-    *("errors", "memory", "state_checks", "extras", "schema", "algebra", "languages", "semantics", "rewrite"),
+    *("errors", "state_checks", "extras", "memory", "schema", "algebra", "languages", "semantics", "rewrite"),
     *("automata", "plan", "kernels", "streams", "matches", "evaluators", "saved", "engine", "pipeline"),
-    *("files", "frames", "spark", "feeds", "piecewise", "api", "__init__", "demo", "cli", "__main__"),
+    *("precompile", "files", "frames", "spark", "feeds", "piecewise", "api", "__init__", "demo", "cli"),
+    "__main__",
 ]
 ONLY_IN = {"numba": {"kernels"}, "pyspark": {"spark"}, "typer": {"cli"}, "lark": {"languages"}}
 
