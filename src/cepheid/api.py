@@ -9,9 +9,11 @@ from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
 
+from cepheid.algebra.event_types import check_event_types
 from cepheid.algebra.zones import checked_zone
 from cepheid.errors import CepheidError, did_you_mean
 from cepheid.extras import require
+from cepheid.feeds import FEEDS, feed_of
 from cepheid.frames import (
     columns_of,
     from_arrow,
@@ -25,11 +27,13 @@ from cepheid.pipeline import ParsedQuery, parse_query, plan_for
 from cepheid.plan.explain import explain_plan, explain_query
 from cepheid.plan.plan import Plan
 from cepheid.schema import DEFAULT_TYPE, Schema, require_column, schema_of
+from cepheid.streams.occurring import Occurring
 from cepheid.streams.plain import plain_schema
 from cepheid.streams.zones import zoned_schema, zoned_table
 
 if TYPE_CHECKING:
     from cepheid.engine import Engine
+    from cepheid.piecewise import Piecewise
 
 # What imports the kernels (the engine, the order of a stream) is imported where it is used: reading, checking and
 # explaining a query do without, and importing numba takes longer than they do.
@@ -64,6 +68,10 @@ def match(
 ) -> Any:
     """All matches of a query, one row each, as data of the kind that came in.
 
+    A pyarrow reader or dataset, or the path of a file or folder, is read piece by piece and gives a pyarrow
+    RecordBatchReader: matches are made as it is read, in memory that the window bounds. Anything else with
+    `__arrow_c_stream__`, such as a DuckDB relation, gives a pyarrow Table. A dict gives each stream under its name.
+
     `columns` names those of the output that are wanted; the others are not made, which takes less time. On a Spark
     DataFrame the result is lazy, and `slices` asks for so many time slices where there is no PARTITION BY. On a
     streaming one it is a stream too: `watermark` says how much later than others a row may come, `late` what becomes
@@ -81,12 +89,14 @@ def match(
 
     parsed = _parsed(query, language)
     limit = checked_limit(limit)
+    data = _opened(data)
     kind = _kind(data)
     if kind == "spark":
         require("spark", "matching on Spark")
         from cepheid.spark.batch import match_spark
 
         chosen = _chosen(data, parsed, time)
+        _check_streams(chosen, parsed, _type_column(chosen, type))
         options: dict[str, Any] = {
             "time": time,
             "type": _type_column(chosen, type),
@@ -106,8 +116,12 @@ def match(
         return match_spark(chosen, parsed, **options, slices=slices)
     _check_slices(slices)
     _check_watermark(watermark, late)
+    if kind == "feed":
+        pieces = _piecewise(data, parsed, time, type, order, evaluator, zone)
+        return pieces.matches(positions, limit, columns)
     table, schema = _stream(data, parsed, time, type, order, zone)
     plan = plan_for(parsed, schema, evaluator)
+    _look_for_types(table, plan)
     engine = Engine(plan, positions=positions, limit=limit, columns=columns)
     return from_arrow(_run(engine, table), kind)
 
@@ -131,9 +145,12 @@ def count(
     True
     """
     from cepheid.engine import Engine
+    from cepheid.piecewise import projected
 
     parsed = _parsed(query, language)
-    if _kind(data) == "spark":
+    data = _opened(data)
+    kind = _kind(data)
+    if kind == "spark":
         require("spark", "counting on Spark")
         from cepheid.spark.batch import count_spark
 
@@ -145,13 +162,17 @@ def count(
                 hint="count the rows of `match` in a streaming query, or give a batch DataFrame",
             )
         type = _type_column(chosen, type)
+        _check_streams(chosen, parsed, type)
         return count_spark(
             chosen, parsed, time=time, type=type, order=order, evaluator=evaluator, slices=slices, zone=zone
         )
     _check_slices(slices)
+    if kind == "feed":
+        return _piecewise(data, parsed, time, type, order, evaluator, zone).count()
     table, schema = _stream(data, parsed, time, type, order, zone)
     plan = plan_for(parsed, schema, evaluator)
-    engine = Engine(replace(plan, schema=_projected(schema, plan.reads)), counting=True)
+    _look_for_types(table, plan)
+    engine = Engine(replace(plan, schema=projected(schema, plan.reads)), counting=True)
     engine.push(table.select(list(plan.reads)))
     engine.finish()
     return engine.counted
@@ -183,12 +204,13 @@ def explain(
     parsed = _parsed(query, language)
     if data is None:
         return explain_query(parsed.tree, parsed.query)
-    chosen = data if isinstance(data, pa.Schema) else _chosen(data, parsed, time)
+    chosen = _chosen(_opened(data, rows=False), parsed, time)
     type = _type_column(chosen, type)
+    _check_streams(chosen, parsed, type)
     columns = zoned_schema(arrow_schema_of(chosen, type, zone), checked_zone(zone))
     schema = schema_of(columns, time=time, type=type, order=order, stream=parsed.stream)
     plan = plan_for(parsed, schema, evaluator)
-    return explain_plan(parsed.tree, plan, _explain_spark(plan) if _is_spark(data) else None)
+    return explain_plan(parsed.tree, plan, _explain_spark(plan) if _kind(chosen) == "spark" else None)
 
 
 def arrow_schema_of(data: Any, type: str | None = DEFAULT_TYPE, zone: str | None = None) -> pa.Schema:
@@ -245,10 +267,6 @@ def _check_slices(slices: int | None) -> None:
         )
 
 
-def _is_spark(data: Any) -> bool:
-    return not isinstance(data, pa.Schema) and _kind(data) == "spark"
-
-
 def _explain_spark(plan: Plan) -> str:
     from cepheid.spark.batch import explain_spark
 
@@ -264,6 +282,19 @@ def _kind(data: Any) -> str:
         found = ", ".join(sorted(kinds)) or "nothing"
         raise CepheidError("bad-data", f"the streams of a dict must be of one kind; got {found}")
     return kinds.pop()
+
+
+def _opened(data: Any, *, rows: bool = True) -> Any:
+    """Readers, datasets and paths as feeds; Arrow streams, which may give their rows only once, as tables; other data
+    as it is. Without `rows` only columns are read."""
+    if isinstance(data, Mapping):
+        return {name: _opened(part, rows=rows) for name, part in data.items()}
+    if isinstance(data, pa.Schema) and not rows:
+        return data.empty_table()
+    kind = kind_of(data)
+    if kind == "stream":
+        return to_arrow(data) if rows else schema_without_rows(data).empty_table()
+    return feed_of(data) if kind in FEEDS else data
 
 
 def _chosen(data: Any, parsed: ParsedQuery, time: str) -> Any:
@@ -283,6 +314,19 @@ def _chosen(data: Any, parsed: ParsedQuery, time: str) -> Any:
     return {name: data[name] for name in names}
 
 
+def _check_streams(chosen: Any, parsed: ParsedQuery, type: str | None) -> None:
+    """Refuses event types that are no stream's name, where no stream has a type column."""
+    if isinstance(chosen, Mapping) and not any(type in columns_of(part) for part in chosen.values()):
+        check_event_types(parsed.query, [str(name) for name in chosen])
+
+
+def _look_for_types(table: pa.Table, plan: Plan) -> None:
+    """Warns of event types that the query names and the data lacks."""
+    occurring = Occurring(plan.query, plan.schema.type)
+    occurring.look(table)
+    occurring.warn()
+
+
 def _type_column(chosen: Any, type: str | None) -> str | None:
     """The column that tells an event's type; that of several streams may have to be made."""
     if not isinstance(chosen, Mapping):
@@ -299,6 +343,7 @@ def _stream(
     zone = checked_zone(zone)
     chosen = _chosen(data, parsed, time)
     type = _type_column(chosen, type)
+    _check_streams(chosen, parsed, type)
     if isinstance(chosen, Mapping):
         table = unite({name: to_arrow(part) for name, part in chosen.items()}, type or DEFAULT_TYPE)
     else:
@@ -308,9 +353,23 @@ def _stream(
     return sort_stream(table, schema), schema
 
 
-def _projected(schema: Schema, names: tuple[str, ...]) -> Schema:
-    arrow = pa.schema([schema.arrow.field(name) for name in names])
-    return Schema(arrow, schema.time, schema.type, schema.order, schema.stream)
+def _piecewise(
+    data: Any,
+    parsed: ParsedQuery,
+    time: str,
+    type: str | None,
+    order: str | None,
+    evaluator: str,
+    zone: str | None,
+) -> Piecewise:
+    from cepheid.piecewise import Piecewise
+
+    feeds = _chosen(data, parsed, time)
+    type = _type_column(feeds, type)
+    _check_streams(feeds, parsed, type)
+    columns = zoned_schema(arrow_schema_of(feeds, type), checked_zone(zone))
+    schema = schema_of(columns, time=time, type=type, order=order, stream=parsed.stream)
+    return Piecewise(feeds, parsed, schema, evaluator)
 
 
 def _run(engine: Engine, table: pa.Table) -> pa.Table:

@@ -7,7 +7,9 @@ from a Spark worker is text. Every code has a section in `docs/errors.md`; a tes
 from __future__ import annotations
 
 import difflib
+import inspect
 import re
+import warnings
 from collections.abc import Iterable
 from dataclasses import dataclass
 from itertools import islice
@@ -19,6 +21,7 @@ CODES: dict[str, str] = {
     "unknown-variable": "a variable is used that no atom binds",
     "unbound-variable": "a variable is used where it is not bound (well-formedness)",
     "kleene-variable": "a variable bound inside a repetition is used outside it",
+    "unknown-type": "the query names an event type that no event can have",
     "unknown-register": "a condition reads a register that nothing is stored in",
     "empty-register": "a register is read where it can never hold an event",
     "register-clash": "both sides of an intersection store one register",
@@ -30,7 +33,7 @@ CODES: dict[str, str] = {
     "bad-argument": "an argument of the API, the command line or a clause has a bad value",
     "unknown-column": "a column named in an argument or clause is not in the data",
     "bad-time": "the time column is missing, NULL, NaN or of a type that cannot order events",
-    "unsorted": "a pushed batch is not in stream order",
+    "unsorted": "a pushed batch or a reader is not in stream order",
     "late-row": "a row of a stream came after the watermark had passed it",
     "bad-data": "the data cannot be read as events",
     "too-large": "a query, a rewriting or an automaton outgrew its limit",
@@ -38,7 +41,7 @@ CODES: dict[str, str] = {
     "not-yet": "valid, but not yet supported",
     "unsupported-evaluator": "the evaluator asked for cannot run this query",
     "bad-state": "saved state cannot be loaded",
-    "not-installed": "packages of one of Cepheid's extras are missing",
+    "not-installed": "packages of one of Cepheid's extras, or Java, are missing",
 }
 
 
@@ -116,6 +119,19 @@ class CepheidError(Exception):
 
 class CepheidWarning(UserWarning):
     """Something that works, but costs more or means other than the user may expect."""
+
+
+def warn(message: str) -> None:
+    """Warns at the user's own line."""
+    warnings.warn(message, CepheidWarning, stacklevel=callers())
+
+
+def callers() -> int:
+    """How many frames up the first one outside of this package is, so that a warning names the user's line."""
+    depth, frame = 0, inspect.currentframe()
+    while frame is not None and frame.f_globals.get("__name__", "").partition(".")[0] == "cepheid":
+        depth, frame = depth + 1, frame.f_back
+    return depth
 
 
 def _restore(code: str, message: str, span: Span | None, hint: str | None) -> CepheidError:

@@ -1,11 +1,13 @@
 """What users hold, as Arrow, and Arrow as what they hold: pyarrow, pandas and polars in, the same kind out.
 
-A kind is recognised by where its class lives, so that nothing is imported that the user has not.
+Readers, datasets and paths are read piece by piece: `feeds.py`. A kind is recognised by where its class lives, so that
+nothing is imported that the user has not.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping
+from os import PathLike
 from typing import Any
 
 import pyarrow as pa
@@ -17,10 +19,10 @@ from cepheid.streams.zones import common_zones, in_zones
 
 
 def kind_of(data: Any) -> str:
-    """One of arrow, batch, reader, pandas, polars, polars-lazy, spark.
+    """One of arrow, batch, pandas, polars, polars-lazy, spark; or reader, stream, dataset, path and feed.
 
-    >>> kind_of(pa.table({"ts": [1]}))
-    'arrow'
+    >>> kind_of(pa.table({"ts": [1]})), kind_of("ticks.parquet")
+    ('arrow', 'path')
     """
     if isinstance(data, pa.Table):
         return "arrow"
@@ -38,10 +40,19 @@ def kind_of(data: Any) -> str:
             return "polars-lazy"
         if place == ("pyspark", "DataFrame"):
             return "spark"
+        if place == ("cepheid", "Feed"):
+            return "feed"
+        if (cls.__module__, cls.__name__) == ("pyarrow._dataset", "Dataset"):
+            return "dataset"
+    if isinstance(data, str | PathLike):
+        return "path"
+    if hasattr(data, "__arrow_c_stream__"):
+        return "stream"
     raise CepheidError(
         "bad-data",
         f"cannot read a {type(data).__module__}.{type(data).__name__} as a stream of events",
-        hint="give a pyarrow Table, RecordBatch or reader, a pandas, polars or Spark frame, or a dict of these",
+        hint="give a pyarrow Table, RecordBatch, reader or dataset, a pandas, polars or Spark frame, anything else "
+        "with `__arrow_c_stream__`, the path of a file or folder, or a dict of these",
     )
 
 
@@ -50,7 +61,7 @@ def to_arrow(data: Any) -> pa.Table:
     kind = kind_of(data)
     try:
         return plain_table(_read(data, kind))
-    except (pa.ArrowException, ValueError, TypeError) as error:
+    except (pa.ArrowException, OSError, ValueError, TypeError) as error:
         hint = "each column needs values of one type and a name of its own"
         raise CepheidError("bad-data", f"the {kind} data cannot be read: {error}", hint=hint) from error
 
@@ -61,14 +72,14 @@ def _read(data: Any, kind: str) -> pa.Table:
             return data
         case "batch":
             return pa.Table.from_batches([data])
-        case "reader":
-            return data.read_all()
         case "pandas":
             return pa.Table.from_pandas(data, preserve_index=False)
         case "polars":
             return data.to_arrow()
         case "polars-lazy":
             return data.collect().to_arrow()
+        case "stream":
+            return pa.RecordBatchReader.from_stream(data).read_all()
         case other:
             raise CepheidError("bad-data", f"{other} data cannot be mixed with data of other kinds")
 
@@ -80,7 +91,7 @@ def columns_of(data: Any) -> list[str]:
     ['ts']
     """
     match kind_of(data):
-        case "arrow" | "batch" | "reader":
+        case "arrow" | "batch" | "feed":
             return list(data.schema.names)
         case "polars-lazy":
             return list(data.collect_schema().names())
@@ -89,14 +100,16 @@ def columns_of(data: Any) -> list[str]:
 
 
 def schema_without_rows(data: Any) -> pa.Schema:
-    """The types that `to_arrow` gives; a reader stays unread and a lazy frame uncollected.
+    """The types that `to_arrow` gives; a feed stays unread and a lazy frame uncollected.
 
-    >>> schema_without_rows(pa.table({"ts": [1]}).to_reader())
+    >>> schema_without_rows(pa.table({"ts": [1]}))
     ts: int64
     """
     match kind_of(data):
-        case "reader":
+        case "feed":
             return plain_schema(data.schema)
+        case "stream":
+            return plain_schema(pa.RecordBatchReader.from_stream(data).schema)
         case "polars-lazy":
             return to_arrow(data.head(0)).schema
         case _:
@@ -114,13 +127,11 @@ def from_arrow(table: pa.Table, like: str) -> Any:
 
 def _written(table: pa.Table, like: str) -> Any:
     match like:
-        case "arrow":
+        case "arrow" | "stream":
             return table
         case "batch":
             batches = table.combine_chunks().to_batches()
             return batches[0] if batches else pa.RecordBatch.from_pylist([], schema=table.schema)
-        case "reader":
-            return table.to_reader()
         case "pandas":
             return table.to_pandas()
         case "polars" | "polars-lazy":

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
 
+from cepheid.algebra.event_types import check_event_types
 from cepheid.algebra.nodes import Query
 from cepheid.algebra.printing import print_query
 from cepheid.algebra.scope import check_scope
@@ -98,6 +99,8 @@ def rewriting_of(
     """The query typed against the schema, if there is one, and in normal form. Who asks for the chain evaluator wants
     PART-BY compared, not made a partition."""
     query = parsed.query if schema is None else check_types(parsed.query, schema)
+    if schema is not None and schema.type is None:
+        check_event_types(query, [schema.stream])
     return query, rewrite(query, without=("partition",) if evaluator == "chain" else ())
 
 

@@ -176,10 +176,16 @@ def test_matches_that_pandas_cannot_hold_are_an_error_in_plain_words() -> None:
     assert "pyarrow" in str(error.hint)
 
 
-@pytest.mark.parametrize("data", [None, 5, "ts", [1, 2], {"a": 5}, {"ts": [1, 2]}, {}], ids=str)
+@pytest.mark.parametrize("data", [None, 5, [1, 2], {"a": 5}, {"ts": [1, 2]}, {}], ids=str)
 def test_what_is_no_data_is_refused_with_what_could_be(data: Any) -> None:
     for call in (cepheid.match, cepheid.count):
         assert error_of(lambda call=call: call(data, THEN)).code == "bad-data"
+
+
+def test_a_path_where_nothing_is_is_refused() -> None:
+    for call in (cepheid.match, cepheid.count):
+        error = error_of(lambda call=call: call("ts", THEN))
+        assert (error.code, error.message) == ("bad-argument", "ts: no such file or folder")
 
 
 def test_streams_of_a_dict_are_of_one_kind() -> None:

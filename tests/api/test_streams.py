@@ -46,7 +46,7 @@ def test_without_a_type_column_a_stream_name_is_the_type_even_beside_an_attribut
 
 def test_a_single_stream_without_types_has_its_name_as_type() -> None:
     assert positions(A, "SELECT * FROM a WHERE a AS x") == [[0], [1]]
-    assert positions(A, "SELECT * FROM a WHERE b AS x") == []
+    assert error_of(lambda: positions(A, "SELECT * FROM a WHERE b AS x")).code == "unknown-type"
     assert positions(stream("PQ"), "SELECT * FROM a WHERE a AS x", type=None) == [[0], [1]]
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from pathlib import Path
 
 import pyarrow as pa
@@ -10,7 +11,8 @@ import pyarrow.parquet as pq
 import pytest
 from typer.testing import CliRunner, Result
 
-from cepheid.cli.app import app
+from cepheid.cli.app import Evaluator, app
+from cepheid.plan.choose import EVALUATORS
 
 GOOD = "SELECT * FROM farm WHERE (T AS x ; H AS y) FILTER (x.tmp > 40 AND y.hum <= 25) WITHIN 5"
 TABLE = pa.table({"ts": [1, 2], "type": ["T", "H"], "tmp": [45.0, None], "hum": [None, 20.0]})
@@ -109,10 +111,8 @@ def test_bad_usage_exits_with_2_and_names_the_argument(arguments: list[str], say
 @pytest.mark.parametrize(
     ("arguments", "says"),
     [
-        (["check", "missing.cel"], "missing.cel: No such file"),
         (["check", "-e", "SELECT * FROM farm WHERE"], "error[syntax]"),
         (["check", "-e", GOOD, "--language", "sql"], "error[unknown-language]"),
-        (["check", "-e", GOOD, "--input", "missing.parquet", "--time", "ts"], "missing.parquet"),
     ],
 )
 def test_bad_queries_and_data_exit_with_1(
@@ -123,6 +123,116 @@ def test_bad_queries_and_data_exit_with_1(
     assert result.exit_code == 1
     assert says in result.stderr
     assert result.stdout == ""
+
+
+@pytest.mark.parametrize(
+    ("arguments", "says"),
+    [
+        (["check", "missing.cel"], "error[bad-argument]: missing.cel: No such file"),
+        (["check", "."], "error[bad-argument]: .: Is a directory"),
+        (
+            ["check", "-e", GOOD, "--input", "frm.parquet", "--time", "ts"],
+            "frm.parquet: no such file or folder",
+        ),
+        (["check", "-e", GOOD, "--input", "frm.parquet", "--time", "ts"], "did you mean farm.parquet?"),
+        (
+            ["run", "-e", GOOD, "--input", "frm.parquet", "--time", "ts"],
+            "frm.parquet: no such file or folder",
+        ),
+        (["run", "-e", GOOD, "--input", "none", "--time", "ts"], "none: the folder holds no files"),
+        (["run", "-e", GOOD, "--input", "a.feather", "--time", "ts"], "Spark does not read Arrow files"),
+        (["run", "-e", GOOD, "--input", "farm.parquet", "--time", "ts", "-o", "none"], "none exists already"),
+        (
+            ["check", "-e", GOOD, "--input", "farm.csv", "--time", "ts", "--schema", "ts timestmp"],
+            "`timestamp`?",
+        ),
+        (
+            ["check", "-e", GOOD, "--input", "farm.csv", "--time", "ts", "--time-format", "%Q"],
+            "`%Q` is not known",
+        ),
+        (["check", "-e", GOOD, "--type", "a", "--no-type"], "--no-type"),
+    ],
+)
+def test_what_is_not_there_exits_with_2(
+    arguments: list[str], says: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    pq.write_table(TABLE, "farm.parquet")
+    pyarrow.csv.write_csv(TABLE, "farm.csv")
+    Path("none").mkdir()
+    result = cepheid(*arguments)
+    assert (result.exit_code, result.stdout) == (2, ""), result.stderr
+    assert says in result.stderr
+    assert "Traceback" not in result.stderr
+
+
+def test_every_evaluator_can_be_asked_for(farm: Path) -> None:
+    assert [item.value for item in Evaluator] == list(EVALUATORS)
+    for evaluator in EVALUATORS:
+        query = "SELECT * FROM farm WHERE T AS x ; H AS y"
+        done = cepheid("explain", "-e", query, "--input", farm, "--time", "ts", "--evaluator", evaluator)
+        assert done.exit_code == 0, done.stderr
+        assert f"evaluator: {'compact' if evaluator == 'auto' else evaluator}" in done.stdout
+
+
+def test_check_warns_of_types_that_do_not_occur(farm: Path, tmp_path: Path) -> None:
+    data = ["--input", str(farm), "--time", "ts"]
+    done = cepheid("check", "-e", "SELECT * FROM farm WHERE T AS x ; Z AS y", *data)
+    assert (done.exit_code, done.stdout) == (0, "ok\n")
+    assert "warning: no event is of type `Z`: column `type` holds `T`, `H`" in done.stderr
+    assert "--no-type" in done.stderr
+    assert cepheid("check", "-e", GOOD, *data).stderr == ""
+    only = cepheid("check", "-e", "SELECT * FROM farm WHERE farm AS x", *data, "--no-type")
+    assert (only.exit_code, only.stdout, only.stderr) == (0, "ok\n", "")
+    wrong = cepheid("check", "-e", GOOD, *data, "--no-type")
+    assert (wrong.exit_code, "error[unknown-type]" in wrong.stderr) == (1, True)
+
+
+def test_check_and_explain_take_several_named_inputs(tmp_path: Path, farm: Path) -> None:
+    (tmp_path / "b.json").write_text('{"ts": 1, "w": 2}\n')
+    data = ["--input", f"a={farm}", "--input", f"b={tmp_path / 'b.json'}", "--time", "ts"]
+    query = "SELECT * FROM a, b WHERE T AS x ; b AS y FILTER y.w > 1"
+    for command in ("check", "explain"):
+        done = cepheid(command, "-e", query, *data)
+        assert (done.exit_code, done.stderr) == (0, ""), done.stderr
+    assert "`w`" in cepheid("check", "-e", query.replace("y.w", "y.ww"), *data).stderr
+    assert "`q`" in cepheid("check", "-e", query.replace("T AS", "q AS"), *data).stderr
+
+
+def test_times_that_are_text_are_read_or_it_is_said_how(tmp_path: Path) -> None:
+    query = "SELECT * FROM s WHERE s AS x FILTER hour(x.ts) = 12"
+    for name, text, good in (
+        ("iso.json", '{"ts": "2024-01-01T12:00:00Z"}\n', []),
+        ("iso.csv", "ts\n2024-01-01 12:00:00\n", []),
+        ("own.csv", "ts\n31.01.2024 12:00\n", ["--time-format", "%d.%m.%Y %H:%M"]),
+        ("given.csv", "ts\n2024-01-31 12:00\n", ["--schema", "ts timestamp"]),
+    ):
+        path = tmp_path / name
+        path.write_text(text)
+        done = cepheid("check", "-e", query, "--input", path, "--time", "ts", *good)
+        assert (done.exit_code, done.stdout) == (0, "ok\n"), done.stderr
+    bad = cepheid("check", "-e", query, "--input", tmp_path / "own.csv", "--time", "ts")
+    assert (bad.exit_code, "--time-format" in bad.stderr) == (1, True)
+    pq.write_table(pa.table({"ts": ["2024-01-01T12:00:00"]}), tmp_path / "text.parquet")
+    done = cepheid("check", "-e", query, "--input", tmp_path / "text.parquet", "--time", "ts")
+    assert (done.exit_code, done.stdout) == (0, "ok\n"), done.stderr
+
+
+def test_the_hint_of_the_demo_names_the_program_that_ran(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from cepheid.cli.demo import program
+
+    installed = tmp_path / "cepheid"
+    installed.write_text("")
+    installed.chmod(0o755)
+    monkeypatch.setattr("sys.argv", [str(installed)])
+    monkeypatch.setenv("PATH", "")
+    assert program() == [str(installed)]
+    monkeypatch.setenv("PATH", str(tmp_path))
+    assert program() == ["cepheid"]
+    monkeypatch.setattr("sys.argv", ["pytest"])
+    assert program() == [sys.executable, "-m", "cepheid"]
 
 
 def test_a_file_that_is_not_what_it_says_exits_with_1(tmp_path: Path) -> None:

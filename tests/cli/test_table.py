@@ -11,9 +11,9 @@ import cepheid
 from cepheid.cli.table import matches_table
 
 
-def shown(table: pa.Table, query: str) -> str:
+def shown(table: pa.Table, query: str, width: int = 100) -> str:
     matches = cepheid.match(table, query, time="ts")
-    screen = Console(width=100, color_system=None)
+    screen = Console(width=width, color_system=None)
     with screen.capture() as captured:
         screen.print(matches_table(matches, "ts", hide=("type",)))
     return captured.get()
@@ -39,3 +39,25 @@ def test_a_long_iteration_is_folded() -> None:
 def test_text_that_looks_like_markup_is_shown_as_it_is() -> None:
     table = pa.table({"ts": [1], "type": ["A"], "[red]": ["[/bold]ü"]})
     assert "[red]=[/bold]ü" in shown(table, "SELECT * FROM s WHERE A AS x")
+
+
+def test_a_table_fits_80_columns_and_nothing_is_cut() -> None:
+    times = pa.array([0, 1_000_000], pa.timestamp("us", "Europe/Berlin"))
+    texts = ["".join(f"{n:03}" for n in range(40)), "short"]
+    table = pa.table(
+        {"ts": times, "type": ["A", "B"], "key": ["k" * 30] * 2, "other key": [1, 1], "text": texts}
+    )
+    text = shown(table, 'SELECT * FROM s WHERE A AS x ; B AS y PARTITION BY key, "other key"', width=80)
+    assert max(map(len, text.splitlines())) <= 80
+    assert "…" not in text
+    joined = "".join(line.split("│")[-2].strip() for line in text.splitlines() if "│" in line)
+    assert texts[0] in joined
+    assert "1970-01-01 01:00:00" in text
+    assert "1970-01-01 01:00:01" in text
+
+
+def test_the_zone_of_the_times_is_shown_where_there_is_one() -> None:
+    zoned = pa.table({"ts": pa.array([0], pa.timestamp("us", "Asia/Tokyo")), "type": ["A"]})
+    query = "SELECT * FROM s WHERE A AS x"
+    assert "(Asia/Tokyo)" in shown(zoned, query)
+    assert "(" not in shown(zoned.set_column(0, "ts", pa.array([0], pa.timestamp("us"))), query)

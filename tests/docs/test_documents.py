@@ -94,6 +94,11 @@ def test_what_the_page_on_sremo_prints_is_printed() -> None:
     assert results.attempted > 6
 
 
+def test_what_the_page_on_data_prints_is_printed() -> None:
+    results = doctest.testfile(str(DOCS / "data.md"), module_relative=False, encoding="utf-8")
+    assert (results.failed, results.attempted) == (0, 3)
+
+
 def test_what_the_page_on_time_prints_is_printed() -> None:
     results = doctest.testfile(str(DOCS / "time.md"), module_relative=False, encoding="utf-8")
     assert results.failed == 0
@@ -101,11 +106,13 @@ def test_what_the_page_on_time_prints_is_printed() -> None:
 
 
 def test_links_between_pages_lead_to_sections() -> None:
-    for page in ("sremo.md", "language.md", "time.md"):
+    for page in ("sremo.md", "language.md", "data.md", "time.md"):
         text = (DOCS / page).read_text(encoding="utf-8")
         for target, section in re.findall(r"\]\(([a-z]+\.md)(?:#([a-z-]+))?\)", text):
             headings = re.findall(r"^#+ (.*)$", (DOCS / target).read_text(encoding="utf-8"), re.MULTILINE)
-            assert not section or section in {heading.lower().replace(" ", "-") for heading in headings}
+            assert not section or section in {
+                heading.lower().replace(",", "").replace(" ", "-") for heading in headings
+            }
 
 
 def test_the_precedence_table_is_true() -> None:

@@ -70,16 +70,17 @@ def test_what_spark_cannot_do_is_said_without_a_traceback(tmp_path: Path) -> Non
     pq.write_table(farm_stream(1_000), farm)
     bad.write_text("no")
     there.mkdir()
-    cases: list[tuple[list[str | Path], str]] = [
-        (["--input", tmp_path / "missing.parquet"], "Path does not exist"),
-        (["--input", bad], "is not a Parquet file"),
-        (["--input", farm, "--format", "nonsense"], "nonsense"),
-        (["--input", farm, "--output", there], "there exists already"),
-        (["--input", farm, "--output", "/proc/none/matches"], "/proc/none"),
+    cases: list[tuple[list[str | Path], int, str]] = [
+        (["--input", tmp_path / "missing.parquet"], 2, "no such file or folder"),
+        (["--input", f"file:{tmp_path}/missing.parquet"], 2, "Path does not exist"),
+        (["--input", bad], 1, "bad.parquet cannot be read as parquet"),
+        (["--input", farm, "--format", "nonsense"], 2, "nonsense"),
+        (["--input", farm, "--output", there], 2, "there exists already"),
+        (["--input", farm, "--output", "/proc/none/matches"], 1, "/proc/none"),
     ]
-    for arguments, says in cases:
+    for arguments, code, says in cases:
         result = run(*arguments)
-        assert result.exit_code == 1, (arguments, result.stderr)
+        assert result.exit_code == code, (arguments, result.stderr)
         assert says in result.stderr
         assert "Traceback" not in result.stderr
         assert result.stdout == ""

@@ -9,33 +9,10 @@ import cepheid
 
 SOURCE = Path(cepheid.__file__).parent
 LAYERS = [
-    *(
-        "errors",
-        "state_checks",
-        "extras",
-        "memory",
-        "schema",
-        "algebra",
-        "languages",
-        "semantics",
-        "rewrite",
-        "automata",
-        "plan",
-    ),
-    *(
-        "kernels",
-        "streams",
-        "matches",
-        "evaluators",
-        "saved",
-        "engine",
-        "pipeline",
-        "precompile",
-        "frames",
-        "spark",
-        "api",
-    ),
-    *("__init__", "demo", "cli", "__main__"),
+    *("errors", "state_checks", "extras", "memory", "schema", "algebra", "languages", "semantics", "rewrite"),
+    *("automata", "plan", "kernels", "streams", "matches", "evaluators", "saved", "engine", "pipeline"),
+    *("precompile", "files", "frames", "spark", "feeds", "piecewise", "api", "__init__", "demo", "cli"),
+    "__main__",
 ]
 ONLY_IN = {"numba": {"kernels"}, "pyspark": {"spark"}, "typer": {"cli"}, "lark": {"languages"}}
 

@@ -1,12 +1,14 @@
 """The command line: `cepheid run`, `explain`, `check`, `demo`.
 
 Each command is the public API with files around it. What was asked for goes to stdout and nothing else does;
-progress, warnings and errors go to stderr. Exit codes: 0, 1 for a bad query or bad data, 2 for bad usage.
+progress, warnings and errors go to stderr. Exit codes: 0, 1 for a bad query or bad data, 2 for bad usage, as when a
+file is missing.
 """
 
 from __future__ import annotations
 
 import sys
+from collections.abc import Mapping
 from enum import StrEnum
 from pathlib import Path
 from typing import Annotated, Any
@@ -17,11 +19,14 @@ from rich.status import Status
 
 import cepheid
 from cepheid.algebra.zones import known_zone
+from cepheid.cli.checking import Data, look_for_types
 from cepheid.cli.failures import debugging, errors, interrupted, reported
-from cepheid.cli.inputs import Input, format_of, inputs_of, language_of, query_text, read_columns
+from cepheid.cli.inputs import Columns, Input, described, inputs_of, language_of, query_text, schema_given
 from cepheid.cli.streaming import Streaming, run_stream
 from cepheid.errors import CepheidError
 from cepheid.extras import require
+from cepheid.files.described import Described
+from cepheid.files.formats import format_of
 from cepheid.plan.explain import draw_query
 from cepheid.schema import DEFAULT_TYPE
 
@@ -36,8 +41,12 @@ app = typer.Typer(
 
 
 class Evaluator(StrEnum):
+    """All of `plan.choose.EVALUATORS`."""
+
     auto = "auto"
     compact = "compact"
+    chain = "chain"
+    configurations = "configurations"
     semantics = "semantics"
 
 
@@ -61,8 +70,20 @@ InputFormat = Annotated[
     str | None, typer.Option("--format", help="parquet, csv, json, …; else by the path's ending.")
 ]
 Time = Annotated[str | None, typer.Option("--time", metavar="COL", help="The column that says when.")]
+TimeFormat = Annotated[
+    str | None,
+    typer.Option("--time-format", metavar="FORMAT", help="How times are written, like '%d.%m.%Y %H:%M'."),
+]
+SchemaText = Annotated[
+    str | None,
+    typer.Option("--schema", metavar="DDL", help="Columns, like 'ts timestamp, tmp double', or a file."),
+]
 Type = Annotated[
-    str, typer.Option("--type", metavar="COL", help="The column that says what; may be missing.")
+    str | None,
+    typer.Option("--type", metavar="COL", help="The column that says what; `type` if there is one."),
+]
+NoType = Annotated[
+    bool, typer.Option("--no-type", help="No column says what: the stream's name is every event's type.")
 ]
 Order = Annotated[
     str | None, typer.Option("--order", metavar="COL", help="The column that decides ties in time.")
@@ -102,7 +123,10 @@ def run(
     input: InputPaths = None,
     format: InputFormat = None,
     time: Time = None,
-    type: Type = DEFAULT_TYPE,
+    time_format: TimeFormat = None,
+    schema: SchemaText = None,
+    type: Type = None,
+    no_type: NoType = False,
     order: Order = None,
     output: Annotated[
         str | None,
@@ -180,19 +204,21 @@ def run(
         target = _target(output, output_format, exists=stream)
         query = _parsed(file, text, language)
         time = _required_time(time)
+        columns = Columns(time, time_format, schema_given(schema))
         options: dict[str, Any] = {
             "time": time,
-            "type": type,
+            "type": _type(type, no_type),
             "order": order,
             "evaluator": str(evaluator),
             "zone": known_zone(zone),
         }
+        found = {stream.stream: described(stream, columns) for stream in given}
         if stream:
             how = Streaming(watermark, checkpoint, late, once, flush, files_at_once)
-            run_stream(given, query, target, how, master, positions=positions, limit=limit, **options)
+            run_stream(given, found, query, target, how, master, positions=positions, limit=limit, **options)
             return
         with _working("starting Spark"):
-            data = _frames(given, master, zone)
+            data = _frames(given, found, master, zone)
         if count:
             with _working("counting"):
                 number = cepheid.count(data, query, **options)
@@ -209,7 +235,10 @@ def explain(
     input: InputPaths = None,
     format: InputFormat = None,
     time: Time = None,
-    type: Type = DEFAULT_TYPE,
+    time_format: TimeFormat = None,
+    schema: SchemaText = None,
+    type: Type = None,
+    no_type: NoType = False,
     order: Order = None,
     evaluator: ChosenEvaluator = Evaluator.auto,
     language: Language = None,
@@ -221,7 +250,9 @@ def explain(
         if dot:
             print(draw_query(_parsed(file, text, language).query))
             return
-        print(_explained(file, text, input, format, time, type, order, evaluator, language, zone))
+        columns = Columns(time, time_format, schema_given(schema))
+        data = Data(inputs_of(input or [], format), columns, _type(type, no_type), order)
+        print(_explained(_parsed(file, text, language), data, evaluator, zone))
 
 
 @app.command()
@@ -231,7 +262,10 @@ def check(
     input: InputPaths = None,
     format: InputFormat = None,
     time: Time = None,
-    type: Type = DEFAULT_TYPE,
+    time_format: TimeFormat = None,
+    schema: SchemaText = None,
+    type: Type = None,
+    no_type: NoType = False,
     order: Order = None,
     evaluator: ChosenEvaluator = Evaluator.auto,
     language: Language = None,
@@ -239,7 +273,11 @@ def check(
 ) -> None:
     """Say what is wrong with a query, where, and the likely fix; exit with 1 if anything is."""
     with reported(file):
-        _explained(file, text, input, format, time, type, order, evaluator, language, zone)
+        columns = Columns(time, time_format, schema_given(schema))
+        data = Data(inputs_of(input or [], format), columns, _type(type, no_type), order)
+        query = _parsed(file, text, language)
+        _explained(query, data, evaluator, zone)
+        look_for_types(query, data)
         print("ok")
 
 
@@ -273,39 +311,44 @@ def _parsed(file: Path | None, text: str | None, language: str | None) -> Any:
     return cepheid.query(query_text(file, text), language=language_of(file, language))
 
 
-def _explained(
-    file: Path | None,
-    text: str | None,
-    input: list[str] | None,
-    format: str | None,
-    time: str | None,
-    type: str,
-    order: str | None,
-    evaluator: Evaluator,
-    language: str | None,
-    zone: str,
-) -> str:
-    query = _parsed(file, text, language)
-    given = inputs_of(input or [], format)
-    if not given:
+def _type(type: str | None, no_type: bool) -> str | None:
+    """The type column: the one that was named, none, or the default, which may be missing."""
+    if no_type and type is not None:
+        raise typer.BadParameter("goes without --no-type", param_hint="--type")
+    return None if no_type else type or DEFAULT_TYPE
+
+
+def _explained(query: Any, data: Data, evaluator: Evaluator, zone: str) -> str:
+    if not data.given:
         return cepheid.explain(query)
-    data = read_columns(given)
-    if data is None:
-        data = _frames(given, "local[1]", zone)
-    return cepheid.explain(
-        query, data, time=_required_time(time), type=type, order=order, evaluator=str(evaluator), zone=zone
-    )
+    options: dict[str, Any] = {
+        "type": data.type,
+        "order": data.order,
+        "evaluator": str(evaluator),
+        "zone": zone,
+    }
+    time = _required_time(data.columns.time)
+    read: Any = {name: None if found is None else found.schema for name, found in data.found.items()}
+    if None in read.values():
+        read = _frames(data.given, data.found, "local[1]", zone)
+    read = read.get(None, read) if isinstance(read, dict) else read
+    return cepheid.explain(query, read, time=time, **options)
 
 
-def _frames(given: list[Input], master: str, zone: str) -> Any:
+def _frames(given: list[Input], found: Mapping[str | None, Described | None], master: str, zone: str) -> Any:
     """The data as Spark sees it: one DataFrame, or one per named stream."""
     require("spark", "reading these data")
     # Spark takes a second to import, which commands that do without it should not pay.
-    from cepheid.spark.files import read
+    from cepheid.spark.files import read, read_described
     from cepheid.spark.session import local_session
 
     session = local_session(master, loud=debugging(), zone=zone)
-    frames = {stream.stream: read(session, stream.paths, stream.format) for stream in given}
+    frames = {}
+    for stream in given:
+        known = found[stream.stream]
+        frames[stream.stream] = (
+            read(session, stream.paths, stream.format) if known is None else read_described(session, known)
+        )
     return frames.get(None, frames)
 
 

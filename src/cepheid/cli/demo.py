@@ -6,6 +6,9 @@ and all matches as Parquet. The timings shown are of whole steps, Spark's own st
 
 from __future__ import annotations
 
+import shlex
+import shutil
+import sys
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -71,7 +74,19 @@ def show_demo(events: int, output: Path, master: str) -> None:
         screen.print(f"{matches.count():,} matches in {target}; the first {first.num_rows} above.")
     screen.print(f"\nThe stream is {stream}. Ask it something else:")
     ask = "SELECT * FROM farm WHERE T AS x FILTER x.tmp > 60"
-    screen.print(f"  .venv/bin/cepheid run -e '{ask}' --input {stream} --time ts", soft_wrap=True)
+    command = [*program(), "run", "-e", ask, "--input", str(stream), "--time", "ts"]
+    screen.print(f"  {shlex.join(command)}", soft_wrap=True, markup=False)
+
+
+def program() -> list[str]:
+    """What this program is called by: its name where the shell finds it, else its path, else the module."""
+    called = Path(sys.argv[0])
+    found = shutil.which("cepheid")
+    if found is not None and Path(found).resolve() == called.resolve():
+        return ["cepheid"]
+    if called.name == "cepheid" and called.is_file():
+        return [str(called)]
+    return [sys.executable, "-m", "cepheid"]
 
 
 @contextmanager

@@ -1,5 +1,5 @@
-"""Turns what goes wrong into a message on stderr and an exit code: 1 for a bad query or bad data, 2 for
-usage.
+"""Turns what goes wrong into a message on stderr and an exit code: 1 for a bad query or bad data, 2 for bad usage: an
+argument that has no meaning, a file that is missing.
 
 A user's mistake never shows a traceback, wherever it was found: here, in Spark's analysis, or as text from a
 Spark worker. A bug of ours shows one only when CEPHEID_DEBUG is set.
@@ -21,9 +21,10 @@ import typer
 from rich.console import Console
 from rich.text import Text
 
-from cepheid.errors import CepheidError
+from cepheid.errors import CepheidError, CepheidWarning
 
 BAD_INPUT = 1
+BAD_USAGE = 2
 BUG = 70  # EX_SOFTWARE of sysexits.h
 
 errors = Console(stderr=True, soft_wrap=True, highlight=False)
@@ -41,6 +42,7 @@ def reported(query_name: Path | None = None) -> Iterator[None]:
     """
     try:
         with warnings.catch_warnings():
+            warnings.filterwarnings("always", category=CepheidWarning)
             warnings.showwarning = _show_warning  # type: ignore[assignment]
             yield
     except (typer.Exit, typer.BadParameter, KeyboardInterrupt, BrokenPipeError):
@@ -53,7 +55,19 @@ def reported(query_name: Path | None = None) -> Iterator[None]:
             _apologise(error)
             raise typer.Exit(BUG) from None
         errors.print(coloured(message))
-        raise typer.Exit(BAD_INPUT) from None
+        raise typer.Exit(exit_code(error, message)) from None
+
+
+def exit_code(error: Exception, message: str) -> int:
+    """What the program ends with; a bad argument inside of the query's text is a bad query.
+
+    >>> exit_code(FileNotFoundError(2, "No such file or directory", "q.cel"), "error[bad-argument]: …")
+    2
+    """
+    of_query = (
+        isinstance(error, CepheidError) and error.span is not None and error.span.source.name != "schema"
+    )
+    return BAD_USAGE if message.startswith("error[bad-argument]") and not of_query else BAD_INPUT
 
 
 def explained(error: Exception) -> str | None:
@@ -70,7 +84,8 @@ def explained(error: Exception) -> str | None:
     if isinstance(error, OSError | UnicodeDecodeError):
         return f"error[bad-argument]: {_of_system(error)}"
     if _is_of_spark(error) and "Traceback (most recent call last)" not in str(error):
-        return f"error[bad-data]: {spark_message(str(error))}"
+        usage = str(error).startswith(("[DATA_SOURCE_NOT_FOUND]", "[PATH_NOT_FOUND]"))
+        return f"error[{'bad-argument' if usage else 'bad-data'}]: {spark_message(str(error))}"
     if type(error).__module__.startswith("pyarrow"):
         return f"error[bad-data]: {error}"
     return None
@@ -78,6 +93,8 @@ def explained(error: Exception) -> str | None:
 
 def _named(error: Exception, query_name: Path | None) -> Exception:
     if query_name is None or not isinstance(error, CepheidError) or error.span is None:
+        return error
+    if error.span.source.name == "schema":
         return error
     span = replace(error.span, source=replace(error.span.source, name=str(query_name)))
     return CepheidError(error.code, error.message, span=span, hint=error.hint)

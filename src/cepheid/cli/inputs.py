@@ -1,7 +1,7 @@
-"""What the command line reads: the query's text, and the data or just its columns.
+"""What the command line reads: the query's text, and the data.
 
-In: arguments as the user typed them. Out: a query's text, what to read, or its Arrow schema. Columns of
-the common formats are read without Spark, since `check` and `explain` should answer at once.
+In: arguments as the user typed them. Out: a query's text, what to read and how. Columns of files on this machine are
+described without Spark, since `check` and `explain` should answer at once; Spark then reads by the same description.
 """
 
 from __future__ import annotations
@@ -11,22 +11,14 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import pyarrow as pa
-import pyarrow.csv
-import pyarrow.dataset
-import pyarrow.json
 import typer
 
+from cepheid.errors import CepheidError
+from cepheid.files.ddl import schema_of_text
+from cepheid.files.described import Described, describe
+from cepheid.files.formats import format_of
 from cepheid.languages import LANGUAGES
 
-EXTENSIONS = {
-    ".parquet": "parquet",
-    ".csv": "csv",
-    ".json": "json",
-    ".jsonl": "json",
-    ".ndjson": "json",
-    ".orc": "orc",
-}
-READ_HERE = frozenset(EXTENSIONS.values())
 NAMED = re.compile(r"([A-Za-z_]\w*)=(.+)")
 
 
@@ -82,30 +74,41 @@ def inputs_of(arguments: list[str], format: str | None) -> list[Input]:
     return [Input(name, tuple(many), format or format_of(many[0])) for name, many in paths.items()]
 
 
-def format_of(path: str) -> str:
-    """The format that a path's ending says; Parquet when it says none.
+@dataclass(frozen=True, slots=True)
+class Columns:
+    """What the user says of the columns: the time and how it is written, and perhaps all of them."""
 
-    >>> format_of("readings.jsonl"), format_of("readings.csv.gz"), format_of("readings/")
-    ('json', 'csv', 'parquet')
+    time: str | None = None
+    time_format: str | None = None
+    schema: pa.Schema | None = None
+
+
+def schema_given(text: str | None) -> pa.Schema | None:
+    """A schema as it was typed, or from the file that it names.
+
+    >>> schema_given("ts timestamp, tmp double").names
+    ['ts', 'tmp']
     """
-    for suffix in reversed(Path(path).suffixes):
-        if suffix.lower() in EXTENSIONS:
-            return EXTENSIONS[suffix.lower()]
-    return "parquet"
-
-
-def read_columns(inputs: list[Input]) -> pa.Schema | dict[str, pa.Schema] | None:
-    """The columns of the data from its first bytes; None where only Spark can read the format."""
-    if any(given.format not in READ_HERE for given in inputs):
+    if text is None:
         return None
-    schemas = {given.stream: _columns(given) for given in inputs}
-    return schemas[None] if None in schemas else {str(name): schema for name, schema in schemas.items()}
+    if re.fullmatch(r"\S+", text) and Path(text).is_file():
+        text = Path(text).read_text(encoding="utf-8")
+    return schema_of_text(text)
 
 
-def _columns(given: Input) -> pa.Schema:
-    path = given.paths[0]
-    if given.format == "csv" and Path(path).is_file():
-        return pyarrow.csv.open_csv(path).schema
-    if given.format == "json" and Path(path).is_file():
-        return pyarrow.json.open_json(path).schema
-    return pyarrow.dataset.dataset(path, format=given.format).schema
+def described(given: Input, columns: Columns) -> Described | None:
+    """How the files of a stream are read; None where only Spark can tell."""
+    found = describe(
+        given.paths,
+        given.format,
+        time=columns.time,
+        time_format=columns.time_format,
+        schema=columns.schema,
+    )
+    if found is None and (columns.schema is not None or columns.time_format is not None):
+        option = "--schema" if columns.schema is not None else "--time-format"
+        raise CepheidError(
+            "bad-argument",
+            f"{option} is for CSV, JSON, Parquet and ORC files on this machine, and {given.paths[0]} is none",
+        )
+    return found

@@ -7,7 +7,7 @@ line for each micro-batch. Ctrl-C stops between two micro-batches, and the same 
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from typing import Any
@@ -18,6 +18,7 @@ import cepheid
 from cepheid.cli.failures import debugging, errors
 from cepheid.cli.inputs import Input
 from cepheid.errors import CepheidError
+from cepheid.files.described import Described
 
 POLL_S = 0.2
 
@@ -36,13 +37,14 @@ class Streaming:
 
 def run_stream(
     given: list[Input],
+    found: Mapping[str | None, Described | None],
     query: Any,
     target: tuple[str | None, str],
     how: Streaming,
     master: str,
     **options: Any,
 ) -> None:
-    from cepheid.spark.files import append, read_stream, write_stream
+    from cepheid.spark.files import append, read_stream, stream_described, write_stream
     from cepheid.spark.session import local_session
 
     output, format = target
@@ -50,13 +52,17 @@ def run_stream(
         raise typer.BadParameter("say which folder the matches of a stream go to", param_hint="--output")
     checkpoint = how.checkpoint or f"{output}.checkpoint"
     session = local_session(master, loud=debugging(), zone=options["zone"])
-    frames = {
-        stream.stream: read_stream(session, _folder(stream), stream.format, how.files_at_once)
-        for stream in given
-    }
+    frames = {}
+    for stream in given:
+        folder, known = _folder(stream), found[stream.stream]
+        frames[stream.stream] = (
+            read_stream(session, folder, stream.format, how.files_at_once)
+            if known is None
+            else stream_described(session, folder, known, how.files_at_once)
+        )
     watermark = _number(how.watermark)
-    found = cepheid.match(frames.get(None, frames), query, watermark=watermark, late=how.late, **options)
-    writer = write_stream(found, output, format).option("checkpointLocation", checkpoint)
+    matches = cepheid.match(frames.get(None, frames), query, watermark=watermark, late=how.late, **options)
+    writer = write_stream(matches, output, format).option("checkpointLocation", checkpoint)
     started = (writer.trigger(availableNow=True) if how.once else writer).start()
     with _stopped_at_the_end(started):
         for line in _lines(started):

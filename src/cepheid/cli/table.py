@@ -1,7 +1,8 @@
 """Matches as a table for people: one line per event, under the match it belongs to.
 
-In: an Arrow table of matches, as `cepheid.match` gives. Out: a `rich` table. Attributes that are NULL are
-left out, since most of them belong to other types of event.
+In: an Arrow table of matches, as `cepheid.match` gives. Out: a `rich` table that fits 80 columns: start and end are
+above each other, the rest is folded where it is too long. The zone of the times stands above them. Attributes that
+are NULL are left out, since most of them belong to other types of event.
 """
 
 from __future__ import annotations
@@ -26,16 +27,23 @@ def matches_table(matches: pa.Table, time: str, *, hide: tuple[str, ...] = ()) -
     variables = [field.name for field in matches.schema if _holds_events(field.type)]
     keys = [name for name in matches.column_names if name not in (*LAID_OUT, *variables)]
     table = Table(header_style="bold", show_lines=True)
-    for name in (*keys, "start", "end", "events"):
-        table.add_column(name, no_wrap=name in ("start", "end"))
+    for name in keys:
+        table.add_column(escape(name), overflow="fold")
+    table.add_column(f"start, end{_zone(matches.schema)}", no_wrap=True)
+    table.add_column("events", overflow="fold")
     for match in _rows(matches):
-        shown = [
-            *(cell(match[name]) for name in keys),
-            *(_to_second(match[name]) for name in ("start", "end")),
-        ]
+        shown = [cell(match[name]) for name in keys]
+        when = "\n".join(_to_second(match[name]) for name in ("start", "end") if name in match)
         lines = [line for name in variables for line in _lines(name, match[name], time, hide)]
-        table.add_row(*map(escape, shown), "\n".join(lines))
+        table.add_row(*map(escape, shown), escape(when), "\n".join(lines))
     return table
+
+
+def _zone(schema: pa.Schema) -> str:
+    """The zone that times are shown in, as part of a heading; times without one have none."""
+    dtype = schema.field("start").type if "start" in schema.names else None
+    zone = dtype.tz if dtype is not None and pa.types.is_timestamp(dtype) else None
+    return f" ({escape(zone)})" if zone else ""
 
 
 def _rows(matches: pa.Table) -> list[dict[str, Any]]:

@@ -16,8 +16,6 @@ order column there.
 
 from __future__ import annotations
 
-import inspect
-import warnings
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 
@@ -29,7 +27,7 @@ from pyspark.sql import functions as sql
 from cepheid.algebra.nodes import Query
 from cepheid.algebra.zones import checked_zone
 from cepheid.engine import Engine, checked_columns
-from cepheid.errors import CepheidError, CepheidWarning
+from cepheid.errors import CepheidError, warn
 from cepheid.pipeline import ParsedQuery, plan_for
 from cepheid.plan.choose import choose
 from cepheid.plan.plan import Plan
@@ -211,26 +209,15 @@ def _how_many_slices(rows: DataFrame, query: Query, slices: int | None, *, posit
     if obstacle is None and positions and slices is not None and slices > 1:
         obstacle = "positions count from the beginning of the stream"
     if obstacle is not None:
-        warnings.warn(
+        warn(
             "the query has no PARTITION BY and cannot be cut into time slices, because "
-            f"{obstacle}: one Spark task will read the whole stream",
-            CepheidWarning,
-            stacklevel=callers(),
+            f"{obstacle}: one Spark task will read the whole stream"
         )
         return 1
     if slices is not None:
         return slices
     cores = 1 if positions else _cores(rows)
     return cores if cores >= CORES_THAT_PAY else 1
-
-
-def callers() -> int:
-    """How many frames up the first one outside of this package is, so that a warning names the user's
-    line."""
-    depth, frame = 0, inspect.currentframe()
-    while frame is not None and frame.f_globals.get("__name__", "").partition(".")[0] == "cepheid":
-        depth, frame = depth + 1, frame.f_back
-    return depth
 
 
 def _cores(rows: DataFrame) -> int:

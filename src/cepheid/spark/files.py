@@ -11,12 +11,15 @@ from collections.abc import Iterator, Mapping, Sequence
 from pyspark.sql import Column, DataFrame, SparkSession
 from pyspark.sql import functions as sql
 from pyspark.sql.streaming import DataStreamWriter
-from pyspark.sql.types import ArrayType, BinaryType, DataType, StructType
+from pyspark.sql.types import ArrayType, BinaryType, DataType, StructType, TimestampNTZType
 
+from cepheid.files.described import Described
 from cepheid.spark.streams import quoted
+from cepheid.spark.types import from_arrow_schema
 
 CSV_OPTIONS = {"header": "true", "escape": '"'}
 READ_OPTIONS: Mapping[str, Mapping[str, str]] = {"csv": {**CSV_OPTIONS, "inferSchema": "true"}}
+STRICT = {"mode": "FAILFAST"}  # else values that do not fit are NULL, without a word
 TIME_FORMATS = {
     "timestampFormat": "yyyy-MM-dd'T'HH:mm:ss.SSSSSSXXX",
     "timestampNTZFormat": "yyyy-MM-dd'T'HH:mm:ss.SSSSSS",
@@ -42,6 +45,59 @@ def read_stream(session: SparkSession, path: str, format: str, files_at_once: in
     if files_at_once is not None:
         reader = reader.option("maxFilesPerTrigger", files_at_once)
     return reader.format(format).options(**READ_OPTIONS.get(format, {})).load(path)
+
+
+def read_described(session: SparkSession, described: Described) -> DataFrame:
+    """The events of files whose columns are known."""
+    reader = session.read.format(described.format).options(**_options(session, described))
+    if described.stored is not None:
+        reader = reader.schema(from_arrow_schema(described.stored))
+    return _typed(reader.load(list(described.paths)), described)
+
+
+def stream_described(
+    session: SparkSession, folder: str, described: Described, files_at_once: int | None
+) -> DataFrame:
+    """The events of the files in a folder, and of those that will be put there, which have the same columns."""
+    options = _options(session, described)
+    if described.stored is not None:
+        stored = from_arrow_schema(described.stored)
+    else:
+        stored = session.read.format(described.format).load(list(described.paths)).schema
+    reader = session.readStream.schema(stored).format(described.format).options(**options)
+    if files_at_once is not None:
+        reader = reader.option("maxFilesPerTrigger", files_at_once)
+    return _typed(reader.load(folder), described)
+
+
+def _options(session: SparkSession, described: Described) -> dict[str, str]:
+    if described.fine:
+        session.conf.set("spark.sql.legacy.parquet.nanosAsLong", "true")
+    if described.format == "csv":
+        # An empty field is NULL, a quoted empty one is empty text: two marks, or both are NULL. Headers must agree.
+        return {**CSV_OPTIONS, **STRICT, "nullValue": "\0", "emptyValue": "", "enforceSchema": "false"}
+    return dict(STRICT) if described.format == "json" else {}
+
+
+def _typed(frame: DataFrame, described: Described) -> DataFrame:
+    """The columns in the types that were described; a value that has none of its type is an error."""
+    types = {field.name: field.dataType for field in from_arrow_schema(described.schema)}
+    return frame.select(
+        *(_cast(quoted(name), name, dtype, described).alias(name) for name, dtype in types.items())
+    )
+
+
+def _cast(column: Column, name: str, dtype: DataType, described: Described) -> Column:
+    zoned = not isinstance(dtype, TimestampNTZType)
+    if name in described.fine:
+        micros = sql.call_function("div", column - sql.pmod(column, sql.lit(1000)), sql.lit(1000))
+        moment = sql.timestamp_micros(micros)
+        # Without a zone it is what a clock in UTC shows.
+        return moment if zoned else sql.convert_timezone(None, sql.lit("UTC"), moment)
+    if described.pattern is not None and name == described.pattern[0]:
+        parse = sql.to_timestamp_ltz if zoned else sql.to_timestamp_ntz
+        return parse(column, sql.lit(described.pattern[1]))
+    return column.cast(dtype)
 
 
 def write(frame: DataFrame, path: str, format: str, *, overwrite: bool = False) -> None:

@@ -72,7 +72,7 @@ def find_java(environment: Mapping[str, str] = os.environ) -> Java:
         seen.append(f"{origin} is " + (f"Java {version}" if version else "not a working Java"))
     detail = f" ({'; '.join(seen)})" if seen else ""
     raise CepheidError(
-        "bad-argument", f"Spark needs Java {OLDEST} or later and none was found{detail}", hint=ADVICE
+        "not-installed", f"Spark needs Java {OLDEST} or later and none was found{detail}", hint=ADVICE
     )
 
 

@@ -70,7 +70,8 @@ def _sorted(table: pa.Table, schema: Schema) -> pa.Table:
 def _spilled(table: pa.Table, path: Path) -> pa.Table:
     """The same table, on disk and mapped back."""
     with pa.ipc.new_file(str(path), table.schema) as writer:
-        writer.write_table(table, max_chunksize=ROWS_PER_BLOCK)
+        # A file has one dictionary per column.
+        writer.write_table(table.unify_dictionaries(), max_chunksize=ROWS_PER_BLOCK)
     return pa.ipc.open_file(pa.memory_map(str(path))).read_all()
 
 

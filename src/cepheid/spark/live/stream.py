@@ -15,10 +15,10 @@ from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as sql
 
 from cepheid.engine import checked_columns
-from cepheid.errors import CepheidError, CepheidWarning
+from cepheid.errors import CepheidError, CepheidWarning, callers
 from cepheid.pipeline import ParsedQuery, plan_for
 from cepheid.schema import DEFAULT_TYPE, Schema, schema_of
-from cepheid.spark.batch import arrow_schema, callers, pruned, smaller
+from cepheid.spark.batch import arrow_schema, pruned, smaller
 from cepheid.spark.live.job import Job
 from cepheid.spark.live.late import DROP, ERROR, checked_late, is_path
 from cepheid.spark.live.operator import OUTPUT, MatchOperator, unpack

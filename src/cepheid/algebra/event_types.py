@@ -1,0 +1,80 @@
+"""The event types that a query names, and which of them the data can have at all.
+
+In: a query and the types that events can have. Out: an error for a name that no event can have, with its place and the
+fix. Types that could occur but do not are a matter of the data: `streams.occurring`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from cepheid.algebra.conditions import Attribute, Comparison, Condition, Expression, In, Literal, children
+from cepheid.algebra.nodes import Atom, Filter, Query, Recognise, walk
+from cepheid.algebra.strings import Read, walk_reading
+from cepheid.errors import CepheidError, did_you_mean
+
+
+def check_event_types(query: Query, possible: Sequence[str]) -> None:
+    """Refuses a type that no event can have, where the streams' names are the only types there are.
+
+    >>> check_event_types(Query(Atom("T", "x"), streams=("farm",)), ["farm"])
+    Traceback (most recent call last):
+    cepheid.errors.CepheidError: error[unknown-type]: no event can be of type `T`: \
+the data has no type column, so every event's type is `farm`
+      hint: write `farm AS x`, or name the column that tells the type: `type=`, on the command line `--type`
+    """
+    for atom in walk(query.pattern):
+        if not isinstance(atom, Atom) or atom.type is None or atom.type in possible:
+            continue
+        if len(possible) == 1:
+            types = f"every event's type is `{possible[0]}`"
+            write = f"write `{possible[0]} AS {atom.var}`" if atom.var else f"write `{possible[0]}`"
+        else:
+            types = "an event's type is the name of its stream"
+            listed = ", ".join(f"`{name}`" for name in possible)
+            write = did_you_mean(atom.type, possible) or f"write one of {listed}"
+        raise CepheidError(
+            "unknown-type",
+            f"no event can be of type `{atom.type}`: the data has no type column, so {types}",
+            span=atom.span,
+            hint=f"{write}, or name the column that tells the type: `type=`, on the command line `--type`",
+        )
+
+
+def types_named(query: Query, column: str) -> tuple[str, ...]:
+    """The types that the query asks for: those of its atoms, and constants that conditions want `column` to equal.
+
+    >>> wanted = Comparison("=", Attribute("x", "kind"), Literal("T"))
+    >>> types_named(Query(Filter(Atom("H", "x"), wanted)), "kind")
+    ('H', 'T')
+    """
+    named: dict[str, None] = {}
+    for node in walk(query.pattern):
+        if isinstance(node, Atom) and node.type is not None:
+            named[node.type] = None
+    for condition in _conditions(query):
+        named.update(dict.fromkeys(_compared(condition, column)))
+    return tuple(named)
+
+
+def _conditions(query: Query) -> Iterator[Condition]:
+    for node in walk(query.pattern):
+        if isinstance(node, Filter | Atom) and node.condition is not None:
+            yield node.condition
+        elif isinstance(node, Recognise):
+            yield from (part.condition for part in walk_reading(node.reading) if isinstance(part, Read))
+
+
+def _compared(expression: Expression, column: str) -> Iterator[str]:
+    match expression:
+        case Comparison("=", Attribute(name=name), Literal(str(value))) if name == column:
+            yield value
+        case Comparison("=", Literal(str(value)), Attribute(name=name)) if name == column:
+            yield value
+        case In(Attribute(name=name), items) if name == column:
+            yield from (
+                item.value for item in items if isinstance(item, Literal) and isinstance(item.value, str)
+            )
+        case _:
+            for child in children(expression):
+                yield from _compared(child, column)

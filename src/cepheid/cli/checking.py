@@ -1,0 +1,56 @@
+"""What `check` and `explain` look at: the columns of the data, and the types of its events.
+
+In: what the user gave. Out: warnings for event types that the query names and the data lacks. The type column is read
+until all of them were met, without Spark; of data that only Spark can read no types are looked for.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import pyarrow as pa
+
+from cepheid.cli.inputs import Columns, Input, described
+from cepheid.files.described import Described
+from cepheid.files.reading import open_files
+from cepheid.streams.occurring import Occurring
+
+
+@dataclass(frozen=True)
+class Data:
+    """Some inputs and what the user said of their columns; `type` None: no column tells an event's type."""
+
+    given: list[Input]
+    columns: Columns
+    type: str | None
+    order: str | None
+
+    @cached_property
+    def found(self) -> dict[str | None, Described | None]:
+        """How each input is read."""
+        return {stream.stream: described(stream, self.columns) for stream in self.given}
+
+
+def look_for_types(query: Any, data: Data) -> None:
+    """Warns of event types that the query names and that occur in none of the streams it reads."""
+    if data.type is None:
+        return
+    named = data.found if None in data.found or not query.query.streams else query.query.streams
+    occurring = Occurring(query.query, data.type)
+    for name in named:
+        known = data.found.get(name)
+        if known is None:
+            return
+        if data.type not in known.schema.names:
+            if name is None:
+                return
+            occurring.look(pa.table({data.type: [name]}))
+            continue
+        files = known.files or open_files(known.paths, known.format)
+        for batch in files.batches([data.type]):
+            occurring.look(batch)
+            if occurring.settled:
+                return
+    occurring.warn()

@@ -1,0 +1,114 @@
+"""Matching and counting while the data is read, in memory that the window bounds.
+
+In: feeds and a parsed query. Out: a reader of matches, which pulls rows as it is read; or an exact number.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import replace
+
+import pyarrow as pa
+
+from cepheid.engine import Engine
+from cepheid.errors import CepheidError
+from cepheid.feeds import IN_ORDER, Feed, merged, ordered
+from cepheid.pipeline import ParsedQuery, plan_for
+from cepheid.plan.plan import Plan
+from cepheid.schema import Schema
+from cepheid.streams.occurring import Occurring
+from cepheid.streams.plain import plain_schema
+
+
+class Piecewise:
+    """A query over data that is read piece by piece: only the columns that it needs, in stream order.
+
+    `feeds` is one feed, or one for each of several streams, whose events have a type column."""
+
+    def __init__(
+        self,
+        feeds: Feed | Mapping[str, Feed],
+        parsed: ParsedQuery,
+        schema: Schema,
+        evaluator: str,
+    ) -> None:
+        self._feeds = feeds
+        self._plan = plan_for(parsed, schema, evaluator)
+        self._occurring = Occurring(self._plan.query, schema.type)
+
+    def matches(
+        self, positions: bool, limit: int | None, columns: Sequence[str] | None
+    ) -> pa.RecordBatchReader:
+        """The matches, made as the reader is read; however many there are, few are held at a time."""
+        plan = self._plan
+        engine = Engine(plan, positions=positions, limit=limit, columns=columns)
+        if not any(variable.name in engine.output_schema.names for variable in plan.shown):
+            plan = replace(plan, schema=projected(plan.schema, plan.reads))
+            engine = Engine(plan, positions=positions, limit=limit, columns=columns)
+        limits = [given for given in (limit, plan.query.limit) if given is not None]
+        rows = self._rows(plan)
+        return pa.RecordBatchReader.from_batches(
+            engine.output_schema, self._found(engine, rows, min(limits, default=None))
+        )
+
+    def count(self) -> int:
+        """The exact number of matches."""
+        plan = replace(self._plan, schema=projected(self._plan.schema, self._plan.reads))
+        engine = Engine(plan, counting=True)
+        with _told_of_order():
+            for table in self._rows(plan):
+                engine.push(table)
+        engine.finish()
+        self._occurring.warn()
+        return engine.counted
+
+    def _found(self, engine: Engine, rows: Iterator[pa.Table], limit: int | None) -> Iterator[pa.RecordBatch]:
+        given = 0
+        with _told_of_order():
+            for table in rows:
+                for found in engine.pieces(table):
+                    yield from found.to_batches()
+                    given += len(found)
+                    if limit is not None and given >= limit:
+                        return
+        yield from engine.finish().to_batches()
+        self._occurring.warn()
+
+    def _rows(self, plan: Plan) -> Iterator[pa.Table]:
+        """Tables in stream order, of the plan's columns."""
+        schema = plan.schema
+        if isinstance(self._feeds, Mapping):
+            assert schema.type is not None
+            parts = {name: _part_of(schema, feed, schema.type) for name, feed in self._feeds.items()}
+            rows = merged(self._feeds, parts, schema, schema.type)
+        else:
+            rows = ordered(self._feeds, schema)
+        for table in rows:
+            self._occurring.look(table)
+            yield table
+
+
+def _part_of(schema: Schema, feed: Feed, type: str) -> Schema:
+    """What one of several streams has of the columns of all."""
+    names = [name for name in schema.names if name in feed.schema.names]
+    own = plain_schema(pa.schema([feed.schema.field(name) for name in names]))
+    order = schema.order if schema.order in names else None
+    return Schema(own, schema.time, type if type in names else None, order, schema.stream)
+
+
+@contextmanager
+def _told_of_order() -> Iterator[None]:
+    """Rows that come in the wrong order are an error that says what can be done about it."""
+    try:
+        yield
+    except CepheidError as error:
+        if error.code != "unsorted":
+            raise
+        raise CepheidError(error.code, error.message, hint=IN_ORDER) from None
+
+
+def projected(schema: Schema, names: tuple[str, ...]) -> Schema:
+    """The schema of events that carry only these columns."""
+    arrow = pa.schema([schema.arrow.field(name) for name in names])
+    return Schema(arrow, schema.time, schema.type, schema.order, schema.stream)
