@@ -318,7 +318,10 @@ def _changed_table(part: np.ndarray, rng: random.Random, others: list[np.ndarray
         return None
     if how == 5:
         return rng.choice(others)
-    table = pa.ipc.open_stream(part.tobytes()).read_all()
+    try:
+        table = pa.ipc.open_stream(part.tobytes()).read_all()
+    except (pa.ArrowException, OSError):  # it was changed before
+        return np.frombuffer(_flipped(part.tobytes(), rng), np.uint8)
     if how == 6 and len(table):
         at = [rng.randrange(len(table)) for _ in range(rng.randint(0, len(table) + 1))]
         table = table.take(pa.array(at, pa.int64()))

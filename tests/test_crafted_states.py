@@ -105,12 +105,25 @@ def _no_time(header: dict[str, Any], parts: Parts) -> None:
     header["names"]["time"] = "k"
 
 
+def _a_number_as_a_name(header: dict[str, Any], parts: Parts) -> None:
+    header["names"]["order"] = 2
+
+
 def _a_text_outside(header: dict[str, Any], parts: Parts) -> None:
     parts["array:lanes:lanes.keys"] = parts["array:lanes:lanes.keys"] + 1000
 
 
 @pytest.mark.parametrize(
-    "change", [_without_history, _compressed, _many_rows, _other_options, _no_time, _a_text_outside]
+    "change",
+    [
+        _without_history,
+        _compressed,
+        _many_rows,
+        _other_options,
+        _no_time,
+        _a_number_as_a_name,
+        _a_text_outside,
+    ],
 )
 def test_parts_that_do_not_belong_together_are_refused(
     change: Callable[[dict[str, Any], Parts], None],
