@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import pyarrow as pa
 
@@ -25,9 +24,6 @@ from cepheid.plan.explain import explain_plan, explain_query
 from cepheid.plan.plan import Plan
 from cepheid.schema import DEFAULT_TYPE, Schema, require_column, schema_of
 from cepheid.streams.plain import plain_schema
-
-if TYPE_CHECKING:
-    from cepheid.engine import Engine
 
 # What imports the kernels (the engine, the order of a stream) is imported where it is used: reading, checking and
 # explaining a query do without, and importing numba takes longer than they do.
@@ -73,7 +69,8 @@ def match(
     >>> found["positions"].to_pylist()
     [[0, 1], [0, 2]]
     """
-    from cepheid.engine import Engine, checked_limit
+    from cepheid.engine import checked_limit
+    from cepheid.whole import match_table
 
     parsed = _parsed(query, language)
     limit = checked_limit(limit)
@@ -103,8 +100,7 @@ def match(
     _check_watermark(watermark, late)
     table, schema = _stream(data, parsed, time, type, order)
     plan = plan_for(parsed, schema, evaluator)
-    engine = Engine(plan, positions=positions, limit=limit, columns=columns)
-    return from_arrow(_run(engine, table), kind)
+    return from_arrow(match_table(plan, table, positions, limit, columns), kind)
 
 
 def count(
@@ -124,7 +120,7 @@ def count(
     >>> cepheid.count(events, "SELECT * FROM s WHERE (A AS x)+ ; B AS y") == 2**100 - 1
     True
     """
-    from cepheid.engine import Engine
+    from cepheid.whole import count_table
 
     parsed = _parsed(query, language)
     if _kind(data) == "spark":
@@ -145,10 +141,7 @@ def count(
     _check_slices(slices)
     table, schema = _stream(data, parsed, time, type, order)
     plan = plan_for(parsed, schema, evaluator)
-    engine = Engine(replace(plan, schema=_projected(schema, plan.reads)), counting=True)
-    engine.push(table.select(list(plan.reads)))
-    engine.finish()
-    return engine.counted
+    return count_table(plan, table)
 
 
 def finish(session: Any, checkpoint: str | Path) -> Any:
@@ -295,12 +288,3 @@ def _stream(
         table = to_arrow(chosen)
     schema = schema_of(table.schema, time=time, type=type, order=order, stream=parsed.stream)
     return sort_stream(table, schema), schema
-
-
-def _projected(schema: Schema, names: tuple[str, ...]) -> Schema:
-    arrow = pa.schema([schema.arrow.field(name) for name in names])
-    return Schema(arrow, schema.time, schema.type, schema.order, schema.stream)
-
-
-def _run(engine: Engine, table: pa.Table) -> pa.Table:
-    return pa.concat_tables([engine.push(table), engine.finish()])

@@ -1,6 +1,6 @@
 """How much memory there is: that of the machine, or of the container that the process runs in.
 
-In: the environment variable `CEPHEID_MAX_MEMORY`, what the kernel says of control groups (cgroups, versions 1 and 2) and
+In: the environment variable `CEPHEID_MAX_MEMORY`, what the system says of control groups (cgroups v1 and v2) and
 of the machine. Out: a number of bytes, the least of those that are known; what the variable says wins.
 """
 
@@ -17,7 +17,10 @@ from cepheid.errors import CepheidError
 VARIABLE = "CEPHEID_MAX_MEMORY"
 UNKNOWN = 16 << 30  # where nothing is known
 _SIZE = re.compile(r"(\d{1,15}(?:\.\d{1,6})?)\s*([kmgt]?)(i?)b?", re.IGNORECASE)
-_FILES = {"": "memory.max", "memory": "memory.limit_in_bytes"}  # by the controllers of a line of /proc/self/cgroup
+_FILES = {
+    "": "memory.max",
+    "memory": "memory.limit_in_bytes",
+}  # by the controllers of a line of /proc/self/cgroup
 
 
 def memory_limit() -> int:

@@ -9,8 +9,20 @@ import cepheid
 
 SOURCE = Path(cepheid.__file__).parent
 LAYERS = [
-    *("errors", "extras", "schema", "algebra", "languages", "semantics", "rewrite", "automata", "plan"),
-    *("kernels", "streams", "matches", "evaluators", "saved", "engine", "pipeline", "frames", "spark", "api"),
+    *(
+        "errors",
+        "extras",
+        "memory",
+        "schema",
+        "algebra",
+        "languages",
+        "semantics",
+        "rewrite",
+        "automata",
+        "plan",
+    ),
+    *("kernels", "streams", "matches", "evaluators", "saved", "engine", "whole", "pipeline", "frames"),
+    *("spark", "api"),
     *("__init__", "demo", "cli", "__main__"),
 ]
 ONLY_IN = {"numba": {"kernels"}, "pyspark": {"spark"}, "typer": {"cli"}, "lark": {"languages"}}

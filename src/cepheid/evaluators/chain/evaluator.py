@@ -17,13 +17,13 @@ from cepheid.evaluators.chain.keys import Keys
 from cepheid.evaluators.chain.layout import Layout
 from cepheid.evaluators.chain.sums import Sums
 from cepheid.evaluators.compact.classes import Classes
-from cepheid.evaluators.interface import GUARD, Events, State, part_of
+from cepheid.evaluators.interface import GUARD, Events, State, guard_of, part_of
 from cepheid.evaluators.window import SlidingWindow
 from cepheid.kernels.chain_shape import ChainBatch, ChainOptions
 from cepheid.matches.found import Found, Ints, nothing_found
 from cepheid.schema import Schema
 
-_MOST_SUMMED = 6  # links of an automaton that is counted by sums
+_MOST_SUMMED = 6  # links of an automaton that is counted by sums, guard_of
 _UNLIMITED = np.iinfo(np.int64).max // 2
 
 
@@ -71,7 +71,7 @@ class ChainEvaluator:
             self._consume,
             events.report,
             self._limit,
-            GUARD,
+            guard_of(GUARD),
         )
         n_lanes = 1 if events.keyed is None else int(lanes.max()) + 1
         if self._sums is not None:
