@@ -4,15 +4,17 @@ PYTHON ?= python3
 SECONDS ?= 60
 CHECKED ?= tests/kernels tests/evaluators tests/test_engine.py
 VERSION ?= 4.2
+PANDAS ?= 2
 TESTS ?=
+EVALUATORS ?= auto
 VENV := .venv
 BIN := $(VENV)/bin
 READY := $(VENV)/.ready
-SPARK_VENV := .venv-spark-$(VERSION)
+SPARK_VENV := .venv-spark-$(VERSION)$(if $(filter-out 2,$(PANDAS)),-pandas-$(PANDAS))
 SPARK_READY := $(SPARK_VENV)/.ready
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test test-spark test-install bounds mutants fuzz soak bench bench-quick format clean
+.PHONY: help demo test test-spark test-install bounds mutants fuzz suites soak bench bench-quick format clean
 
 help: ## list the targets
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## /\1\t/' | expand -t 16
@@ -26,8 +28,8 @@ test: $(READY) ## format check, lint, types, all tests
 	$(BIN)/mypy
 	$(call both_halves,$(BIN),out)
 
-test-spark: $(SPARK_READY) ## all tests, or TESTS="…", on Spark VERSION=4.2 (4.1, 4.3), in an environment of its own
-	$(if $(TESTS),$(SPARK_VENV)/bin/python -m pytest $(TESTS),$(call both_halves,$(SPARK_VENV)/bin,out/spark-$(VERSION)))
+test-spark: $(SPARK_READY) ## all tests, or TESTS="…", on Spark VERSION=4.2 (4.1, 4.3) and PANDAS=2 (3), in an environment of its own
+	$(if $(TESTS),$(SPARK_VENV)/bin/python -m pytest $(TESTS),$(call both_halves,$(SPARK_VENV)/bin,out/$(SPARK_VENV:.venv-%=%)))
 
 test-install: $(READY) ## build sdist and wheel, install them into fresh environments, use them there
 	$(BIN)/python tests/install.py out/install
@@ -39,8 +41,11 @@ bounds: $(READY) ## the kernels once more with every index checked; a quarter of
 mutants: $(READY) ## break the engine in some hundred places; every break must be noticed
 	$(BIN)/python tests/mutants.py
 
-fuzz: $(READY) ## random queries against the oracle for SECONDS=60
+fuzz: $(READY) ## random queries, columns of all types and saved states for SECONDS=60
 	$(BIN)/python tests/fuzz.py $(SECONDS)
+
+suites: $(READY) ## all cases of other engines' suites, on EVALUATORS=auto or all
+	$(BIN)/python tests/suites.py $(EVALUATORS)
 
 soak: $(READY) ## a stream on Spark for SECONDS=60, better 180; nothing that it holds may grow
 	$(BIN)/python tests/soak.py $(SECONDS)
@@ -72,13 +77,14 @@ $(READY): pyproject.toml
 	  echo "Cepheid needs Python 3.11 or later; $(PYTHON) is not. Name another: make PYTHON=python3.12 $(MAKECMDGOALS)" >&2; exit 1; }
 	@echo "setting up $(VENV) (once; a minute or two)"
 	@test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
-	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[dev]'
+	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[dev]' 'pandas==$(PANDAS).*'
 	@$(BIN)/python -m cepheid.spark.java
 	@touch $@
 
 $(SPARK_READY): pyproject.toml
 	@echo "setting up $(SPARK_VENV) (once; a minute or two)"
 	@test -x $(SPARK_VENV)/bin/python || $(PYTHON) -m venv $(SPARK_VENV)
-	@$(SPARK_VENV)/bin/python -m pip install --quiet --disable-pip-version-check --editable '.[dev]' 'pyspark==$(VERSION).*'
+	@$(SPARK_VENV)/bin/python -m pip install --quiet --disable-pip-version-check --editable '.[dev]' \
+	  'pyspark==$(VERSION).*' 'pandas==$(PANDAS).*'
 	@$(SPARK_VENV)/bin/python -m cepheid.spark.java
 	@touch $@

@@ -522,7 +522,7 @@ DENSE_COUNTS = (
     Break(
         EVALUATOR,
         "load",
-        'self._digits = np.array(state["digits"], np.int64)',
+        'self._digits = words(state, "digits", None)',
         "pass",
         "a loaded engine knows its dense count",
         (LONG,),
@@ -1068,7 +1068,7 @@ STATE = (
     Break(
         "evaluators/window.py",
         "load",
-        'self._rows = np.array(state["rows"], np.int64)',
+        'self._rows = words(state, "rows", None)',
         "pass",
         "a loaded engine knows the rows of its window",
         (LONG,),
@@ -1076,7 +1076,7 @@ STATE = (
     Break(
         EVALUATOR,
         "load",
-        'self._words = int(state["words"][0])',
+        'self._words = whole_number(state, "words", 1, len(self._total))',
         "pass",
         "a loaded engine knows how wide its numbers are",
         (LONG,),
@@ -1084,7 +1084,7 @@ STATE = (
     Break(
         EVALUATOR,
         "load",
-        'self._total = np.array(state["total"], np.int64)',
+        'self._total = words(state, "total", None)',
         "pass",
         "a loaded engine knows its count",
         (LONG,),
@@ -1092,7 +1092,7 @@ STATE = (
     Break(
         "evaluators/compact/transitions.py",
         "load",
-        'self._classes.restore([frozenset(item) for item in content["classes"]])',
+        'self._classes.restore(content["classes"])',
         "pass",
         "a loaded engine numbers classes as before",
         (SAVED, CLASSES),
@@ -1108,7 +1108,7 @@ STATE = (
     Break(
         STREAM_LANES,
         "load",
-        'self._numbers = np.array(state["lanes.numbers"], np.int64)',
+        'self._numbers = words(state, "lanes.numbers", 3, self.count)',
         "pass",
         "a loaded engine goes on counting positions",
         (LANES,),
@@ -1116,7 +1116,7 @@ STATE = (
     Break(
         "engine.py",
         "restore",
-        'self._last = tables.get("last")',
+        'self._last = self._checked_last(tables.get("last"))',
         "pass",
         "a loaded engine refuses rows from before it was saved",
         (ENGINE,),
@@ -1377,7 +1377,7 @@ CORRELATION = (
     Break(
         "engine.py",
         "restore",
-        'self._split.load(part_of(arrays, "split:"))',
+        'self._split.load(part_of(arrays, "split:"), rows)',
         "pass",
         "PART-BY: a loaded engine knows its keys",
         (PART_BY,),

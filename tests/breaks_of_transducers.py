@@ -303,7 +303,7 @@ TRANSDUCERS: tuple[Break, ...] = (
     Break(
         EVALUATOR,
         "load",
-        'window.load(part_of(state, f"nested{number}:"))',
+        'window.load(part_of(state, f"nested{number}:"), bounds)',
         "pass",
         "configurations: a loaded engine knows the times of nested windows",
         (CASES,),

@@ -21,7 +21,7 @@ from cepheid.automata.cea import Predicate
 from cepheid.automata.chain import ADJACENT, Link
 from cepheid.automata.chain_determinise import ChainMove
 from cepheid.evaluators.chain.evaluator import ChainEvaluator
-from cepheid.evaluators.interface import Events
+from cepheid.evaluators.interface import Bounds, Events
 from cepheid.matches.found import Found
 from cepheid.schema import schema_of
 from cepheid.semantics.keys import is_one_key
@@ -239,7 +239,7 @@ class Chain:
     def saved_and_loaded(self) -> None:
         state = {name: np.array(array) for name, array in self.evaluator.save().items()}
         self.evaluator = ChainEvaluator(*self._made)
-        self.evaluator.load(state)
+        self.evaluator.load(state, Bounds(self._rows, max(self._lanes.count, 1), pa.int64()))
 
     def keep_lanes_within(self, table: pa.Table, within: int) -> None:
         kept = self._lanes.recent(table["ts"].to_numpy()[-1], within)

@@ -24,11 +24,12 @@ settings.register_profile(
 
 
 def pytest_configure(config: pytest.Config) -> None:
-    """Warnings are errors, but for what Spark itself does on some releases."""
-    if version("pyspark").startswith(
-        "4.1."
-    ):  # it leaves the sockets that results come by to the garbage collector
-        config.addinivalue_line("filterwarnings", "ignore:unclosed <socket:ResourceWarning")
+    """Warnings are errors, but for those that Spark itself causes."""
+    ignored = ["PySpark does not yet fully support pandas:FutureWarning"]  # it takes pandas 3
+    if version("pyspark").startswith("4.1."):
+        ignored.append("unclosed <socket:ResourceWarning")  # those that results came by
+    for warning in ignored:
+        config.addinivalue_line("filterwarnings", f"ignore:{warning}")
 
 
 NO_KERNELS = ("algebra", "automata", "languages", "semantics", "structure")

@@ -1,4 +1,4 @@
-"""Builds the sdist and from it the wheel, installs the wheel into fresh environments, and uses it there as a user would.
+"""Builds the sdist and from it the wheel, installs the wheel into fresh environments, and uses it there as users would.
 
 `python tests/install.py FOLDER` (`make test-install`) takes some minutes and needs a package index, so it is no part of
 the suite. First without extras: the README's example runs, nothing that only Spark or the command line needs is

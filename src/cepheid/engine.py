@@ -28,7 +28,7 @@ from cepheid.evaluators.configurations.checked import Checked
 from cepheid.evaluators.configurations.evaluator import ConfigurationsEvaluator
 from cepheid.evaluators.configurations.projection import Projected
 from cepheid.evaluators.configurations.selection import HOW, Selection
-from cepheid.evaluators.interface import Evaluator, Events, part_of
+from cepheid.evaluators.interface import Bounds, Evaluator, Events, part_of
 from cepheid.evaluators.semantics import SemanticsEvaluator
 from cepheid.matches.found import Found, Ints
 from cepheid.matches.history import HIDDEN, POSITION, ROW, History
@@ -37,6 +37,7 @@ from cepheid.memory import VARIABLE, memory_limit
 from cepheid.plan.plan import Plan
 from cepheid.plan.transducer import automaton_of_transducer
 from cepheid.saved import Arrays, pack
+from cepheid.state_checks import is_count, reading_a_state, require, require_columns
 from cepheid.streams.lanes import Lanes
 from cepheid.streams.order import first_unordered
 from cepheid.streams.plain import plain_table
@@ -230,16 +231,35 @@ class Engine:
         return pack(header, tables, arrays)
 
     def restore(self, header: dict[str, Any], tables: dict[str, pa.Table], arrays: Arrays) -> None:
-        """Takes over a saved state; the plan and the options are those it was saved with."""
-        self._rows, self._reported = header["rows"], header["reported"]
-        self._ended = header["ended"]
-        self._history.load(tables["history"])
-        self._alive = len(tables["history"])
-        self._last = tables.get("last")
-        self._lanes.load(part_of(arrays, "lanes:"))
-        if self._split is not self._lanes:
-            self._split.load(part_of(arrays, "split:"))
-        self._evaluator.load(part_of(arrays, "evaluator:"))
+        """Takes over a saved state; the plan and the options are those it was saved with. An engine that it was refused
+        by is of no use any more."""
+        with reading_a_state():
+            rows, reported, ended = header["rows"], header["reported"], header["ended"]
+            require(is_count(rows), f"it has taken {rows} rows")
+            require(is_count(reported, 1 << 62), f"it has given {reported} matches")
+            require(ended is None or isinstance(ended, str), "why it ended is no text")
+            self._rows, self._reported, self._ended = rows, reported, ended
+            self._history.load(tables["history"], rows)
+            self._alive = len(tables["history"])
+            self._last = self._checked_last(tables.get("last"))
+            self._lanes.load(part_of(arrays, "lanes:"), rows)
+            if self._split is not self._lanes:
+                self._split.load(part_of(arrays, "split:"), rows)
+            bounds = Bounds(rows, self._split.count, self.plan.schema.time_type)
+            self._evaluator.load(part_of(arrays, "evaluator:"), bounds)
+            if self._keeps_rows:
+                self._history.require(self._evaluator.live_rows())
+
+    def _checked_last(self, last: pa.Table | None) -> pa.Table | None:
+        """The last row, of which the columns that order rows are kept."""
+        if last is None:
+            return None
+        schema = self.plan.schema
+        names = [schema.time] if schema.order in (None, schema.time) else [schema.time, schema.order]
+        require_columns(last, pa.schema([schema.arrow.field(name) for name in names]), "last")
+        require(len(last) == 1, "`last` is not one row")
+        times_of(last[schema.time], schema.time)
+        return last
 
     def _advance(self, table: pa.Table, times: Times, report: bool, given: Ints | None) -> Found:
         own, ranks = None, None
@@ -415,6 +435,15 @@ def checked_limit(limit: int | None) -> int | None:
     if isinstance(limit, bool) or not isinstance(limit, Integral) or limit < 0:
         raise CepheidError("bad-argument", f"`limit` requires a whole number from 0; got `{limit!r}` instead")
     return int(limit)
+
+
+def checked_options(options: dict[str, Any]) -> dict[str, Any]:
+    """The options of an engine as they were saved: their types are checked here, what they mean by the engine."""
+    for name in ("positions", "counting", "lane_positions"):
+        require(isinstance(options[name], bool), f"its option `{name}` is neither true nor false")
+    known = {"positions", "columns", "limit", "counting", "lane_positions"}
+    require(set(options) == known, "its options are other ones")
+    return options
 
 
 def checked_columns(columns: Sequence[str] | None) -> tuple[str, ...] | None:

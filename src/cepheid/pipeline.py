@@ -19,7 +19,8 @@ from cepheid.plan.plan import Plan
 from cepheid.rewrite.limits import not_too_deep
 from cepheid.rewrite.rules import Rewriting, rewrite
 from cepheid.saved import unpack
-from cepheid.schema import DEFAULT_TYPE, Schema, schema_of
+from cepheid.schema import DEFAULT_TYPE, Schema, is_comparable, is_time, is_type, schema_of
+from cepheid.state_checks import reading_a_state, require
 from cepheid.streams.plain import plain_schema
 
 if TYPE_CHECKING:
@@ -105,13 +106,32 @@ def plan_for(parsed: ParsedQuery, schema: Schema, evaluator: str = "auto") -> Pl
 
 
 def load(saved: bytes) -> Engine:
-    """An engine as it was when `Engine.save` gave these bytes."""
-    from cepheid.engine import Engine
+    """An engine as it was when `Engine.save` gave these bytes.
+
+    Load only states that you saved yourself: a digest tells damage, not who made them. Bytes that are no state of an
+    engine are the error `bad-state`; those that could be one never crash the process, but match what they say.
+    """
+    from cepheid.engine import Engine, checked_options
 
     header, tables, arrays = unpack(saved)
-    names: dict[str, Any] = header["names"]
-    schema = Schema(tables["schema"].schema, names["time"], names["type"], names["order"], names["stream"])
-    plan = plan_for(parse_query(header["text"], header["language"]), schema, header["evaluator"])
-    engine = Engine(plan, **header["options"])
+    with reading_a_state():
+        schema = _saved_schema(tables["schema"], header["names"])
+        plan = plan_for(parse_query(header["text"], header["language"]), schema, header["evaluator"])
+        engine = Engine(plan, **checked_options(header["options"]))
     engine.restore(header, tables, arrays)
     return engine
+
+
+def _saved_schema(table: pa.Table, names: dict[str, Any]) -> Schema:
+    columns = table.schema
+    require(len(table) == 0, "its schema has rows")
+    require(
+        columns.types == plain_schema(columns).types, "its schema has columns of types that are never kept"
+    )
+    require(len(set(columns.names)) == len(columns), "its schema has a column twice")
+    time, type, order, stream = names["time"], names["type"], names["order"], names["stream"]
+    require(time in columns.names and is_time(columns.field(time).type), "its time column is none")
+    require(type is None or is_type(columns.field(type).type), "its type column is none")
+    require(order is None or is_comparable(columns.field(order).type), "its order column is none")
+    require(isinstance(stream, str), "its stream has no name")
+    return Schema(columns, time, type, order, stream)

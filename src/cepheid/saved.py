@@ -6,19 +6,23 @@ The content is the length of a JSON header (8 bytes), that header with blanks be
 one after another, each at a multiple of 64. The header holds the version, the query's text, the names given to the
 engine, and for each part its name, its NumPy type, its shape and its place. Parts are the arrays of the lanes and of
 the evaluator, and the schema and the kept rows as Arrow streams. The digest is of everything behind it, so that no
-damage goes unnoticed.
+damage goes unnoticed. It has no key: what anybody could have made is checked here, as far as the format goes, and where
+the parts are loaded (`state_checks`).
 """
 
 from __future__ import annotations
 
 import hashlib
 import json
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
 import pyarrow as pa
 
 from cepheid.errors import CepheidError
+from cepheid.memory import VARIABLE, memory_limit
+from cepheid.state_checks import is_count, reading_a_state, require, stream_of
 
 VERSION = 3
 MARK = b"cepheid\0"
@@ -26,6 +30,8 @@ CODEC = pa.Codec("zstd", 1)
 _DIGEST = 16  # bytes
 _LENGTH = 8  # bytes of a length
 _ALIGNED = 64
+_MOST_PACKED = 1 << 15  # Zstandard makes no byte from fewer than 1/2¹⁵: 2¹⁷ from a block of four
+_TYPES = frozenset("biuf")  # kinds of numbers: nothing that holds references
 Arrays = dict[str, np.ndarray[Any, np.dtype[np.generic]]]
 
 
@@ -53,23 +59,62 @@ def pack(header: dict[str, Any], tables: dict[str, pa.Table], arrays: Arrays) ->
 def unpack(saved: bytes) -> tuple[dict[str, Any], dict[str, pa.Table], Arrays]:
     """The arrays may be read only: whoever changes them takes a copy."""
     behind = _undamaged(saved)
+    with reading_a_state():
+        content = _content(behind)
+        begin = int.from_bytes(content[:_LENGTH].to_pybytes(), "little") + _LENGTH
+        require(begin <= content.size, "its header is longer than all of it")
+        header = json.loads(content[_LENGTH:begin].to_pybytes())
+        require(isinstance(header, dict), "its header is no object")
+        if header.get("version") != VERSION:
+            raise another_format(header.get("version"))
+        parts = _parts(content, header.pop("parts"), begin)
+        tables = {
+            name.removeprefix("table:"): stream_of(part, name)
+            for name, part in parts.items()
+            if name.startswith("table:")
+        }
+        prefix = "array:"
+        arrays = {name.removeprefix(prefix): part for name, part in parts.items() if name.startswith(prefix)}
+        return header, tables, arrays
+
+
+def _content(behind: memoryview) -> pa.Buffer:
+    """What was compressed, if it is as long as it says and memory has room for it."""
     size = int.from_bytes(behind[:_LENGTH], "little")
-    content = CODEC.decompress(behind[_LENGTH:], size)
-    begin = int.from_bytes(content[:_LENGTH].to_pybytes(), "little") + _LENGTH
-    header = json.loads(content[_LENGTH:begin].to_pybytes())
-    if header.get("version") != VERSION:
-        raise another_format(header.get("version"))
-    parts = {
-        name: _part(content, np.dtype(dtype), shape, begin + place)
-        for name, dtype, shape, place in header.pop("parts")
-    }
-    tables = {
-        name.removeprefix("table:"): pa.ipc.open_stream(pa.py_buffer(part)).read_all()
-        for name, part in parts.items()
-        if name.startswith("table:")
-    }
-    arrays = {name.removeprefix("array:"): part for name, part in parts.items() if name.startswith("array:")}
-    return header, tables, arrays
+    packed = behind[_LENGTH:]
+    require(_LENGTH <= size <= _MOST_PACKED * len(packed), f"it cannot hold {size:,} bytes")
+    most = memory_limit() // 2
+    if size > most:
+        raise CepheidError(
+            "bad-state",
+            f"the saved state holds {size >> 20:,} MiB; half of the memory there is are {most >> 20:,} MiB",
+            hint=f"load it where there is more memory, set {VARIABLE}, or start the query anew",
+        )
+    return CODEC.decompress(packed, size)
+
+
+def _parts(content: pa.Buffer, places: list[Any], begin: int) -> Arrays:
+    """The arrays that the header names; no two have a byte in common."""
+    parts: Arrays = {}
+    taken = []
+    for name, dtype, shape, place in places:
+        require(isinstance(name, str) and name not in parts, "a part has no name of its own")
+        kind = np.dtype(dtype) if isinstance(dtype, str) else np.dtype("O")
+        require(kind.kind in _TYPES and kind.itemsize <= 8, f"`{name}` has the type {dtype!r}")
+        counts = isinstance(shape, list) and all(is_count(length, content.size) for length in shape)
+        require(counts, f"`{name}` has no shape")
+        count = 1
+        for length in shape:
+            count *= length
+        size = count * kind.itemsize
+        inside = is_count(place) and begin + place + size <= content.size
+        require(inside, f"`{name}` leads outside of the content")
+        taken.append((place, place + size))
+        parts[name] = np.frombuffer(content, kind, count, begin + place if count else 0).reshape(shape)
+    taken.sort()
+    apart = all(end <= later for (_, end), (later, _) in pairwise(taken))
+    require(apart, "parts overlap")
+    return parts
 
 
 def another_format(version: object) -> CepheidError:
@@ -78,11 +123,6 @@ def another_format(version: object) -> CepheidError:
         f"the state was saved in format {version}; this release reads format {VERSION}",
         hint="load it with the release that saved it, or start the query anew",
     )
-
-
-def _part(content: pa.Buffer, dtype: np.dtype[Any], shape: list[int], begin: int) -> Any:
-    count = int(np.prod(shape, dtype=np.int64))
-    return np.frombuffer(content, dtype, count, begin).reshape(shape)
 
 
 def _undamaged(saved: bytes) -> memoryview:

@@ -7,6 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import cepheid
+from cepheid.pipeline import ParsedQuery
 from small import ids, stream
 
 FORMULAS = [
@@ -25,7 +26,7 @@ def events_of(types: str, first: int = 0, **columns: list[int]) -> pa.Table:
     return stream(types, ts=times, v=[place % 3 for place in range(len(types))], **columns)
 
 
-def select(formula: str, strategy: str, rest: str = "") -> cepheid.pipeline.ParsedQuery:
+def select(formula: str, strategy: str, rest: str = "") -> ParsedQuery:
     return cepheid.query(f"SELECT {strategy}* FROM s WHERE {formula}{rest}")
 
 

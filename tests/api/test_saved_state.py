@@ -130,7 +130,7 @@ def test_damaged_bytes_are_refused() -> None:
 
 def test_the_state_of_another_release_says_which(monkeypatch: pytest.MonkeyPatch) -> None:
     engine = cepheid.query(THEN).engine(EVENTS.schema)
-    monkeypatch.setattr(cepheid.saved, "VERSION", 99)
+    monkeypatch.setattr("cepheid.saved.VERSION", 99)
     state = engine.save()
     monkeypatch.undo()
     error = error_of(lambda: cepheid.load(state))

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 from cepheid.algebra.nodes import Atom, Query, Repeat, Seq, Window, WindowUnit
 from cepheid.algebra.variables import shown
-from cepheid.evaluators.interface import Events
+from cepheid.evaluators.interface import Bounds, Events
 from cepheid.evaluators.semantics import SemanticsEvaluator
 from cepheid.matches.found import Found
 from cepheid.plan.plan import Plan
@@ -61,7 +61,7 @@ def run(case: Case, cuts: Sequence[int], reload: bool = False) -> Matches:
         if reload:
             state = evaluator.save()
             evaluator = SemanticsEvaluator(plan_of(case))
-            evaluator.load(state)
+            evaluator.load(state, Bounds(len(case.table), len(case.table), case.table["ts"].type))
         matches += listed(evaluator.advance(batch_of(case, start, end)), evaluator.labels)
     return matches + listed(evaluator.finish(), evaluator.labels)
 

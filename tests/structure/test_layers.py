@@ -11,6 +11,7 @@ SOURCE = Path(cepheid.__file__).parent
 LAYERS = [
     *(
         "errors",
+        "state_checks",
         "extras",
         "memory",
         "schema",

@@ -19,6 +19,7 @@ from cepheid.automata.cea import Predicate
 from cepheid.automata.chain import ChainCEA, ChainMark, Link
 from cepheid.automata.met import Met
 from cepheid.errors import CepheidError
+from cepheid.state_checks import is_count, require
 
 States = frozenset[int]
 NONE: frozenset[int] = frozenset()
@@ -109,6 +110,8 @@ class ChainDeterminiser:
 
     def load(self, states: list[Any]) -> None:
         """Numbers states as they were when saved."""
+        known = all(is_count(state, self.chain.states - 1) for item in states for state in item)
+        require(known, "its automaton has other states")
         self._met.load(frozenset(item) for item in states)
 
     def _branches(self, marks: list[ChainMark]) -> list[Branch]:

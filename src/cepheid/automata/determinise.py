@@ -24,6 +24,7 @@ from typing import Any, cast
 from cepheid.algebra.nodes import Strategy
 from cepheid.automata.cea import CEA
 from cepheid.automata.met import Met
+from cepheid.state_checks import is_count, require
 
 States = frozenset[int]
 RankedKey = tuple[tuple[States, ...], int, States]
@@ -113,11 +114,19 @@ class Determiniser:
 
     def _restored(self, item: Any) -> Hashable:
         if self.strategy in (Strategy.ALL, Strategy.STRICT):
-            return frozenset(item)
+            return self._states_of(item)
         if self.strategy is Strategy.MAX:
-            return tuple(frozenset(part) for part in item)
+            states, same, more = item
+            return self._states_of(states), self._states_of(same), self._states_of(more)
         ranks, rank, states = item
-        return tuple(frozenset(part) for part in ranks), rank, frozenset(states)
+        require(is_count(rank), "its automaton has a state without a rank")
+        return tuple(self._states_of(part) for part in ranks), rank, self._states_of(states)
+
+    def _states_of(self, listed: list[int]) -> States:
+        require(
+            all(is_count(state, self.cea.states - 1) for state in listed), "its automaton has other states"
+        )
+        return frozenset(listed)
 
     def _plain_moves(self, states: States, satisfied: States) -> Moves:
         marks = []

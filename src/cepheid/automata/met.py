@@ -6,6 +6,7 @@ from collections.abc import Hashable, Iterable, Iterator
 from typing import Generic, TypeVar
 
 from cepheid.errors import CepheidError
+from cepheid.state_checks import require
 
 State = TypeVar("State", bound=Hashable)
 
@@ -19,10 +20,16 @@ class Met(Generic[State]):
 
     def __init__(self, start: State, limit: int) -> None:
         self._limit = limit
-        self.load([start])
+        self._number([start])
 
     def load(self, states: Iterable[State]) -> None:
-        """Numbers states as they were when saved."""
+        """Numbers states as they were when saved: the start first, each once."""
+        start = self._states[0]
+        self._number(states)
+        require(self._states[:1] == [start], "its automaton starts with another state")
+        require(len(self._numbers) == len(self._states) <= self._limit, "its automaton has a state twice")
+
+    def _number(self, states: Iterable[State]) -> None:
         self._states = list(states)
         self._numbers = {state: number for number, state in enumerate(self._states)}
 

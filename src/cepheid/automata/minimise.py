@@ -15,6 +15,7 @@ from typing import Any, Protocol
 from cepheid.automata.cea import Predicate
 from cepheid.automata.determinise import Determiniser, Move, Moves, States
 from cepheid.automata.srt_guards import exclude
+from cepheid.state_checks import require
 
 MOST_STEPS = 512  # states × classes that are worked out beforehand
 
@@ -48,7 +49,7 @@ class Minimal:
         return []
 
     def load(self, states: list[Any]) -> None:
-        assert not states
+        require(not states, "its automaton has states of its own")
 
 
 def minimise(automaton: Determiniser, labelled: bool, most_steps: int = MOST_STEPS) -> Minimal | None:

@@ -15,6 +15,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from enum import Enum
+from typing import Any
 
 from cepheid.algebra.conditions import attributes
 from cepheid.algebra.windows import Window
@@ -23,6 +24,7 @@ from cepheid.automata.construct import Numbering
 from cepheid.automata.met import Met
 from cepheid.automata.srt import SRT, Guard, Transition
 from cepheid.errors import CepheidError
+from cepheid.state_checks import is_count, require
 
 MOST_COLUMNS = 6
 MOST_ASKED = 8
@@ -309,10 +311,20 @@ class RegisterDeterminiser:
 
     def load(self, states: list[list[object]]) -> None:
         """Numbers states as they were when saved."""
-        self._met.load(
-            (columns, frozenset((state, tuple((r, c) for r, c in where)) for state, where in members))  # type: ignore[misc,attr-defined]
-            for columns, members in states
+        self._met.load(self._restored(columns, members) for columns, members in states)
+
+    def _restored(self, columns: Any, members: Any) -> tuple[int, Members]:
+        """A state with members that there may be. Whether any event leads to it, those who use it find out."""
+        registers = sum(len(where) for _, where in members)
+        require(
+            columns == ROOT or is_count(columns, registers), "a state of its automaton has too many columns"
         )
+        for state, where in members:
+            require(is_count(state, len(self._leaving) - 1), "its automaton has other states")
+            for register, column in where:
+                known = isinstance(register, str) and is_count(column, max(columns, 0))
+                require(known, "a state of its automaton has other registers")
+        return columns, frozenset((state, tuple((r, c) for r, c in where)) for state, where in members)
 
 
 def _numbered(

@@ -27,6 +27,7 @@ from cepheid.automata.srt_determinise import (
     without_idle,
 )
 from cepheid.errors import CepheidError
+from cepheid.state_checks import require
 
 MOST_STEPS = 16_384  # states × classes that are worked out beforehand
 
@@ -87,7 +88,7 @@ class MinimalRegisters:
         return []
 
     def load(self, states: list[Any]) -> None:
-        assert not states
+        require(not states, "its automaton has states of its own")
 
 
 def register_automaton(srt: SRT, windowed: bool) -> RegisterAutomaton:

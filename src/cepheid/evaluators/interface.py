@@ -74,6 +74,15 @@ def too_many_matches(guard: int, row: int) -> CepheidError:
 
 
 @dataclass(frozen=True, slots=True)
+class Bounds:
+    """What the rest of a saved state says: how many rows were taken, how many lanes there are, the type of times."""
+
+    rows: int
+    lanes: int
+    time: pa.DataType
+
+
+@dataclass(frozen=True, slots=True)
 class Events:
     """A run of the stream in its total order.
 
@@ -158,7 +167,9 @@ class Evaluator(Protocol):
 
     def save(self) -> State: ...
 
-    def load(self, state: State) -> None: ...
+    def load(self, state: State, bounds: Bounds) -> None:
+        """Takes over what `save` gave, in a new evaluator. What cannot be its own is refused (`state_checks`)."""
+        ...
 
     @property
     def memory(self) -> int:

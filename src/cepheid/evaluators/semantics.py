@@ -17,12 +17,22 @@ import pyarrow as pa
 
 from cepheid.algebra.leads import lead
 from cepheid.algebra.nodes import WindowUnit
-from cepheid.evaluators.interface import Events, State
+from cepheid.evaluators.interface import Bounds, Events, State
+from cepheid.evaluators.window import times
 from cepheid.matches.found import LABEL, Found, Ints, nothing_found
 from cepheid.plan.choose import read_by_conditions
 from cepheid.plan.plan import Plan
 from cepheid.semantics.oracle import OracleMatch, first_needed, lane_matches, renumbered, slides
 from cepheid.semantics.stream import Event, events_of
+from cepheid.state_checks import (
+    letters,
+    require_ascending,
+    require_columns,
+    require_indices,
+    stream_of,
+    whole_number,
+    words,
+)
 from cepheid.streams.times import recent
 
 Times = npt.NDArray[np.int64] | npt.NDArray[np.float64]
@@ -153,14 +163,22 @@ class SemanticsEvaluator:
             "lanes": kept.lanes,
         }
 
-    def load(self, state: State) -> None:
-        self._counted = int(np.asarray(state["counted"], np.int64)[0])
+    def load(self, state: State, bounds: Bounds) -> None:
+        self._counted = whole_number(state, "counted", 0, 1 << 62)
         self._kept = None
         if "table" in state:
-            with pa.ipc.open_stream(pa.py_buffer(np.ascontiguousarray(state["table"]))) as reader:
-                table = reader.read_all()
-            rows, lanes = np.asarray(state["rows"], np.int64), np.asarray(state["lanes"], np.int64)
-            self._kept = Kept(table, rows, _times(state["times"]), lanes)
+            table = stream_of(letters(state, "table"), "table")
+            require_columns(
+                table, pa.schema([self._schema.arrow.field(name) for name in self._reads]), "table"
+            )
+            rows = words(state, "rows", len(table))
+            lanes = words(state, "lanes", len(table))
+            require_indices(rows, 0, bounds.rows, "rows")
+            require_ascending(rows, "rows", strictly=True)
+            require_indices(lanes, 0, bounds.lanes, "lanes")
+            given = times(state, "times", len(table), bounds)
+            require_ascending(given, "times")
+            self._kept = Kept(table, rows, given, lanes)
 
     @property
     def memory(self) -> int:
@@ -168,12 +186,6 @@ class SemanticsEvaluator:
             return 0
         kept = self._kept
         return int(kept.table.nbytes) + kept.rows.nbytes + kept.times.nbytes + kept.lanes.nbytes
-
-
-def _times(saved: npt.NDArray[np.generic]) -> Times:
-    if np.issubdtype(saved.dtype, np.floating):
-        return saved.astype(np.float64)
-    return saved.astype(np.int64)
 
 
 def _appended(kept: Kept | None, events: Events) -> Kept:

@@ -6,11 +6,13 @@ Kept between batches are the rows and times of the events that are still inside.
 from __future__ import annotations
 
 import numpy as np
+import pyarrow as pa
 
 from cepheid.algebra.nodes import Window, WindowUnit
-from cepheid.evaluators.interface import State
+from cepheid.evaluators.interface import Bounds, State
 from cepheid.kernels.stream import window_edges
 from cepheid.matches.found import Ints
+from cepheid.state_checks import require, require_ascending, require_indices, words
 from cepheid.streams.times import Times, age_limit, ties_of, unsigned
 
 ALL_BEFORE = np.iinfo(np.int64).min + 1
@@ -61,6 +63,21 @@ class SlidingWindow:
     def save(self) -> State:
         return {"rows": self._rows, "times": self._times}
 
-    def load(self, state: State) -> None:
-        self._rows = np.array(state["rows"], np.int64)
-        self._times = np.array(state["times"])  # type: ignore[assignment]
+    def load(self, state: State, bounds: Bounds) -> None:
+        self._rows = words(state, "rows", None)
+        require_indices(self._rows, 0, bounds.rows, "window:rows")
+        require_ascending(self._rows, "window:rows", strictly=True)
+        self._times = times(state, "times", len(self._rows), bounds)
+        require_ascending(self._times, "window:times")
+
+
+def times(state: State, name: str, length: int, bounds: Bounds) -> Times:
+    """So many times as a state has them: numbers of the kind that the time column has."""
+    require(name in state, f"`{name}` is missing")
+    saved = state[name]
+    kind = np.float64 if pa.types.is_floating(bounds.time) else np.int64
+    require(saved.shape == (length,), f"`{name}` has the shape {saved.shape}")
+    require(saved.dtype == kind or length == 0, f"`{name}` has the type {saved.dtype}")
+    given: Times = np.array(saved, kind)  # type: ignore[assignment]
+    require(bool(np.isfinite(given).all()), f"`{name}` has a time that is none")
+    return given

@@ -11,6 +11,7 @@ import numpy as np
 import pyarrow as pa
 
 from cepheid.matches.found import Ints
+from cepheid.state_checks import require, require_ascending, require_columns, require_indices
 from cepheid.streams.plain import whole
 
 # No column of a stream has a name that begins with NUL: `schema_of` sees to it.
@@ -54,8 +55,25 @@ class History:
     def save(self) -> pa.Table:
         return pa.concat_tables(self._chunks).combine_chunks() if self._chunks else self._schema.empty_table()
 
-    def load(self, table: pa.Table) -> None:
-        self._chunks = [table] if len(table) else []
+    def load(self, table: pa.Table, rows: int) -> None:
+        """Takes over what `save` gave, after so many rows of the stream."""
+        require_columns(table, self._schema, "history")
+        for name in HIDDEN:
+            require(table[name].null_count == 0, "its history has rows without a number")
+        numbers = integers(table, ROW)
+        require_indices(numbers, 0, rows, "history")
+        require_ascending(numbers, "history", strictly=True)
+        self._chunks = [table.combine_chunks()] if len(table) else []
+
+    def require(self, rows: Ints) -> None:
+        """All rows with these numbers (ascending) are here."""
+        known = integers(self.save(), ROW)
+        places = np.searchsorted(known, rows)
+        inside = len(rows) == 0 or places[-1] < len(known)
+        require(
+            inside and bool((known[places] == rows).all()),
+            "partial matches contain rows that it has not kept",
+        )
 
     @property
     def memory(self) -> int:

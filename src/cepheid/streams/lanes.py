@@ -15,6 +15,7 @@ import pyarrow.compute as pc
 from cepheid.kernels.hashing import hash_events, hash_words
 from cepheid.kernels.interning import hash_texts, intern_texts, intern_words, rehash_texts, rehash_words
 from cepheid.kernels.stream import note_ties, number_events
+from cepheid.state_checks import letters, require, require_ends, require_indices, words
 from cepheid.streams.plain import whole
 from cepheid.streams.times import Ints, Times, recent, ties_of, times_of
 
@@ -66,6 +67,9 @@ class Texts:
         return kept
 
     def _binary(self, numbers: Ints) -> pa.Array:
+        require_indices(
+            numbers, 0, self.count, "texts"
+        )  # of a saved state, where nothing has told texts from numbers
         begins, ends = self._ends[numbers], self._ends[numbers + 1]
         offsets = np.concatenate([[0], np.cumsum(ends - begins)])
         places = np.repeat(begins - offsets[:-1], ends - begins) + np.arange(offsets[-1])
@@ -90,7 +94,10 @@ class Texts:
         return {f"{prefix}.ends": ends, f"{prefix}.store": self._store[: ends[-1]]}
 
     def load(self, prefix: str, state: State) -> None:
-        self.numbers(_binary(state[f"{prefix}.ends"], state[f"{prefix}.store"]))
+        ends, store = words(state, f"{prefix}.ends", None), letters(state, f"{prefix}.store")
+        require_ends(ends, len(store), f"{prefix}.ends")
+        self.numbers(_binary(ends, store))
+        require(self.count == len(ends) - 1, f"`{prefix}` has a text twice")
 
 
 class Lanes:
@@ -204,14 +211,19 @@ class Lanes:
             state |= texts.save(f"lanes.texts{k}")
         return state
 
-    def load(self, state: State) -> None:
-        self.count = len(state["lanes.keys"])
-        self._keys = np.array(state["lanes.keys"], np.int64)
+    def load(self, state: State, rows: int) -> None:
+        """Takes over what `save` gave, after so many rows of the stream."""
+        self._keys = words(state, "lanes.keys", None, len(self.columns) + 1)
+        self.count = len(self._keys)
+        require(self.columns or self.count == 1, "it has partitions without a key")
         self._hashes = np.zeros((2, self.count), np.int64)
-        self._numbers = np.array(state["lanes.numbers"], np.int64)
-        self._resize(np.arange(self.count), self.count)
+        self._numbers = words(state, "lanes.numbers", 3, self.count)
+        require_indices(self._numbers[[0, 2]], 0, rows + 1, "lanes.numbers")
         for k, texts in enumerate(self._texts):
             texts.load(f"lanes.texts{k}", state)
+            if texts.count:
+                require_indices(self._keys[:, k], 0, texts.count, "lanes.keys")
+        self._resize(np.arange(self.count), self.count)
         if self._hashed and self.columns:
             self._note_hashes(self._keys[: self.count], 0)
 

@@ -175,7 +175,7 @@ def test_a_page_is_its_own_rows_only() -> None:
     assert sum(page.rows for page in pages) == 5000
     assert [page.low for page in pages[1:]] == [page.high + 1 for page in pages[:-1]]
     assert max(len(page.content) for page in pages) < len(written(table)) / 5
-    assert pa.concat_tables([read(page.content) for page in pages]).equals(table)
+    assert pa.concat_tables([read(page.content, schema) for page in pages]).equals(table)
 
 
 def test_buckets_and_cuts_change_no_byte_of_the_output() -> None:

@@ -27,7 +27,9 @@ from cepheid.kernels.chain_shape import (
     ChainOptions,
 )
 from cepheid.kernels.numbers import from_int, to_int
+from cepheid.kernels.verify_chain import starts_fit, vertices_fit
 from cepheid.matches.found import LABEL, Found, Ints, nothing_found
+from cepheid.state_checks import require, require_total, whole_number, words
 
 _MOST_KEPT = 1 << 22  # events of matches that room is kept for
 _FEWEST_WORDS = 1 << 12
@@ -204,18 +206,32 @@ class Arena:
             "words": np.array([self._words]),
         }
 
-    def load(self, state: State, edge: int) -> None:
+    def load(self, state: State, edge: int, windowed: bool, labels: int) -> None:
         """The index is not saved: copying makes it anew. Only what lives is copied: an engine that is saved and loaded
         more often than its heap is full would else never drop anything."""
-        self._words = int(state["words"][0])
+        self._total = words(state, "total", None)
+        counting = self._words > 0
+        self._words = whole_number(state, "words", int(counting), len(self._total) if counting else 0)
+        require_total(self._total, self._words + 8)
         self._shape = self._layout.shape(self._memo)
-        self._heap = np.array(state["heap"], np.int64)
-        self._meta = np.array([len(self._heap), 0])
-        self._born = np.array(state["born"], np.int64)
-        self._edges = np.array(state["edges"], np.int64)
-        self._total = np.array(state["total"], np.int64)
-        self._meta[USED] = len(self._heap)
+        self._heap = words(state, "heap", None)
+        self._meta = np.array([len(self._heap), len(self._heap)])
+        self._born = words(state, "born", None)
+        self._edges = words(state, "edges", len(self._born))
+        require(len(self._born) > 0 and len(self._heap) >= FIRST, "there are no lanes")
+        fits = vertices_fit(
+            self._heap,
+            self._shape,
+            len(self._layout.indices),
+            len(self._born),
+            labels,
+            self._keys.most_codes(),
+            np.zeros(len(self._heap), np.int64),
+        )
+        require(fits, "`heap` leads outside of what it points to")
         self._copy(edge, 0, 0)
+        top, values = int(self._meta[TOP]), np.empty(64, np.int64)
+        require(starts_fit(self._heap, top, self._shape, windowed, values), "`heap` has other starts")
 
 
 def _power_of_two(number: int, least: int) -> int:

@@ -17,13 +17,14 @@ from cepheid.evaluators.chain.keys import Keys
 from cepheid.evaluators.chain.layout import Layout
 from cepheid.evaluators.chain.sums import Sums
 from cepheid.evaluators.compact.classes import Classes
-from cepheid.evaluators.interface import GUARD, Events, State, guard_of, part_of
+from cepheid.evaluators.interface import GUARD, Bounds, Events, State, guard_of, part_of
 from cepheid.evaluators.window import SlidingWindow
 from cepheid.kernels.chain_shape import ChainBatch, ChainOptions
 from cepheid.matches.found import Found, Ints, nothing_found
 from cepheid.schema import Schema
+from cepheid.state_checks import letters
 
-_MOST_SUMMED = 6  # links of an automaton that is counted by sums, guard_of
+_MOST_SUMMED = 6  # links of an automaton that is counted by sums
 _UNLIMITED = np.iinfo(np.int64).max // 2
 
 
@@ -121,12 +122,12 @@ class ChainEvaluator:
             **{f"keys:{name}": array for name, array in self._keys.save().items()},
         }
 
-    def load(self, state: State) -> None:
-        self._layout.load(state["layout"])  # type: ignore[arg-type]
-        self._window.load(part_of(state, "window:"))
+    def load(self, state: State, bounds: Bounds) -> None:
+        self._layout.load(letters(state, "layout"))
+        self._window.load(part_of(state, "window:"), bounds)
         self._keys.load(part_of(state, "keys:"))
         store = part_of(state, "store:")
         if self._sums is not None:
             self._sums.load(store)
         elif self._arena is not None:
-            self._arena.load(store, self._window.edge)
+            self._arena.load(store, self._window.edge, bool(self._window), len(self.labels))

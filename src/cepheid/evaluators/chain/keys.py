@@ -24,6 +24,7 @@ from cepheid.evaluators.interface import State
 from cepheid.matches.found import Ints
 from cepheid.schema import Schema
 from cepheid.semantics.keys import key_of
+from cepheid.state_checks import letters, require
 from cepheid.streams.lanes import Texts, numbered
 from cepheid.streams.plain import whole
 
@@ -142,6 +143,14 @@ class Keys:
             if texts.count
         }
 
+    def most_codes(self) -> Ints:
+        """By column, the largest code there may be: of a column of texts, the number of the last."""
+        most = np.full(len(self._columns), np.iinfo(np.int64).max)
+        for (_, reading, _), column in self._columns.items():
+            if reading not in (*_OF_FIXED_WIDTH, _NEXT, _HERE, *self._mixed):
+                most[column] = self._texts[reading].count - 1 if reading in self._texts else -1
+        return most
+
     def keep(self, reading: str, numbers: Ints) -> None:
         """Forgets all texts but these (ascending), which are numbered from 0 from now on."""
         self._texts[reading] = self._texts[reading].only(numbers)
@@ -163,11 +172,12 @@ class Keys:
         for name in state:
             if name.startswith("texts:") and name.endswith(".ends"):
                 reading = name.removeprefix("texts:").removesuffix(".ends")
+                require(any(how == reading for _, how, _ in self._columns), "it compares other attributes")
                 self._texts[reading] = Texts()
                 self._texts[reading].load(f"texts:{reading}", dict(state))
         for reading, numbers in self._mixed.items():
             numbers.clear()
-            for written in json.loads(state[f"mixed:{reading}"].tobytes()):
+            for written in json.loads(letters(state, f"mixed:{reading}").tobytes()):
                 numbers[_unwritten(written)] = len(numbers)
 
 

@@ -21,6 +21,7 @@ from cepheid.evaluators.compact.classes import Classes
 from cepheid.kernels.chain_shape import C_MORE, I_FIELDS, INDEX_MASK, V_CODES, Moves, Shape
 from cepheid.kernels.differ import MOST, SEQUENCES
 from cepheid.matches.found import Ints
+from cepheid.state_checks import is_count, require
 
 _MOST_DIFFERENT = 32  # bits of a mask
 
@@ -164,15 +165,45 @@ class Layout:
     def load(self, saved: npt.NDArray[np.uint8]) -> None:
         content = json.loads(saved.tobytes())
         self._automaton.load(content["states"])
-        self._classes.restore([frozenset(item) for item in content["classes"]])
+        self._classes.restore(content["classes"])
         self._reached = content["reached"]
+        reached = all(is_count(state, len(self._automaton) - 1) for state in self._reached)
+        require(reached and self._reached[:1] == [0], "its automaton has other states")
+        require(len(set(self._reached)) == len(self._reached), "its automaton has a state twice")
         self.indices = [
             Index(state, tuple(equal), list(different)) for state, equal, different in content["indices"]
         ]
+        links = range(len(self._automaton.links))
+        known = all(
+            type(link) is int and link in links
+            for item in self.indices
+            for link in (*item.equal, *item.different)
+        )
+        require(known, "it has lists of other links")
+        before = self._described()
         self._numbers = {(index.state, index.equal): number for number, index in enumerate(self.indices)}
         self._known = {}
         self._n_known = (0, 0)
         self.fit()
+        require(self._described() == before == self._needed(), "it has lists that no transition reads")
+
+    def _described(self) -> list[tuple[int, tuple[int, ...], frozenset[int]]]:
+        """The lists there are, in their order where that does not matter."""
+        found = [(index.state, index.equal, frozenset(index.different)) for index in self.indices]
+        require(
+            all(len(set(index.different)) == len(index.different) for index in self.indices),
+            "a link is there twice",
+        )
+        return sorted(found, key=lambda item: item[:2])
+
+    def _needed(self) -> list[tuple[int, tuple[int, ...], frozenset[int]]]:
+        """The lists that transitions of what was met read."""
+        needed: dict[tuple[int, tuple[int, ...]], frozenset[int]] = {}
+        for (state, _), moves in self._known.items():
+            for move in moves if state != 0 else ():
+                key = (state, tuple(sorted(move.equal)))
+                needed[key] = needed.get(key, frozenset()) | move.different
+        return sorted(((*key, different) for key, different in needed.items()), key=lambda item: item[:2])
 
 
 def _matrix(rows: list[list[int]]) -> Ints:

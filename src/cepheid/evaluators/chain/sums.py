@@ -9,9 +9,10 @@ from cepheid.evaluators.chain.keys import Keys
 from cepheid.evaluators.chain.layout import Layout
 from cepheid.evaluators.interface import State
 from cepheid.kernels.chain_shape import DONE, MORE_HEAP, NEW_STATE, WIDEN, ChainBatch, ChainOptions, Shape
-from cepheid.kernels.chain_sums import G_GROUP, G_VALUES, chain_sums, rebuild_sums, sum_scratch
-from cepheid.kernels.numbers import from_int, to_int
+from cepheid.kernels.chain_sums import G_GROUP, G_LANE, G_VALUES, chain_sums, rebuild_sums, sum_scratch
+from cepheid.kernels.numbers import BITS, SAFE, from_int, to_int
 from cepheid.matches.found import Ints
+from cepheid.state_checks import require, require_indices, require_total, whole_number, words
 
 
 class Sums:
@@ -144,10 +145,24 @@ class Sums:
 
     def load(self, state: State) -> None:
         self._take_shape()
-        self._words = int(state["words"][0])
-        self._keys = np.array(state["keys"], np.int64)
-        self._numbers = np.array(state["numbers"], np.int64)
-        self._times = np.array(state["times"], np.int64)
-        self._total = np.array(state["total"], np.int64)
+        self._total = words(state, "total", None)
+        self._words = whole_number(state, "words", 1, len(self._total))
+        require_total(self._total, self._words + 8)
+        self._keys = words(state, "keys", None, None)
+        self._numbers = words(state, "numbers", len(self._keys) * self._words)
+        self._times = words(state, "times", None)
         self._meta[0] = len(self._keys)
+        self._require_entries()
         self._copy()
+
+    def _require_entries(self) -> None:
+        """Keys are of groups and lanes that there are, and sums of their numbers do not overflow."""
+        widest = max((len(index.equal) + len(index.different) for index in self._layout.indices), default=0)
+        wide = self._keys.shape[1] >= G_VALUES + max(len(self._columns), widest)
+        require(len(self._times) > 0 and wide, "`keys` are too short")
+        require_indices(self._keys[:, G_GROUP], -len(self._shape.n_indices), int(self._groups[-1]), "keys")
+        require_indices(self._keys[:, G_LANE], 0, len(self._times), "keys")
+        numbers = self._numbers.reshape(-1, self._words)
+        require_indices(numbers[:, :-1], 0, 1 << BITS, "numbers")
+        require_indices(numbers[:, -1], 0, SAFE, "numbers")
+        require(numbers[:, -1].astype(np.float64).sum() < 1 << 61, "`numbers` are too large")

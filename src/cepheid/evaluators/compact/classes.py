@@ -23,6 +23,7 @@ from cepheid.kernels.lane import CLASS_BITS
 from cepheid.kernels.stream import drop_bit, first_unnumbered, has_bit, leave_bits, pick
 from cepheid.matches.found import Ints
 from cepheid.schema import Schema
+from cepheid.state_checks import require
 
 Keys = npt.NDArray[Any]
 
@@ -58,10 +59,15 @@ class Classes:
         self._known: dict[tuple[str | None, int], tuple[pa.Array | pa.ChunkedArray, Keys]] = {}
         self._dictionaries: dict[str, Dictionary] = {}
 
-    def restore(self, satisfied: list[frozenset[int]]) -> None:
-        """Numbers classes as they were when saved, before any were met."""
-        self.satisfied = satisfied
-        self._numbers = {item: number for number, item in enumerate(satisfied)}
+    def restore(self, listed: list[list[int]]) -> None:
+        """Numbers classes as they were when saved, before any were met: lists of predicates."""
+        numbers = range(len(self._predicates))
+        known = all(type(number) is int and number in numbers for item in listed for number in item)
+        require(known, "a class of events satisfies a predicate that is none")
+        self.satisfied = [frozenset(item) for item in listed]
+        self._numbers = {item: number for number, item in enumerate(self.satisfied)}
+        require(len(self._numbers) == len(listed) < 1 << CLASS_BITS, "a class of events is there twice")
+        require(self.satisfied[:1] == [frozenset()], "the first class of events satisfies something")
 
     def of(self, table: pa.Table) -> tuple[Ints, Ints]:
         """The places of the events that satisfy any predicate, and their classes, to be used before the next call."""

@@ -15,21 +15,31 @@ from cepheid.automata.minimise import Automaton, minimise
 from cepheid.evaluators.compact.classes import Classes
 from cepheid.evaluators.compact.programs import dense_automaton
 from cepheid.evaluators.compact.transitions import Transitions
-from cepheid.evaluators.interface import GUARD, Events, State, guard_of, part_of, too_many_matches
+from cepheid.evaluators.interface import GUARD, Bounds, Events, State, guard_of, part_of, too_many_matches
 from cepheid.evaluators.window import SlidingWindow
 from cepheid.kernels.dense import GIVE_UP, MORE_HEAP, Dense, count_dense
-from cepheid.kernels.heap import META, with_room
-from cepheid.kernels.lane import CLASS_BITS, FIELDS
+from cepheid.kernels.heap import META, SMALLEST, with_room
+from cepheid.kernels.lane import CLASS_BITS, FIELDS, N_CELLS
 from cepheid.kernels.living import cell_rows, free_all_but, window_rows
-from cepheid.kernels.loose import BITS
+from cepheid.kernels.loose import BITS, LIMIT, LOOSE
 from cepheid.kernels.numbers import from_int, to_int
 from cepheid.kernels.slide import slide
 from cepheid.kernels.stream import group_by_lane, take_lists
 from cepheid.kernels.tables import DONE, MISSING, TOO_MANY, WIDEN, Batch, Options
 from cepheid.kernels.thin import regrow_lanes, thin_lanes
+from cepheid.kernels.verify_lanes import BLOCKS, dense_lanes_fit, free_blocks, lanes_fit
 from cepheid.kernels.widen import widen_lanes
 from cepheid.matches.found import LABEL, Found, Ints, nothing_found
 from cepheid.plan.plan import Plan
+from cepheid.state_checks import (
+    letters,
+    require,
+    require_disjoint,
+    require_indices,
+    require_total,
+    whole_number,
+    words,
+)
 
 _MOST_STATES = 64  # of a dense automaton: its matrix must stay in the nearest cache
 _MOST_STATES_PER_LANE = 12  # … and be small enough to have one per key
@@ -274,20 +284,78 @@ class CompactEvaluator:
             "dense": np.array([self._is_dense, *(self._dense[:3] if self._dense is not None else (0, 0, 0))]),
         }
 
-    def load(self, state: State) -> None:
-        self._transitions.load(state["automaton"])  # type: ignore[arg-type]
-        self._heap = np.array(state["heap"], np.int64)
-        self._meta = np.array(state["meta"], np.int64)
-        self._lanes = np.array(state["lanes"], np.int64)
-        self._window.load(part_of(state, "window:"))
-        self._total = np.array(state["total"], np.int64)
-        self._digits = np.array(state["digits"], np.int64)
-        self._words = int(state["words"][0])
-        is_dense, states, _, words = (int(number) for number in state["dense"])
+    def load(self, state: State, bounds: Bounds) -> None:
+        self._transitions.load(letters(state, "automaton"))
+        self._heap = words(state, "heap", None)
+        self._meta = words(state, "meta", META)
+        self._lanes = words(state, "lanes", None, FIELDS)
+        self._window.load(part_of(state, "window:"), bounds)
+        self._total = words(state, "total", None)
+        self._digits = words(state, "digits", None)
+        self._words = whole_number(state, "words", 1, len(self._total))
+        require_total(self._total, 2 * self._words + 8)
+        require(len(self._lanes) > 0, "there are no `lanes`")
+        self._load_dense(*words(state, "dense", 4).tolist())
+        self._require_blocks()
+        self._require_lanes()
+
+    def _load_dense(self, is_dense: int, states: int, rows: int, words: int) -> None:
+        """Whether matrices are dense, and of how many states and words: 0 where there are none yet."""
+        require(is_dense in (0, int(self._counting)), "`dense` is no choice")
+        require(is_dense or not states, "`dense` has a size of what it has not")
         self._is_dense = bool(is_dense)
         self._dense = None
         if states:
+            require(0 < states <= self._most_states and 0 < words <= _MOST_WORDS, "`dense` is too large")
             self._dense = dense_automaton(self._automaton, self._classes.satisfied, states, words)
+            same = self._dense is not None and self._dense[:3] == (states, rows, words)
+            require(same, "`dense` has another automaton")
+        require_total(self._digits, 2 * max(words, 1) + 8, BITS)
+
+    def _require_blocks(self) -> None:
+        """The blocks of lanes and those that are free lie inside the heap, each apart from the others."""
+        used = int(self._meta[0])
+        require(len(self._heap) == max(used, 1), "`heap` is not as long as it says")
+        most = len(self._heap) // (1 << SMALLEST) + 1
+        begins, lengths = np.empty(most, np.int64), np.empty(most, np.int64)
+        count = free_blocks(self._heap, self._meta, begins, lengths)
+        require(count >= 0, "`meta` leads outside of the heap")
+        at = [begins[:count]]
+        sizes = [lengths[:count]]
+        for block, size_class in BLOCKS:
+            held = self._lanes[:, block] != 0
+            classes = self._lanes[held, size_class]
+            require_indices(classes, SMALLEST, 47, "lanes")
+            at.append(self._lanes[held, block])
+            sizes.append(1 << classes)
+        require_disjoint(
+            np.concatenate([np.zeros(1, np.int64), *at]), np.concatenate([[1], *sizes]), max(used, 1), "lanes"
+        )
+
+    def _require_lanes(self) -> None:
+        classes = len(self._classes.satisfied)
+        if not self._is_dense:
+            fits = lanes_fit(
+                self._heap,
+                self._lanes,
+                self._words,
+                self._counting,
+                bool(self._window),
+                len(self._automaton),
+                classes,
+                len(self.labels),
+                np.zeros(len(self._automaton), np.int64),
+                np.empty(int(np.clip(self._lanes[:, N_CELLS].max(), 1, len(self._heap))), np.int64),
+            )
+        elif self._dense is not None:
+            states, rows, words = self._dense[:3]
+            most_back, most_front = (LIMIT, LIMIT) if words == 1 else (2 * LIMIT, LIMIT << LOOSE)
+            fits = dense_lanes_fit(
+                self._heap, self._lanes, rows, states, words, classes, most_back - 1, most_front - 1
+            )
+        else:
+            fits = not self._lanes.any()
+        require(fits, "`lanes` lead outside of what they point to")
 
 
 def _by_end(found: Found) -> Found:

@@ -7,7 +7,7 @@ import json
 import numpy as np
 import numpy.typing as npt
 
-from cepheid.automata.minimise import Automaton
+from cepheid.automata.minimise import Automaton, Minimal
 from cepheid.evaluators.compact.classes import Classes
 from cepheid.kernels.tables import DEAD, UNKNOWN, Table
 
@@ -66,7 +66,10 @@ class Transitions:
     def load(self, saved: npt.NDArray[np.uint8]) -> None:
         content = json.loads(saved.tobytes())
         self._automaton.load(content["states"])
-        self._classes.restore([frozenset(item) for item in content["classes"]])
+        self._classes.restore(content["classes"])
+        if isinstance(self._automaton, Minimal):
+            for satisfied in self._classes.satisfied:
+                self._automaton.moves(0, satisfied)  # what no event can satisfy is not there
 
 
 def _enlarged(array: npt.NDArray[np.int64], rows: int, columns: int, value: int) -> npt.NDArray[np.int64]:

@@ -23,9 +23,18 @@ from cepheid.evaluators.configurations.consumption import Consumption
 from cepheid.evaluators.configurations.evaluator import ConfigurationsEvaluator
 from cepheid.evaluators.configurations.projection import Projection
 from cepheid.evaluators.configurations.sifting import LARGE, SMALL, Sifting
-from cepheid.evaluators.interface import Events, State
+from cepheid.evaluators.interface import Bounds, Events, State
 from cepheid.matches.found import Found, Ints, nothing_found
 from cepheid.rewrite.attach_rounds import Check
+from cepheid.state_checks import (
+    letters,
+    require,
+    require_ascending,
+    require_columns,
+    require_indices,
+    stream_of,
+    words,
+)
 
 _SPARE = 1 << 12  # events kept beyond twice those that live
 
@@ -97,9 +106,10 @@ class Checked(Sifting):
         consumed = {} if self._consumption is None else self._consumption.save()
         return {**super().save(), **self._attributes.save(), **consumed}
 
-    def load(self, state: State) -> None:
-        super().load(state)
-        self._attributes.load(state)
+    def load(self, state: State, bounds: Bounds) -> None:
+        super().load(state, bounds)
+        self._attributes.load(state, bounds)
+        self._attributes.require(self._inner.live_rows())
         if self._consumption is not None:
             self._consumption.load(state)
             self._told.use_up(self._consumption.rows)
@@ -141,10 +151,20 @@ class _Attributes:
             writer.write_table(self._table)
         return {"rows": self._rows, "events": np.frombuffer(sink.getvalue(), np.uint8)}
 
-    def load(self, state: State) -> None:
-        self._rows = np.array(state["rows"], np.int64)
-        self._table = pa.ipc.open_stream(state["events"].tobytes()).read_all()
+    def load(self, state: State, bounds: Bounds) -> None:
+        self._rows = words(state, "rows", None)
+        require_indices(self._rows, 0, bounds.rows, "rows")
+        require_ascending(self._rows, "rows", strictly=True)
+        schema = self._table.schema
+        self._table = stream_of(letters(state, "events"), "events")
+        require_columns(self._table, schema, "events")
+        require(len(self._table) == len(self._rows), "`events` are not as many as `rows`")
         self._alive = len(self._rows)
+
+    def require(self, rows: Ints) -> None:
+        """All of these rows are here."""
+        known = np.isin(rows, self._rows, assume_unique=True)
+        require(bool(known.all()), "partial matches contain rows that it has not kept")
 
 
 class _Prepared:

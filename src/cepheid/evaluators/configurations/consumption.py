@@ -12,6 +12,7 @@ import numpy.typing as npt
 from cepheid.evaluators.interface import Events, State
 from cepheid.kernels.config_consume import consume
 from cepheid.matches.found import Found, Ints
+from cepheid.state_checks import words
 
 
 class Consumption:
@@ -39,4 +40,4 @@ class Consumption:
         return {"consumed": self.rows}
 
     def load(self, state: State) -> None:
-        self.rows = np.array(state["consumed"], np.int64)
+        self.rows = words(state, "consumed", None)

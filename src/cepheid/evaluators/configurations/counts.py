@@ -37,7 +37,9 @@ from cepheid.kernels.count_shape import (
 )
 from cepheid.kernels.counts import count_events
 from cepheid.kernels.numbers import from_int
+from cepheid.kernels.verify_counts import counts_fit
 from cepheid.matches.found import Found, Ints, nothing_found
+from cepheid.state_checks import MOST_ROWS, require, require_total, whole_number, words
 
 _FEWEST_WORDS = 1 << 12
 _FEWEST_CELLS = 1 << 10
@@ -132,18 +134,28 @@ class Counts(Held):
             "texts": np.array([self._texts_in_use]),
         }
 
-    def load(self, state: State) -> None:
+    def load(self, state: State, windowed: bool, labels: int) -> None:
+        """What lives is copied once more, so that nothing is taken over that slots do not lead to."""
         if "starts" not in state:
             message = "the state of this count was saved by an earlier release, which kept it otherwise"
             raise CepheidError(
                 "bad-state", message, hint="count the stream anew, or load it with that release"
             )
-        self._heap = np.array(state["starts"], np.int64)
-        self._lanes = np.array(state["lanes"], np.int64)
-        self._meta = np.array(state["meta"], np.int64)
-        self._total = np.array(state["total"], np.int64)
-        self._texts_in_use = int(state["texts"][0])
-        laid_out = self._lanes.shape[1] > C_BLOCKS
-        self._layout = self._new_layout() if laid_out else None
-        if self._layout is not None:
-            self._enter_all(0)
+        self._heap = words(state, "starts", None)
+        self._lanes = words(state, "lanes", None, None)
+        self._meta = words(state, "meta", M_WORDS)
+        self._total = words(state, "total", None)
+        require_total(self._total, 8)
+        self._texts_in_use = whole_number(state, "texts", 0, MOST_ROWS)
+        require(self._meta[0] == len(self._heap), "`starts` are not as long as it says")
+        require(len(self._lanes) > 0, "there are no `lanes`")
+        self._layout = None
+        if self._lanes.shape[1] == C_BLOCKS:
+            require(not self._lanes.any(), "`lanes` hold something that has no place")
+            return
+        self._layout = self._new_layout()
+        require(self._lanes.shape[1] == self._lane_words(self._layout), "`lanes` are of another automaton")
+        fits = counts_fit(self._heap, self._lanes, self._layout, self._key_ends())
+        require(fits, "`lanes` lead outside of what they point to")
+        self._copy(NEVER, np.arange(len(self._lanes)))
+        self._require_values()

@@ -20,12 +20,13 @@ from cepheid.evaluators.configurations.counts import Counts
 from cepheid.evaluators.configurations.store import Store
 from cepheid.evaluators.configurations.tables import Columns, Tables
 from cepheid.evaluators.configurations.tests import Tests
-from cepheid.evaluators.interface import GUARD, Events, State, guard_of, part_of
+from cepheid.evaluators.interface import GUARD, Bounds, Events, State, guard_of, part_of
 from cepheid.evaluators.near import Nearness
 from cepheid.evaluators.window import SlidingWindow
 from cepheid.kernels.config_shape import ConfigBatch, ConfigOptions
 from cepheid.matches.found import Found, Ints, nothing_found
 from cepheid.schema import Schema
+from cepheid.state_checks import letters
 
 _UNLIMITED = np.iinfo(np.int64).max // 2
 _EVERY = Predicate(None, None)
@@ -202,14 +203,15 @@ class ConfigurationsEvaluator:
             **nested,
         }
 
-    def load(self, state: State) -> None:
-        met = json.loads(state["met"].tobytes())
+    def load(self, state: State, bounds: Bounds) -> None:
+        met = json.loads(letters(state, "met").tobytes())
         self._automaton.load(met["states"])
-        self._classes.restore([frozenset(satisfied) for satisfied in met["classes"]])
+        self._classes.restore(met["classes"])
         self._tables.fit([self._known(satisfied) for satisfied in self._classes.satisfied])
-        self._window.load(part_of(state, "window:"))
+        self._tables.require_reached()
+        self._window.load(part_of(state, "window:"), bounds)
         for number, window in enumerate(self._nested):
-            window.load(part_of(state, f"nested{number}:"))
+            window.load(part_of(state, f"nested{number}:"), bounds)
         self._tests.load(part_of(state, "tests:"))
-        self._store.load(part_of(state, "store:"))
+        self._store.load(part_of(state, "store:"), self._windowed, len(self.labels))
         self._near.forget()

@@ -13,7 +13,9 @@ from cepheid.evaluators.configurations.tables import Tables
 from cepheid.evaluators.configurations.tests import Tests
 from cepheid.kernels.config_shape import NEVER, Layout
 from cepheid.kernels.numbers import to_int
+from cepheid.kernels.tagged import ANY, TEXT
 from cepheid.matches.found import Ints
+from cepheid.state_checks import require, require_indices
 
 _SPARE_TEXTS = 1 << 14  # texts kept beyond twice those in use
 
@@ -74,19 +76,42 @@ class Held(ABC):
         else:
             self._copy(NEVER, np.arange(len(self._lanes)))
 
+    def _stored(self, word: int) -> Ints:
+        """One word of every column that is remembered."""
+        values = np.zeros(self._heap_words, np.int64)
+        return values[: self._texts(*self._remembered, word, values, is_put=False)].copy()
+
+    @property
+    def _remembered(self) -> tuple[Ints, int]:
+        """By region the word at which columns are over, and how long they are."""
+        assert self._layout is not None
+        columns = self._tables.columns
+        last = np.array([columns.end(number) for number in range(len(self._layout.size))], np.int64)
+        return last, max(columns.column, 1)
+
+    def _key_ends(self) -> Ints:
+        """By kind, the word after those that tell its slots apart."""
+        assert self._layout is not None
+        ends: Ints = np.max(self._layout.keys, axis=1, initial=-1) + 1
+        return ends
+
+    def _require_values(self) -> None:
+        """After loading: what stored events have as texts are numbers of texts, and what has a tag has a known one."""
+        for word in self._tests.columns_of_texts():
+            stored = self._stored(word)
+            require(not len(stored) or stored.max() < self._tests.numbered, "a text is none that it has kept")
+        for word in self._tests.columns_of_tags():
+            stored = self._stored(word)
+            require_indices(stored, 0, ANY, "tags")
+            require(TEXT not in stored, "a text is none that it has kept")
+
     def tidy(self, edge: int) -> None:
         """Between two batches: numbers the texts in use anew where most are not."""
         if self._layout is None or self._tests.numbered <= 2 * self._texts_in_use + _SPARE_TEXTS:
             return
         self._copy(edge, np.arange(len(self._lanes)))
-        columns = self._tables.columns
-        last = np.array([columns.end(number) for number in range(len(self._layout.size))], np.int64)
-        step = max(columns.column, 1)
-        held = []
-        for word in self._tests.columns_of_texts():
-            values = np.zeros(self._heap_words, np.int64)
-            count = self._texts(last, step, word, values, is_put=False)
-            held.append((word, values[:count].copy()))
+        last, step = self._remembered
+        held = [(word, self._stored(word)) for word in self._tests.columns_of_texts()]
         kept = np.unique(np.concatenate([np.zeros(0, np.int64), *(values for _, values in held)]))
         renumbered = self._tests.keep(kept)
         for word, values in held:

@@ -13,8 +13,9 @@ import numpy as np
 
 from cepheid.errors import CepheidError
 from cepheid.evaluators.configurations.evaluator import ConfigurationsEvaluator
-from cepheid.evaluators.interface import Evaluator, Events, State, first_matches, part_of
+from cepheid.evaluators.interface import Bounds, Evaluator, Events, State, first_matches, part_of
 from cepheid.matches.found import Found, Ints, joined, nothing_found
+from cepheid.state_checks import whole_number
 
 _INNER = "all:"
 
@@ -124,9 +125,10 @@ class Sifting(ABC):
         own = {"chosen": np.array([self._kept]), "size": np.array([self._size])}
         return {**own, **{_INNER + name: array for name, array in self._inner.save().items()}}
 
-    def load(self, state: State) -> None:
-        self._kept, self._size = int(state["chosen"][0]), int(state["size"][0])
-        self._inner.load(part_of(state, _INNER))
+    def load(self, state: State, bounds: Bounds) -> None:
+        self._kept = whole_number(state, "chosen", 0, 1 << 62)
+        self._size = whole_number(state, "size", self._sizes.fewest, self._sizes.most)
+        self._inner.load(part_of(state, _INNER), bounds)
 
 
 def next_size(rows: int, events: int, sizes: Sizes) -> int:

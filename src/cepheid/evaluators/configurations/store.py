@@ -52,7 +52,9 @@ from cepheid.kernels.config_shape import (
 )
 from cepheid.kernels.configurations import configurations
 from cepheid.kernels.numbers import from_int, to_int
+from cepheid.kernels.verify_slots import nodes_fit, slots_fit
 from cepheid.matches.found import LABEL, Found, Ints, nothing_found
+from cepheid.state_checks import is_count, require, require_total, words
 
 _MOST_KEPT = 1 << 22  # events of matches that room is kept for
 _FEWEST_WORDS = 1 << 12
@@ -223,16 +225,33 @@ class Store(Held):
             "words": np.array([self._words, self._texts_in_use]),
         }
 
-    def load(self, state: State) -> None:
-        self._heap = np.array(state["heap"], np.int64)
-        self._lanes = np.array(state["lanes"], np.int64)
-        self._nodes = np.array(state["nodes"], np.int64)
-        self._meta = np.array(state["meta"], np.int64)
+    def load(self, state: State, windowed: bool, labels: int) -> None:
+        """What lives is copied once more, so that nothing is taken over that slots do not lead to."""
+        self._heap = words(state, "heap", None)
+        self._lanes = words(state, "lanes", None, None)
+        self._nodes = words(state, "nodes", None)
+        self._meta = words(state, "meta", M_WORDS)
         self._meta[STAMP] = 0
         self._made[:] = 0
-        self._total = np.array(state["total"], np.int64)
-        self._words, self._texts_in_use = (int(item) for item in state["words"])
-        laid_out = self._lanes.shape[1] > L_BLOCKS
-        self._layout = self._new_layout() if laid_out else None
-        if self._layout is not None:
-            self._enter_all(0)
+        self._total = words(state, "total", None)
+        self._words, self._texts_in_use = words(state, "words", 2).tolist()
+        require(1 <= self._words <= (len(self._total) if self._counting else 1), "`words` are too many")
+        require(is_count(self._texts_in_use), "`words` has no number of texts")
+        require_total(self._total, self._words + 8)
+        nodes = int(self._meta[NODES])
+        require(self._meta[TOP] == len(self._heap), "`heap` is not as long as it says")
+        require(nodes > 0 and nodes * N_WORDS == len(self._nodes), "`nodes` are not as many as it says")
+        require(len(self._lanes) > 0, "there are no `lanes`")
+        self._layout = None
+        if self._lanes.shape[1] == L_BLOCKS:
+            require(not self._lanes.any() and nodes == 1, "`lanes` hold something that has no place")
+            return
+        self._layout = self._new_layout()
+        require(self._lanes.shape[1] == self._lane_words(self._layout), "`lanes` are of another automaton")
+        require(nodes_fit(self._nodes, nodes, labels), "`nodes` lead outside of what they point to")
+        fits = slots_fit(
+            self._heap, self._lanes, self._layout, self._key_ends(), windowed, self._counting, nodes
+        )
+        require(fits, "`lanes` lead outside of what they point to")
+        self._copy(NEVER, np.arange(len(self._lanes)))
+        self._require_values()

@@ -22,6 +22,7 @@ from cepheid.kernels.config_shape import BASE, NOWHERE, OTHER, S_COLUMNS, STAY, 
 from cepheid.kernels.count_shape import Turns
 from cepheid.kernels.stream import BEGINS, ENDS, TURNS
 from cepheid.matches.found import Ints
+from cepheid.state_checks import require
 
 _PLACES = {Place.STAY: STAY, Place.BASE: BASE, Place.OTHER: OTHER}
 _NONE = -2  # in place of a column to take along: there are no more
@@ -98,6 +99,22 @@ class Tables:
         self.roles = self._roles(len(classes))
         self.once = self.notices & [self._is_done_at_once(klass) for klass in range(len(classes))]
         return True
+
+    def require_reached(self) -> None:
+        """Where states are met one by one, each can be reached from the start over classes that were met: those of a
+        saved state may be others, which no event leads to."""
+        if self._automaton.classes is not None:
+            return
+        reached, waiting = {0}, [0]
+        while waiting:
+            state = waiting.pop()
+            for klass in range(self._classes):
+                for outcome in self._choices[state, klass].outcomes:
+                    goals = {goal.state for goal in _goals(outcome)}
+                    goals |= {outcome.skip.state} if outcome.skip else set()
+                    waiting += goals - reached
+                    reached |= goals
+        require(len(reached) == len(self._automaton), "its automaton has states that no event leads to")
 
     def _roles(self, classes: int) -> npt.NDArray[np.uint8]:
         roles = np.zeros(classes, np.uint8)

@@ -23,6 +23,7 @@ from cepheid.kernels import tests
 from cepheid.kernels.tagged import ANY, TEXT
 from cepheid.matches.found import Ints
 from cepheid.schema import Schema
+from cepheid.state_checks import require
 from cepheid.streams.lanes import Texts
 
 _BITS = 1 << tests.MASK_BITS
@@ -145,6 +146,10 @@ class Tests:
         """The words of a record that are numbers of texts; negative ones are none."""
         return [leaf.word for leaf in self._leaves if leaf.stored and leaf.form == TEXT]
 
+    def columns_of_tags(self) -> list[int]:
+        """The words of a record that say what kind of value the next one is."""
+        return [leaf.word for leaf in self._leaves if leaf.stored and leaf.form == ANY]
+
     def keep(self, numbers: Ints) -> Ints:
         """Between two batches: forgets all texts but these and those of constants. Gives by old number the new one;
         what was forgotten, and the last place, which is that of -1, have -1."""
@@ -176,6 +181,9 @@ class Tests:
     def load(self, state: State) -> None:
         texts = Texts()
         texts.load("texts", dict(state))
+        constants = self._texts.of(np.arange(self._constants))
+        kept = texts.count >= self._constants and texts.of(np.arange(self._constants)).equals(constants)
+        require(kept, "it has other constants")
         self._renumber(texts)
 
 

@@ -70,7 +70,7 @@ class Bucket:
             page = given.page
             waiting = Waiting(head.number(), page.rows, page.low, page.high, len(page.content))
             if head.watermark is not None and page.low <= head.watermark:
-                table = read(page.content)
+                table = read(page.content, self._schema)
                 waiting.rows, waiting.done = len(self._on_time(table)), head.watermark
                 self._note_late(table, waiting.rows)
                 if not waiting.rows:
@@ -132,7 +132,7 @@ class Bucket:
 
     def _rows(self, page: Waiting) -> pa.Table:
         content = self._new.get(page.number)
-        table = read(self._store.page(page.number) if content is None else content)
+        table = read(self._store.page(page.number) if content is None else content, self._schema)
         page.rows = len(self._on_time(table))
         return table
 

@@ -13,6 +13,7 @@ from typing import Any
 
 from cepheid.errors import CepheidError
 from cepheid.spark.live.job import Terms
+from cepheid.state_checks import is_count, reading_a_state, require
 
 FORMAT = 1
 
@@ -65,13 +66,31 @@ def load_head(saved: bytes) -> Head:
     >>> load_head(Head({}, watermark=0.1, waiting=[Waiting(3, 1, 1.5, 2.5, 99)]).save()).waiting[0].low
     1.5
     """
-    given: dict[str, Any] = json.loads(saved)
-    found = given.pop("format", None)
-    if found != FORMAT:
-        raise CepheidError(
-            "bad-state",
-            f"the checkpoint holds state of format {found}; this release reads format {FORMAT}",
-            hint="go on with the release that wrote it, or begin a new checkpoint",
-        )
-    given["waiting"] = [Waiting(**page) for page in given["waiting"]]
-    return Head(**given)
+    with reading_a_state():
+        given: dict[str, Any] = json.loads(saved)
+        found = given.pop("format", None)
+        if found != FORMAT:
+            raise CepheidError(
+                "bad-state",
+                f"the checkpoint holds state of format {found}; this release reads format {FORMAT}",
+                hint="go on with the release that wrote it, or begin a new checkpoint",
+            )
+        given["waiting"] = [Waiting(**page) for page in given["waiting"]]
+        head = Head(**given)
+        _require(head)
+        return head
+
+
+def _require(head: Head) -> None:
+    """Numbers are numbers, and none is so large that one more would not fit."""
+    counts = [head.calls, head.next_page, head.engine_bytes, head.taken, head.given, *head.engine]
+    counts += [number for page in head.waiting for number in (page.number, page.rows, page.size)]
+    require(all(is_count(count) for count in counts), "the head of a bucket has a count that is none")
+    times = [head.watermark, head.until, *(page.done for page in head.waiting)]
+    times = [time for time in times if time is not None]
+    times += [time for page in head.waiting for time in (page.low, page.high)]
+    known = all(isinstance(time, int | float) and not isinstance(time, bool) for time in times)
+    require(known, "the head of a bucket has a time that is none")
+    require(
+        head.alarm is None or isinstance(head.alarm, int), "the head of a bucket has an alarm that is none"
+    )

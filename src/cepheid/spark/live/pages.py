@@ -14,6 +14,7 @@ import numpy as np
 import pyarrow as pa
 
 from cepheid.schema import Schema
+from cepheid.state_checks import reading_a_state, require_columns
 from cepheid.streams.times import Time, Times, times_of
 
 BYTES = 1 << 17
@@ -59,8 +60,13 @@ def written(table: pa.Table) -> bytes:
     return sink.getvalue().to_pybytes()  # type: ignore[no-any-return]
 
 
-def read(content: bytes) -> pa.Table:
-    return pa.ipc.open_stream(content).read_all()
+def read(content: bytes, schema: Schema) -> pa.Table:
+    """The rows of a page, checked: a checkpoint may have been written by anybody who could."""
+    with reading_a_state():
+        table = pa.ipc.open_stream(content).read_all()
+        table.validate(full=True)
+        require_columns(table, schema.arrow, "page")
+        return table
 
 
 def after(table: pa.Table, times: Times, last: Time | None) -> tuple[pa.Table, Times]:
