@@ -29,6 +29,7 @@ from cepheid.algebra.conditions import (
 )
 from cepheid.algebra.functions import FUNCTIONS
 from cepheid.algebra.kinds import Kind, kind_of
+from cepheid.algebra.moments import Moment, TimeOfDay
 from generators import Choices, chance, pick
 
 NAN, INFINITY = float("nan"), float("inf")
@@ -80,6 +81,7 @@ TIMES = (
     dt.datetime(2023, 6, 30, 22, 30),
 )
 PARIS = "Europe/Paris"
+MOMENTS = (Moment(1), Moment(1_700_000_000_123_456_789, PARIS), Moment(0, "UTC"), Moment(999))
 
 COLUMNS: dict[str, tuple[pa.DataType, Sequence[Any]]] = {
     "i": (pa.int64(), (*NUMBERS, *LARGE)),
@@ -102,6 +104,12 @@ COLUMNS: dict[str, tuple[pa.DataType, Sequence[Any]]] = {
     "ts": (pa.timestamp("s"), tuple(time.replace(microsecond=0) for time in TIMES)),
     "tn": (pa.timestamp("ns"), (0, -1, 1_700_000_000_123_456_789, 86_399_999_999_999)),
     "tz": (pa.timestamp("ms", PARIS), (0, -1, 1_700_000_000_123, 1_709_247_599_000)),
+    "te": (pa.timestamp("us"), (*INT64, 0, 999, -1, 2_500_000_000_123_456, 253_402_300_799_999_999)),
+    "tl": (pa.timestamp("ns", PARIS), (*INT64, 0, -1, 2_500_000_000_000_000_001)),
+    "hs": (pa.time32("s"), (0, 1, 86_399)),
+    "hn": (pa.time64("ns"), (0, 1, 10**9, 86_400 * 10**9 - 1)),
+    "ls": (pa.duration("s"), (0, 1, -1, 2**43)),
+    "ln": (pa.duration("ns"), (*INT64, 0, 1, -1, 10**9)),
     "d": (pa.date32(), tuple(time.date() for time in TIMES)),
     "dm": (pa.date64(), tuple(time.date() for time in TIMES)),
     "n": (pa.null(), (None,)),
@@ -111,10 +119,17 @@ LITERALS: dict[Kind, Sequence[Any]] = {
     Kind.NUMBER: (1, 0, 2, 2.5, -1, 0.0, *LARGE, *REALS, Decimal("2.5")),
     Kind.STRING: TEXTS,
     Kind.BOOLEAN: (True, False),
-    Kind.TIMESTAMP: (*TIMES, dt.datetime(2023, 11, 14, 22, 13, 20, 123456), TIMES[0].replace(tzinfo=dt.UTC)),
+    Kind.TIMESTAMP: (
+        *TIMES,
+        *MOMENTS,
+        dt.datetime(2023, 11, 14, 22, 13, 20, 123456),
+        TIMES[0].replace(tzinfo=dt.UTC),
+    ),
     Kind.DATE: tuple(time.date() for time in TIMES),
+    Kind.TIME: (TimeOfDay(0), TimeOfDay(1), TimeOfDay(10**9)),
+    Kind.DURATION: (None,),
 }
-ORDERED = (Kind.NUMBER, Kind.STRING, Kind.TIMESTAMP, Kind.DATE, Kind.BOOLEAN)
+ORDERED = (Kind.NUMBER, Kind.STRING, Kind.TIMESTAMP, Kind.DATE, Kind.TIME, Kind.DURATION, Kind.BOOLEAN)
 
 
 def expression(choices: Choices, kind: Kind, depth: int) -> Expression:

@@ -5,6 +5,7 @@ A seed decides which kind of case is drawn, among all or those named:
 - `unary`, `compared`, `mixed`, `gathered`, `sremo`, `unary-configurations`: random queries against the oracle;
 - `typed`: columns of every Arrow type with values at their limits; every evaluator, frame, layout, cut and saved state;
 - `text`: query texts that are meant to hurt; planned or refused within seconds of CPU time;
+- `times`: times of all units at the limits of 64 bits, against arithmetic on Python's integers;
 - `state`: saved states that somebody made who means harm; refused or harmless.
 
 Cases run in a process of their own. A finding is a difference, any exception but a CepheidError, a crash, or a case
@@ -33,6 +34,7 @@ from comparing import seeded_compared, seeded_mixed
 from gathering import seeded_gathered
 from generators import UNARY, Case, seeded, seeded_sremo
 from hostile_texts import findings
+from times_at_limits import difference_in_times
 from typed_streams import described, seeded_typed, typed_differences
 
 LIMIT = 120  # seconds of a case: some compile kernels
@@ -84,6 +86,7 @@ KINDS: dict[str, Kind] = {
     "unary-configurations": of_queries(unary, "configurations"),
     "typed": of_types,
     "text": of_texts,
+    "times": difference_in_times,
     "state": of_states,
 }
 

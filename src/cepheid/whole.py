@@ -19,7 +19,6 @@ from cepheid.evaluators.configurations.selection import HOW
 from cepheid.evaluators.interface import at_most
 from cepheid.memory import VARIABLE
 from cepheid.plan.plan import Plan
-from cepheid.schema import Schema
 
 MANY_EVENTS = 1 << 22  # in the matches of one batch, before their number is asked for
 FEWEST_BYTES = 64  # of a match
@@ -50,10 +49,8 @@ def match_table(
 
 def count_table(plan: Plan, table: pa.Table) -> int:
     """The exact number of matches; only the columns that decide them are read."""
-    schema = plan.schema
-    arrow = pa.schema([schema.arrow.field(name) for name in plan.reads])
-    read = Schema(arrow, schema.time, schema.type, schema.order, schema.stream)
-    engine = Engine(replace(plan, schema=read), counting=True)
+    arrow = pa.schema([plan.schema.arrow.field(name) for name in plan.reads])
+    engine = Engine(replace(plan, schema=replace(plan.schema, arrow=arrow)), counting=True)
     engine.push(table.select(list(plan.reads)))
     engine.finish()
     return engine.counted

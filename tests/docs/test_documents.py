@@ -66,8 +66,14 @@ def test_what_the_page_on_sremo_prints_is_printed() -> None:
     assert results.attempted > 6
 
 
+def test_what_the_page_on_time_prints_is_printed() -> None:
+    results = doctest.testfile(str(DOCS / "time.md"), module_relative=False, encoding="utf-8")
+    assert results.failed == 0
+    assert results.attempted > 10
+
+
 def test_links_between_pages_lead_to_sections() -> None:
-    for page in ("sremo.md", "language.md"):
+    for page in ("sremo.md", "language.md", "time.md"):
         text = (DOCS / page).read_text(encoding="utf-8")
         for target, section in re.findall(r"\]\(([a-z]+\.md)(?:#([a-z-]+))?\)", text):
             headings = re.findall(r"^#+ (.*)$", (DOCS / target).read_text(encoding="utf-8"), re.MULTILINE)

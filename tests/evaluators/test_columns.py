@@ -41,6 +41,7 @@ from cepheid.evaluators.columns.kinds import Numbers
 from cepheid.evaluators.columns.rounding import rounded
 from cepheid.semantics import values as definition
 from cepheid.semantics.numbers import round_half_away
+from cepheid.semantics.rows import rows_of
 from expressions import (
     COLUMNS,
     INFINITY,
@@ -64,7 +65,7 @@ def tables_and_conditions(draw: Callable[[st.SearchStrategy[int]], int]) -> tupl
 
 
 def expected(condition: Condition, table: pa.Table) -> list[bool]:
-    return [definition.holds(condition, {None: row}) for row in table.to_pylist()]
+    return [definition.holds(condition, {None: row}) for row in rows_of(table)]
 
 
 @settings(max_examples=400)

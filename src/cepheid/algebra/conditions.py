@@ -14,10 +14,11 @@ from decimal import Decimal
 from enum import Enum
 from typing import assert_never
 
+from cepheid.algebra.moments import Moment, TimeOfDay
 from cepheid.algebra.node import Node, node
 from cepheid.errors import Span
 
-type_of_value = None | bool | int | float | str | Decimal | dt.date | dt.datetime
+type_of_value = None | bool | int | float | str | Decimal | dt.date | dt.datetime | Moment | TimeOfDay
 
 
 class Index(Enum):

@@ -32,7 +32,15 @@ from cepheid.algebra.conditions import (
 from cepheid.errors import CepheidError, Source
 from cepheid.languages.literals import literals_of
 from cepheid.languages.parsed import Node, Part, span_of
-from cepheid.languages.words import date_of, decimal_of, integer_of, name_of, text_of, timestamp_of
+from cepheid.languages.words import (
+    date_of,
+    decimal_of,
+    integer_of,
+    name_of,
+    text_of,
+    time_of_day_of,
+    timestamp_of,
+)
 
 ARITHMETIC = {"add": "+", "subtract": "-", "multiply": "*", "divide": "/", "remainder": "%"}
 COMPARISON = {"==": "=", "!=": "<>", "≠": "<>", "≤": "<=", "≥": ">="}
@@ -66,6 +74,7 @@ _VALUES = frozenset(
         "null",
         "timestamp",
         "date",
+        "time",
         "minus",
     )
 )
@@ -91,6 +100,8 @@ def _value(source: Source, node: Node) -> Condition:
             return Literal(timestamp_of(source, token), span)
         case "date", [_, Token() as token]:
             return Literal(date_of(source, token), span)
+        case "time", [_, Token() as token]:
+            return Literal(time_of_day_of(source, token), span)
         case "true", _:
             return Literal(TRUE.value, span)
         case "false", _:

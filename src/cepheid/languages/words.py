@@ -8,20 +8,22 @@ from decimal import Context, Decimal, InvalidOperation
 
 from lark import Token
 
+from cepheid.algebra.moments import Moment, TimeOfDay, read_moment, read_time_of_day
 from cepheid.algebra.nodes import Window, WindowUnit
 from cepheid.errors import CepheidError, Source, clipped, did_you_mean
 from cepheid.languages.parsed import span_of
 
-MICROSECONDS: dict[str, int] = {
+NANOSECONDS: dict[str, int] = {
     name: amount
     for names, amount in (
-        (("microsecond", "microseconds", "us", "µs", "μs"), 1),
-        (("millisecond", "milliseconds", "ms"), 1_000),
-        (("second", "seconds", "sec", "secs", "s"), 1_000_000),
-        (("minute", "minutes", "min", "mins", "m"), 60_000_000),
-        (("hour", "hours", "hr", "hrs", "h"), 3_600_000_000),
-        (("day", "days", "d"), 86_400_000_000),
-        (("week", "weeks", "w"), 604_800_000_000),
+        (("nanosecond", "nanoseconds", "ns"), 1),
+        (("microsecond", "microseconds", "us", "µs", "μs"), 1_000),
+        (("millisecond", "milliseconds", "ms"), 1_000_000),
+        (("second", "seconds", "sec", "secs", "s"), 1_000_000_000),
+        (("minute", "minutes", "min", "mins", "m"), 60_000_000_000),
+        (("hour", "hours", "hr", "hrs", "h"), 3_600_000_000_000),
+        (("day", "days", "d"), 86_400_000_000_000),
+        (("week", "weeks", "w"), 604_800_000_000_000),
     )
     for name in names
 }
@@ -70,15 +72,27 @@ def decimal_of(source: Source, token: Token) -> float:
     return value
 
 
-def timestamp_of(source: Source, token: Token) -> dt.datetime:
+def timestamp_of(source: Source, token: Token) -> Moment:
     try:
-        return dt.datetime.fromisoformat(text_of(token))
+        return read_moment(text_of(token))
     except ValueError:
         raise CepheidError(
             "syntax",
             f"{token} is not a timestamp",
             span=span_of(source, token),
             hint="write it as TIMESTAMP '2024-01-31 12:30:00'",
+        ) from None
+
+
+def time_of_day_of(source: Source, token: Token) -> TimeOfDay:
+    try:
+        return read_time_of_day(text_of(token))
+    except ValueError:
+        raise CepheidError(
+            "syntax",
+            f"{token} is not a time of day",
+            span=span_of(source, token),
+            hint="write it as TIME '12:30:00'",
         ) from None
 
 
@@ -98,18 +112,21 @@ def window_of(source: Source, sign: Token | None, number: Token, unit: Token | N
     """What stands after WITHIN; whether the amount makes sense is `algebra.scope`'s to say."""
     word = "" if unit is None else unit.casefold()
     amount = _amount_of(source, number)
-    if amount >= Decimal(INT64.stop) / MICROSECONDS.get(word, 1):
+    if amount >= Decimal(INT64.stop) * 1000 / NANOSECONDS.get(word, 1000):
         raise _too_large(source, number)
     amount = -amount if sign is not None else amount
     if unit is None:
         return Window(_plain(amount), WindowUnit.PLAIN)
     if word in EVENTS:
         return Window(_plain(amount), WindowUnit.EVENTS)
-    if word not in MICROSECONDS:
-        known = (*(name for name in MICROSECONDS if len(name) > 2), *EVENTS, "partition", "consume", "limit")
+    if word not in NANOSECONDS:
+        known = (*(name for name in NANOSECONDS if len(name) > 2), *EVENTS, "partition", "consume", "limit")
         hint = did_you_mean(word, known, "units are milliseconds, seconds, minutes, hours, days, events, …")
         raise CepheidError("syntax", f"unknown unit `{unit}`", span=span_of(source, unit), hint=hint)
-    return Window(_plain(_EXACT.multiply(amount, Decimal(MICROSECONDS[word]))), WindowUnit.MICROSECONDS)
+    ns = _EXACT.multiply(amount, Decimal(NANOSECONDS[word]))
+    if _EXACT.remainder(ns, Decimal(1000)) == 0:
+        return Window(_plain(_EXACT.divide(ns, Decimal(1000))), WindowUnit.MICROSECONDS)
+    return Window(_plain(ns), WindowUnit.NANOSECONDS)
 
 
 def _amount_of(source: Source, number: Token) -> Decimal:
@@ -128,7 +145,7 @@ def _amount_of(source: Source, number: Token) -> Decimal:
             "syntax",
             f"this window has more than {MOST_DECIMALS} decimals",
             span=span_of(source, number),
-            hint="a window with a unit is a whole number of microseconds",
+            hint="a window with a unit is a whole number of nanoseconds",
         )
     return amount
 

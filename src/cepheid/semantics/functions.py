@@ -8,12 +8,12 @@ those of its own time zone.
 
 from __future__ import annotations
 
-import datetime as dt
 import math
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from cepheid.semantics.numbers import instant, int64_or_null, round_half_away
+from cepheid.algebra.moments import moment_of
+from cepheid.semantics.numbers import TIMES, instant, int64_or_null, round_half_away
 
 
 def apply(function: str, arguments: Sequence[Any]) -> Any:
@@ -34,7 +34,7 @@ def _coalesce(*values: Any) -> Any:
 
 
 def _nullif(left: Any, right: Any) -> Any:
-    if isinstance(left, dt.date) and isinstance(right, dt.date):
+    if isinstance(left, TIMES) and isinstance(right, TIMES):
         return None if instant(left) == instant(right) else left
     return None if left is not None and right is not None and left == right else left
 
@@ -56,7 +56,7 @@ def _extreme(choose: Callable[..., Any], values: tuple[Any, ...]) -> Any:
 
 
 def _rank(value: Any) -> Any:
-    return instant(value) if isinstance(value, dt.date) else value
+    return instant(value) if isinstance(value, TIMES) else value
 
 
 def _whole(value: Any, towards: Callable[[Any], int]) -> int | None:
@@ -112,8 +112,12 @@ def _replace(text: str, search: str, by: str = "") -> str:
     return text.replace(search, by) if search else text
 
 
-def _field(name: str) -> Callable[[dt.date], int]:
-    return lambda value: int(getattr(value, name, 0))  # a date is its midnight
+def _date(place: int) -> Callable[[Any], int]:
+    return lambda value: moment_of(value).date[place]
+
+
+def _time(place: int) -> Callable[[Any], int]:
+    return lambda value: moment_of(value).time[place]  # of a date, its midnight
 
 
 _TAKES_NULL: dict[str, Callable[..., Any]] = {
@@ -146,11 +150,11 @@ _STRICT: dict[str, Callable[..., Any]] = {
     "startswith": str.startswith,
     "endswith": str.endswith,
     "contains": lambda text, part: part in text,
-    "year": _field("year"),
-    "month": _field("month"),
-    "day": _field("day"),
-    "hour": _field("hour"),
-    "minute": _field("minute"),
-    "second": _field("second"),
-    "dayofweek": lambda value: value.isoweekday() % 7 + 1,
+    "year": _date(0),
+    "month": _date(1),
+    "day": _date(2),
+    "hour": _time(0),
+    "minute": _time(1),
+    "second": _time(2),
+    "dayofweek": lambda value: moment_of(value).day_of_week,
 }

@@ -5,12 +5,11 @@ As conditions compare them, but for two: NULL is a key like any other, and so is
 
 from __future__ import annotations
 
-import datetime as dt
 from collections.abc import Hashable, Iterable
 from decimal import Decimal
 from typing import Any
 
-from cepheid.semantics.numbers import instant
+from cepheid.semantics.numbers import TIMES, instant
 
 
 def key_of(value: Any) -> Hashable:
@@ -21,7 +20,7 @@ def key_of(value: Any) -> Hashable:
     """
     if value != value:
         return "NaN"
-    return (instant(value),) if isinstance(value, dt.date) else (value,)
+    return (instant(value),) if isinstance(value, TIMES) else (value,)
 
 
 def is_one_key(values: Iterable[Any]) -> bool:

@@ -8,7 +8,6 @@ no value is NULL. Expressions were typed when the query was read, so values trav
 
 from __future__ import annotations
 
-import datetime as dt
 import functools
 import math
 import operator
@@ -41,7 +40,7 @@ from cepheid.algebra.conditions import (
 )
 from cepheid.errors import CepheidError
 from cepheid.semantics.functions import apply
-from cepheid.semantics.numbers import instant, int64_or_null
+from cepheid.semantics.numbers import TIMES, instant, int64_or_null
 
 Attributes = Mapping[str, Any]
 
@@ -117,7 +116,7 @@ def compare(op: str, left: Any, right: Any) -> bool | None:
     """
     if left is None or right is None:
         return None
-    if isinstance(left, dt.date) and isinstance(right, dt.date):
+    if isinstance(left, TIMES) and isinstance(right, TIMES):
         left, right = instant(left), instant(right)
     return _COMPARE[op](left, right)
 

@@ -27,6 +27,7 @@ from pyspark.sql import DataFrame
 from pyspark.sql import functions as sql
 
 from cepheid.algebra.nodes import Query
+from cepheid.algebra.zones import checked_zone
 from cepheid.engine import Engine, checked_columns
 from cepheid.errors import CepheidError, CepheidWarning
 from cepheid.pipeline import ParsedQuery, plan_for
@@ -40,6 +41,8 @@ from cepheid.spark.sorting import ARRIVAL
 from cepheid.spark.streams import quoted, union_streams
 from cepheid.spark.task import COUNT_SCHEMA, CountTask, MatchTask
 from cepheid.spark.types import from_arrow_schema, to_arrow_schema
+from cepheid.spark.zones import session_zone
+from cepheid.streams.zones import zoned_schema
 
 # Spark sizes Arrow batches row by row unless it is told this very number, which about halves the cost of
 # moving rows to Python. Batches stay bounded by their number of rows.
@@ -58,6 +61,7 @@ def match_spark(
     evaluator: str = "auto",
     slices: int | None = None,
     columns: Sequence[str] | None = None,
+    zone: str | None = None,
 ) -> DataFrame:
     """The matches of a query in a DataFrame, as a DataFrame; nothing is matched before it is read.
 
@@ -67,7 +71,7 @@ def match_spark(
     the whole stream in one task otherwise.
     """
     rows = union_streams(data, type)
-    schema = schema_of(arrow_schema(rows), time=time, type=type, order=order, stream=parsed.stream)
+    schema = schema_of(arrow_schema(rows, zone), time=time, type=type, order=order, stream=parsed.stream)
     plan = plan_for(parsed, schema, evaluator)
     names = checked_columns(columns)
     positions = positions or (names is not None and "positions" in names)
@@ -93,10 +97,11 @@ def count_spark(
     order: str | None = None,
     evaluator: str = "auto",
     slices: int | None = None,
+    zone: str | None = None,
 ) -> int:
     """The exact number of matches, without making them; runs a job."""
     rows = union_streams(data, type)
-    schema = schema_of(arrow_schema(rows), time=time, type=type, order=order, stream=parsed.stream)
+    schema = schema_of(arrow_schema(rows, zone), time=time, type=type, order=order, stream=parsed.stream)
     plan = plan_for(parsed, schema, evaluator)
     plan = pruned(parsed, plan)
     attributes = _shuffled_by(plan, slices, positions=False)
@@ -133,9 +138,14 @@ def explain_spark(plan: Plan) -> str:
     return "\n".join(lines)
 
 
-def arrow_schema(rows: DataFrame) -> pa.Schema:
-    """What the engine will see of a DataFrame: its columns as Arrow types, timestamps in UTC."""
-    return to_arrow_schema(rows.schema)
+def arrow_schema(rows: DataFrame, zone: str | None = None) -> pa.Schema:
+    """What the engine will see of a DataFrame: its columns as Arrow types, timestamps in this zone, else the session's.
+
+    The zone is that of the driver when a query is planned, and travels with the plan.
+    """
+    given = checked_zone(zone)
+    shown_in = session_zone(rows.sparkSession) if given is None else given
+    return zoned_schema(to_arrow_schema(rows.schema), shown_in)
 
 
 def output_schema(plan: Plan, positions: bool, columns: tuple[str, ...] | None = None) -> pa.Schema:

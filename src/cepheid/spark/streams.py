@@ -12,6 +12,8 @@ from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as sql
 
 from cepheid.schema import DEFAULT_TYPE
+from cepheid.spark.types import to_arrow_schema
+from cepheid.streams.zones import common_zones
 
 
 def quoted(name: str) -> Column:
@@ -20,9 +22,11 @@ def quoted(name: str) -> Column:
 
 
 def union_streams(data: DataFrame | Mapping[str, DataFrame], type: str | None) -> DataFrame:
-    """The events of all streams; rows keep the order of the streams, and inside each their own."""
+    """The events of all streams; rows keep the order of the streams, and inside each their own. Spark would read
+    timestamps without a zone beside others in the session's: that is refused, as in process."""
     if isinstance(data, DataFrame):
         return data
+    common_zones({name: to_arrow_schema(frame.schema) for name, frame in data.items()})
     first, *others = (_typed(frame, name, type or DEFAULT_TYPE) for name, frame in data.items())
     for frame in others:
         first = first.unionByName(frame, allowMissingColumns=True)

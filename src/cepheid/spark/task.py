@@ -78,8 +78,7 @@ def _runs(batches: Iterable[pa.RecordBatch], plan: Plan) -> Iterator[tuple[pa.Ta
     for piece in in_stream_order(batches, plan.schema):
         # Rows of the overlap are earlier than all others of the slice.
         overlap = pc.sum(piece[OVERLAP]).as_py() if OVERLAP in piece.column_names else 0
-        # Spark hands timestamps in the session's time zone; the plan was made for UTC. The values are the
-        # same.
+        # Spark hands timestamps in the session's zone at this moment; the plan has its own. The values are the same.
         rows = piece.select(plan.schema.names).cast(plan.schema.arrow)
         ranks = piece[RANK].to_numpy() if RANK in piece.column_names else None
         yield rows.slice(0, overlap), False, None if ranks is None else ranks[:overlap]

@@ -22,8 +22,9 @@ from cepheid.automata.chain import ADJACENT, Link, LinkKind
 from cepheid.errors import CepheidError
 from cepheid.evaluators.interface import State
 from cepheid.matches.found import Ints
-from cepheid.schema import Schema
+from cepheid.schema import Schema, counts_nanoseconds
 from cepheid.semantics.keys import key_of
+from cepheid.semantics.rows import values_of
 from cepheid.state_checks import letters, require
 from cepheid.streams.lanes import Texts, numbered
 from cepheid.streams.plain import whole
@@ -35,8 +36,9 @@ _NULL_REAL = 0x7FF8000000000ABC  # … beside doubles: a NaN that no value has
 _NULL_NUMBER = -1  # … beside numbers given to texts and the like
 
 _WHOLE, _REAL, _TIME, _TRUTH, _NOTHING = "whole", "real", "time", "truth", "nothing"
+_NANOSECONDS = "time in nanoseconds"
 _NEXT, _HERE = "next position", "position"
-_OF_FIXED_WIDTH = (_WHOLE, "unsigned", _REAL, _TIME, _TRUTH, _NOTHING)
+_OF_FIXED_WIDTH = (_WHOLE, "unsigned", _REAL, _TIME, _NANOSECONDS, _TRUTH, _NOTHING)
 
 
 class Keys:
@@ -122,7 +124,7 @@ class Keys:
     def _numbered(values: pa.Array, numbers: dict[Any, int], as_double: bool, side: int) -> Ints:
         """Numbers for values of two types: one lookup per distinct value."""
         encoded = values.dictionary_encode()
-        given = encoded.dictionary.to_pylist()
+        given = values_of(encoded.dictionary)
         if as_double:
             given = [float(value) if isinstance(value, Decimal) else value for value in given]
         by_code = np.array([numbers.setdefault(key_of(value), len(numbers)) for value in given], np.int64)
@@ -205,7 +207,9 @@ def _family(dtype: pa.DataType, kind: LinkKind = LinkKind.KEY) -> str:
     if pa.types.is_floating(dtype):
         return _REAL
     if pa.types.is_timestamp(dtype) or pa.types.is_date(dtype):
-        return _TIME
+        return _NANOSECONDS if counts_nanoseconds(dtype) else _TIME
+    if pa.types.is_time(dtype) or pa.types.is_duration(dtype):
+        return str(dtype)
     if pa.types.is_dictionary(dtype):
         return _family(dtype.value_type)
     if pa.types.is_string(dtype) or pa.types.is_large_string(dtype):

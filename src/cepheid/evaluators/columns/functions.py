@@ -31,6 +31,7 @@ from cepheid.evaluators.columns.kinds import (
     Value,
     either,
 )
+from cepheid.evaluators.columns.parts import PARTS, part_of
 from cepheid.evaluators.columns.rounding import rounded
 from cepheid.semantics import functions as definition
 
@@ -212,15 +213,13 @@ def _tested(kernel: Callable[..., Any]) -> Callable[..., Value]:
 # Times
 
 
-def _field(kernel: Callable[..., Any]) -> Callable[..., Value]:
-    def field(times: Value) -> Value:
+def _part(name: str) -> Callable[..., Value]:
+    def part(times: Value) -> Value:
         if not isinstance(times, Times) or times.zone == SEVERAL_ZONES:
             raise RowByRowError
-        instants = pa.array(times.values.reshape(-1), pa.timestamp(times.unit, times.zone))
-        fields = kernel(instants).to_numpy(zero_copy_only=False).astype(np.int64)
-        return Numbers(fields.reshape(times.values.shape), times.null)
+        return Numbers(part_of(name, times), times.null)
 
-    return field
+    return part
 
 
 _STRICT: dict[str, Callable[..., Value]] = {
@@ -246,11 +245,5 @@ _STRICT: dict[str, Callable[..., Value]] = {
     "startswith": _tested(pc.starts_with),
     "endswith": _tested(pc.ends_with),
     "contains": _tested(pc.match_substring),
-    "year": _field(pc.year),
-    "month": _field(pc.month),
-    "day": _field(pc.day),
-    "hour": _field(pc.hour),
-    "minute": _field(pc.minute),
-    "second": _field(pc.second),
-    "dayofweek": _field(functools.partial(pc.day_of_week, count_from_zero=False, week_start=7)),
+    **{name: _part(name) for name in PARTS},
 }

@@ -19,9 +19,9 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from cepheid.algebra.conditions import type_of_value
-from cepheid.errors import CepheidError
+from cepheid.algebra.moments import PER_SECOND, Moment, TimeOfDay, moment_of
 from cepheid.evaluators.columns.distinct import distinct
-from cepheid.semantics.numbers import instant
+from cepheid.semantics.rows import ticks_ns
 from cepheid.streams.plain import whole
 
 Mask: TypeAlias = npt.NDArray[np.bool_]
@@ -29,8 +29,6 @@ Nulls: TypeAlias = Mask | None
 
 EXACT_REAL = 2**53  # every whole number up to this size is also a double
 SEVERAL_ZONES = "several"
-_EPOCH = dt.datetime(1970, 1, 1, tzinfo=dt.UTC)
-_PER_SECOND = {"s": 1, "ms": 1_000, "us": 1_000_000, "ns": 1_000_000_000}
 
 
 class RowByRowError(Exception):
@@ -62,7 +60,8 @@ class Numbers:
 
 @dataclass(frozen=True, slots=True)
 class Times:
-    """Instants since 1970 in UTC, counted in `unit`, "us" or "ns"; `zone` is where a clock shows them."""
+    """Instants since 1970 in UTC, or clock times, times of day, durations; counted in `unit`: "us", "ns" where the
+    column is, "s" or "ms" where microseconds would leave 64 bits. `zone` is where a clock shows them."""
 
     values: npt.NDArray[np.int64]
     unit: str
@@ -147,18 +146,17 @@ def of_literal(value: type_of_value) -> Value:
             return Numbers(np.asarray(float(value), np.float64))
         case str():
             return Texts(pa.scalar(value, pa.large_string()))
-        case dt.date():  # a datetime is one as well
-            return Times(
-                np.asarray((instant(value) - _EPOCH) // dt.timedelta(microseconds=1), np.int64), "us"
-            )
+        case dt.date() | Moment() | TimeOfDay():  # a datetime is a date as well
+            return _time(moment_of(value))
         case _:
             assert_never(value)
 
 
-def _time(value: dt.date) -> Times:
-    microseconds = (instant(value) - _EPOCH) // dt.timedelta(microseconds=1)
-    zone = pa.scalar(value).type.tz if isinstance(value, dt.datetime) else None
-    return Times(np.asarray(microseconds, np.int64), "us", zone=zone)
+def _time(value: Moment) -> Times:
+    unit, ticks = ("us", value.ns // 1000) if value.ns % 1000 == 0 else ("ns", value.ns)
+    if not -(2**63) <= ticks < 2**63:
+        raise RowByRowError
+    return Times(np.asarray(ticks, np.int64), unit, zone=value.zone)
 
 
 def is_text(dtype: pa.DataType) -> bool:
@@ -190,7 +188,7 @@ def of_column(column: pa.ChunkedArray) -> Value:
         return Numbers(_doubles(column), null)
     if pa.types.is_integer(dtype) or pa.types.is_floating(dtype):
         return _numbers(column, null)
-    if pa.types.is_timestamp(dtype) or pa.types.is_date(dtype):
+    if ticks_ns(dtype) is not None:
         return _times(column, null)
     return Opaque(null)
 
@@ -244,25 +242,29 @@ def _doubles(column: pa.ChunkedArray) -> npt.NDArray[np.float64]:
 
 def _times(column: pa.ChunkedArray, null: Nulls) -> Times:
     dtype = column.type
+    zone = dtype.tz if pa.types.is_timestamp(dtype) else None
+    unit = "s" if dtype == pa.date32() else "ms" if dtype == pa.date64() else dtype.unit
+    ticks = _filled(column.cast(pa.int32() if dtype.bit_width == 32 else pa.int64()))
+    counted: npt.NDArray[np.int64] = ticks.astype(np.int64, copy=False)
     if dtype == pa.date32():
-        days = _filled(column.cast(pa.int32())).astype(np.int64)
-        return Times(_microseconds(days, 86_400 * _PER_SECOND["us"]), "us", null)
-    unit, zone = (dtype.unit, dtype.tz) if pa.types.is_timestamp(dtype) else ("ms", None)
-    counted: npt.NDArray[np.int64] = _filled(column.cast(pa.int64()))
-    if unit in ("us", "ns"):
-        return Times(counted, unit, null, zone)
-    return Times(_microseconds(counted, _PER_SECOND["us"] // _PER_SECOND[unit]), "us", null, zone)
+        counted = counted * 86_400
+    times = Times(counted, unit, null, zone)
+    return times if unit in ("us", "ns") else in_unit(times, "us") or times
 
 
-def _microseconds(counted: npt.NDArray[np.int64], each: int) -> npt.NDArray[np.int64]:
-    most = (2**63 - 1) // each
-    if bool(np.any((counted > most) | (counted < -most))):
-        raise CepheidError(
-            "bad-data",
-            "a condition reads a time outside the range of microseconds in 64 bits",
-            hint="set such times to NULL, or read them from a column of integers",
-        )
-    return counted * each
+def in_unit(times: Times, unit: str) -> Times | None:
+    """The same times in a finer unit; None where one of them would leave 64 bits.
+
+    >>> in_unit(Times(np.array([2]), "s"), "ns").values, in_unit(Times(np.array([2**40]), "s"), "ns")
+    (array([2000000000]), None)
+    """
+    if times.unit == unit:
+        return times
+    each = PER_SECOND[unit] // PER_SECOND[times.unit]
+    most, values = (2**63 - 1) // each, times.values
+    if values.size and (int(values.max()) > most or int(values.min()) < -most):
+        return None
+    return Times(values * each, unit, times.null, times.zone)
 
 
 def spread(value: Value, codes: npt.NDArray[Any]) -> Value:

@@ -35,9 +35,12 @@ from cepheid.algebra.conditions import (
 )
 from cepheid.algebra.functions import FUNCTIONS
 from cepheid.algebra.kinds import Kind, kind_of
+from cepheid.algebra.moments import Moment, TimeOfDay
 from cepheid.errors import CepheidError
 from cepheid.kernels.tagged import ANY, BIG, MICROS, NANOS, NULL, REAL, TEXT, TRUTH, WHOLE
 from cepheid.schema import Schema
+from cepheid.semantics.numbers import instant
+from cepheid.semantics.rows import ticks_ns
 
 _REAL_RESULT = ("sqrt", "power", "ln", "exp", "sign")
 _OF_FIRST_ARGUMENT = ("round", "nullif")
@@ -118,8 +121,8 @@ def _of_literal(value: type_of_value) -> int:
             return REAL
         case str():
             return TEXT
-        case dt.date():
-            return MICROS
+        case dt.date() | Moment() | TimeOfDay():
+            return MICROS if instant(value) % 1000 == 0 else NANOS
         case _:
             assert_never(value)
 
@@ -136,8 +139,8 @@ def _of_column(name: str, dtype: pa.DataType) -> int:
             return TEXT
         case Kind.BOOLEAN:
             return TRUTH
-        case Kind.TIMESTAMP | Kind.DATE:
-            return NANOS if pa.types.is_timestamp(dtype) and dtype.unit == "ns" else MICROS
+        case Kind.TIMESTAMP | Kind.DATE | Kind.TIME | Kind.DURATION:
+            return NANOS if ticks_ns(dtype) == 1 else MICROS
         case Kind.NULL:
             return NULL
         case Kind.OTHER:

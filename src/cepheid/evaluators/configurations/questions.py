@@ -54,9 +54,18 @@ class Part:
         if self.form == tagged.TRUTH:
             return pa.array(words != 0, mask=null)
         plain = pa.array(words, mask=null)
-        if self.dtype is None:
-            return plain
-        return plain.cast(pa.timestamp("ns" if self.form == tagged.NANOS else "us")).cast(self.dtype)
+        return (
+            plain
+            if self.dtype is None
+            else _times(plain, "ns" if self.form == tagged.NANOS else "us", self.dtype)
+        )
+
+
+def _times(ticks: pa.Array, unit: str, dtype: pa.DataType) -> pa.Array:
+    """Ticks of a unit as values of the column's type, which they came from."""
+    if pa.types.is_time(dtype):
+        return ticks.cast(pa.time64(unit)).cast(dtype)
+    return ticks.cast(pa.duration(unit) if pa.types.is_duration(dtype) else pa.timestamp(unit)).cast(dtype)
 
 
 class Question:

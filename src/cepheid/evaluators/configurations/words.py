@@ -16,6 +16,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from cepheid.algebra.conditions import Attribute, Expression
+from cepheid.algebra.moments import Moment, TimeOfDay
 from cepheid.errors import CepheidError
 from cepheid.evaluators.columns import Columns, kinds
 from cepheid.evaluators.columns.distinct import repeats
@@ -28,7 +29,6 @@ from cepheid.streams.plain import whole
 
 Nulls: TypeAlias = npt.NDArray[np.bool_] | None
 
-_EPOCH = dt.datetime(1970, 1, 1, tzinfo=dt.UTC)
 _TWO_63 = 2.0**63
 
 
@@ -58,7 +58,7 @@ def words_of(columns: Columns, expression: Expression, form: int, texts: Texts) 
         words, nulls = _of_value(columns.value(expression), form, texts)
     except kinds.RowByRowError:
         values, codes = columns.by_definition(expression)
-        pairs = np.array([tagged(value, texts) for value in values], np.int64).reshape(-1, 2)
+        pairs = np.array([tagged(value, texts, form) for value in values], np.int64).reshape(-1, 2)
         if form == ANY:
             return pairs[codes], None
         nulls = (pairs[:, 0] == NULL)[codes]
@@ -66,8 +66,9 @@ def words_of(columns: Columns, expression: Expression, form: int, texts: Texts) 
     return np.broadcast_to(words, rows), None if nulls is None else np.broadcast_to(nulls, rows)
 
 
-def tagged(value: Any, texts: Texts) -> tuple[int, int]:
-    """A Python value as a tag and a word.
+def tagged(value: Any, texts: Texts, form: int = ANY) -> tuple[int, int]:
+    """A Python value as a tag and a word. Times are counted as the form says; if it leaves that open, in microseconds
+    where they are whole ones.
 
     >>> tagged(2**63, Texts()) == (BIG, -(2**63)), tagged("a", Texts()) == (TEXT, 0), tagged(None, Texts())
     (True, True, (0, 0))
@@ -83,12 +84,28 @@ def tagged(value: Any, texts: Texts) -> tuple[int, int]:
             return REAL, int(_bits(np.array([value]))[0])
         case str():
             return TEXT, int(texts.numbers(pa.array([value], pa.large_string()))[0])
-        case dt.date() if hasattr(value, "nanosecond"):  # as Arrow gives times of nanoseconds
-            return NANOS, int(value.value)  # type: ignore[attr-defined]
-        case dt.date():
-            return MICROS, (instant(value) - _EPOCH) // dt.timedelta(microseconds=1)
+        case dt.date() | Moment() | TimeOfDay():
+            return _tagged_time(instant(value), form)
         case _:
             raise AssertionError(value)
+
+
+def _tagged_time(ns: int, form: int) -> tuple[int, int]:
+    tag = form if form in (MICROS, NANOS) else MICROS if ns % 1000 == 0 else NANOS
+    word = ns if tag == NANOS else ns // 1000
+    if not -(2**63) <= word < 2**63:
+        raise out_of_range("us" if tag == MICROS else "ns")
+    return tag, word
+
+
+def out_of_range(unit: str) -> CepheidError:
+    """For a time that conditions of several events cannot hold in this unit."""
+    name = {"us": "microseconds", "ns": "nanoseconds"}[unit]
+    return CepheidError(
+        "bad-data",
+        f"a condition of several events reads a time outside the range of {name} in 64 bits",
+        hint="set such times to NULL, or read them from a column of integers",
+    )
 
 
 def _of_value(value: kinds.Value, form: int, texts: Texts) -> tuple[Ints, Nulls]:
@@ -99,10 +116,15 @@ def _of_value(value: kinds.Value, form: int, texts: Texts) -> tuple[Ints, Nulls]
             return _with_nulls(true.astype(np.int64), null, form), null
         case kinds.Numbers(values, null):
             return _with_nulls(_bits(values) if form == REAL else _whole(values), null, form), null
-        case kinds.Times(values, unit, null):
-            if unit != ("ns" if form == NANOS else "us"):
+        case kinds.Times(_, unit, null):
+            wanted = "ns" if form == NANOS else "us"
+            if unit == "ns" and wanted == "us":
                 raise kinds.RowByRowError
-            return _with_nulls(values, null, form), null
+            times = kinds.in_unit(value, wanted)
+            if times is None:
+                raise out_of_range(wanted)
+            check_words(times.values, null, form, "a time")
+            return _with_nulls(times.values, null, form), null
         case kinds.Texts(values):
             return _of_texts(values, texts)
         case _:

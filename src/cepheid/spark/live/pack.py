@@ -58,7 +58,7 @@ class PackTask:
 
     def _buckets(self, table: pa.Table) -> Iterator[list[tuple[int, int, bytes, bytes, bytes]]]:
         buckets = whole(table[BUCKET]).to_numpy()
-        # Spark hands timestamps in the session's time zone; the plan was made for UTC. The values are the same.
+        # Spark hands timestamps in the session's zone at this moment; the plan has its own. The values are the same.
         rows = table.select(self.schema.names).cast(self.schema.arrow).append_column(BUCKET, table[BUCKET])
         rows = sort_stream(rows, self.schema)
         buckets = whole(rows[BUCKET]).to_numpy()

@@ -45,10 +45,11 @@ def match_stream(
     columns: Sequence[str] | None = None,
     watermark: str | float | None = None,
     late: str | Path = DROP,
+    zone: str | None = None,
 ) -> DataFrame:
     """The matches of a query in a streaming DataFrame, as a streaming DataFrame."""
     rows = union_streams(data, type)
-    schema = schema_of(arrow_schema(rows), time=time, type=type, order=order, stream=parsed.stream)
+    schema = schema_of(arrow_schema(rows, zone), time=time, type=type, order=order, stream=parsed.stream)
     plan = plan_for(parsed, schema, evaluator)
     names = checked_columns(columns)
     kept = checked_late(late)
