@@ -10,19 +10,20 @@ EVALUATORS ?= auto
 VENV := .venv
 BIN := $(VENV)/bin
 READY := $(VENV)/.ready
+KERNELS := $(VENV)/.kernels
 SPARK_VENV := .venv-spark-$(VERSION)$(if $(filter-out 2,$(PANDAS)),-pandas-$(PANDAS))
 SPARK_READY := $(SPARK_VENV)/.ready
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test test-spark test-install bounds mutants fuzz suites soak bench bench-quick format clean
+.PHONY: help demo test test-spark test-install wheel bounds mutants fuzz suites soak bench bench-quick format clean
 
 help: ## list the targets
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## /\1\t/' | expand -t 16
 
-demo: $(READY) ## find fires and rain in a stream of farm sensors, on Spark
+demo: $(KERNELS) ## find fires and rain in a stream of farm sensors, on Spark
 	@$(BIN)/cepheid demo
 
-test: $(READY) ## format check, lint, types, all tests
+test: $(KERNELS) ## format check, lint, types, all tests
 	$(BIN)/ruff format --check .
 	$(BIN)/ruff check .
 	$(BIN)/mypy
@@ -33,6 +34,12 @@ test-spark: $(SPARK_READY) ## all tests, or TESTS="…", on Spark VERSION=4.2 (4
 
 test-install: $(READY) ## build sdist and wheel, install them into fresh environments, use them there
 	$(BIN)/python tests/install.py out/install
+
+wheel: $(READY) ## a wheel in out/dist that brings its kernels compiled, for this Python and machines of this kind
+	rm -rf out/packs out/dist
+	$(BIN)/python -m cepheid.precompile --pack out/packs/$$(uname -m).pack
+	CEPHEID_PACKS=$(CURDIR)/out/packs $(BIN)/python -m pip wheel --quiet --no-deps --wheel-dir out/dist .
+	$(BIN)/python tests/wheel.py out/dist
 
 bounds: $(READY) ## the kernels once more with every index checked; a quarter of an hour
 	rm -rf out/bounds
@@ -79,6 +86,11 @@ $(READY): pyproject.toml
 	@test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
 	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[dev]' 'pandas==$(PANDAS).*'
 	@$(BIN)/python -m cepheid.spark.java
+	@touch $@
+
+# Kernels are compiled once, and again when one has changed; those that have not are found in the cache.
+$(KERNELS): $(READY) $(wildcard src/cepheid/kernels/*.py)
+	@$(BIN)/python -m cepheid.precompile
 	@touch $@
 
 $(SPARK_READY): pyproject.toml

@@ -4,9 +4,8 @@
 the words; `--spark` runs those that need a Spark session, and only them. Prints a line per break and fails when one
 survives.
 
-Compiled kernels are cached, and a cache must never hide a break: numba looks only at the file a function is in, not at
-the files of the functions it calls. So the cache is made once from whole sources, and for a break in a kernel all is
-dropped from its copy of the cache that the broken file reaches.
+Compiled kernels are cached by the content of their sources and of all that these import, so that all breaks share one
+cache and none is hidden by it.
 """
 
 from __future__ import annotations
@@ -49,7 +48,7 @@ def main() -> int:
 
 def run_all(breaks: list[Break], copy: Copy) -> int:
     begin = time.monotonic()
-    whole = copy.test(sorted({test for item in breaks for test in item.noticed_by}), copy.cache, 6 * SECONDS)
+    whole = copy.test(sorted({test for item in breaks for test in item.noticed_by}), 6 * SECONDS)
     say(f"unbroken: {whole}, {time.monotonic() - begin:.0f} s")
     if whole != "passed":
         return 2
@@ -119,44 +118,19 @@ class Copy:
         before = path.stat()
         text = path.read_text(encoding="utf-8")
         path.write_text(text[: found[0]] + item.new + text[found[1] :], encoding="utf-8")
-        cache = self.directory / "cache-of-broken"
         try:
-            self._copy_cache(cache, path)
-            return self.test(list(item.noticed_by), cache, SECONDS)
+            return self.test(list(item.noticed_by), SECONDS)
         finally:
             path.write_text(text, encoding="utf-8")
             os.utime(path, ns=(before.st_atime_ns, before.st_mtime_ns))
-            shutil.rmtree(cache)
 
-    def _copy_cache(self, cache: Path, broken: Path) -> None:
-        """The cache without the functions of the broken file and of all kernels that import it."""
-        stale = {broken.stem} if broken.parent.name == "kernels" else set()
-        kernels = {
-            path.stem: path.read_text(encoding="utf-8") for path in (self.sources / "kernels").glob("*.py")
-        }
-        grown = True
-        while grown:
-            importing = {
-                name
-                for name, text in kernels.items()
-                if any(
-                    re.search(rf"^from cepheid\.kernels\.{old} import", text, re.MULTILINE) for old in stale
-                )
-            }
-            grown = not importing <= stale
-            stale |= importing
-        shutil.copytree(self.cache, cache)
-        for entry in cache.rglob("*.nb[ic]"):
-            if entry.name.split(".")[0] in stale:
-                entry.unlink()
-
-    def test(self, selection: list[str], cache: Path, seconds: float) -> str:
+    def test(self, selection: list[str], seconds: float) -> str:
         """`passed`, or the first test that failed, or what else went wrong."""
         environment = {
             **os.environ,
             "PYTHONPATH": str(self.directory / "src"),
             "PYTHONDONTWRITEBYTECODE": "1",
-            "NUMBA_CACHE_DIR": str(cache),
+            "CEPHEID_CACHE_DIR": str(self.cache),
         }
         command = [sys.executable, "-m", "pytest", "-x", "-q", "-p", "no:cacheprovider", "--tb=no"]
         command += ["--hypothesis-profile=found", "--hypothesis-seed=1", *selection]

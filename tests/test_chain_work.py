@@ -35,6 +35,14 @@ def uncompiled(monkeypatch: pytest.MonkeyPatch, module: Any, *names: str) -> Non
         monkeypatch.setattr(module, name, getattr(module, name).py_func)
 
 
+def run_uncompiled(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The loop itself as plain Python, which looks for no signals: Python does."""
+    for module in (loop, chain_emit, chain_count):
+        monkeypatch.setattr(module, "ticks", lambda: 0)
+        monkeypatch.setattr(module, "poll", lambda seen: seen)
+    monkeypatch.setattr(arena, "chain", loop.chain.py_func)
+
+
 def pairs(different: bool) -> Automaton:
     """A ; B with the same k, and another v and w if `different`."""
     links = (Link("k", "k"), Link("v", "v"), Link("w", "w"))
@@ -97,7 +105,7 @@ def test_steps_per_match_do_not_depend_on_the_list(
         monkeypatch.setattr(loop, name, getattr(differ, name))
     uncompiled(monkeypatch, chain_emit, "settle")
     monkeypatch.setattr(loop, "emit_chain", chain_emit.emit_chain.py_func)
-    monkeypatch.setattr(arena, "chain", loop.chain.py_func)
+    run_uncompiled(monkeypatch)
     matches = chain.push(table.slice(length, 1))
     assert {match[0][0] for match in matches} == differing
     assert 0 < steps["first_equal"] <= 40
@@ -120,7 +128,7 @@ def test_what_left_the_window_is_not_walked(length: int, monkeypatch: pytest.Mon
     steps = Counter[str]()
     counted(monkeypatch, chain_emit, "settle", steps)
     monkeypatch.setattr(loop, "emit_chain", chain_emit.emit_chain.py_func)
-    monkeypatch.setattr(arena, "chain", loop.chain.py_func)
+    run_uncompiled(monkeypatch)
     assert len(chain.push(table.slice(length, 1))) == 3
     assert steps["settle"] == 4
 
@@ -133,7 +141,7 @@ def test_lookups_per_event_do_not_depend_on_keys(keys: int, monkeypatch: pytest.
     steps = Counter[str]()
     counted(monkeypatch, loop, "newest", steps)
     counted(monkeypatch, loop, "wait", steps)
-    monkeypatch.setattr(arena, "chain", loop.chain.py_func)
+    run_uncompiled(monkeypatch)
     chain.push(table.slice(1_900), report=False)
     by_type = Counter(table["type"].to_pylist()[1_900:])
     assert steps["newest"] == by_type["B"] + by_type["C"]
@@ -183,7 +191,7 @@ def test_a_count_looks_at_each_vertex_once_per_edge(types: str, monkeypatch: pyt
     steps = Counter[str]()
     counted(monkeypatch, chain_count, "_push", steps)
     monkeypatch.setattr(loop, "count_below", chain_count.count_below.py_func)
-    monkeypatch.setattr(arena, "chain", loop.chain.py_func)
+    run_uncompiled(monkeypatch)
     chain.push(table.slice(40, 20))
     assert chain.evaluator.counted > 2**30
     assert steps["_push"] <= 10 * 60

@@ -99,6 +99,8 @@ def test_an_event_is_turned_at_most_once_however_long_the_window(
 
     monkeypatch.setattr(dense, "turn_dense", counted_turn)
     monkeypatch.setattr(dense, "update", counted_update)
+    monkeypatch.setattr(dense, "ticks", lambda: 0)
+    monkeypatch.setattr(dense, "poll", lambda seen: seen)
     monkeypatch.setattr(dense, "run_lane", dense.run_lane.py_func)
     monkeypatch.setattr(compact, "count_dense", dense.count_dense.py_func)
     engine, _ = engine_for(f"{SEQUENCE} WITHIN {within} EVENTS", True)

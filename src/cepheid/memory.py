@@ -1,7 +1,7 @@
 """How much memory there is: that of the machine, or of the container that the process runs in.
 
-In: the environment variable `CEPHEID_MAX_MEMORY`, what the system says of control groups (cgroups v1 and v2) and
-of the machine. Out: a number of bytes, the least of those that are known; what the variable says wins.
+In: the environment variable `CEPHEID_MAX_MEMORY`, what the kernel says of control groups (cgroups, versions 1 and 2)
+and of the machine. Out: a number of bytes, the least of those that are known; what the variable says wins.
 """
 
 from __future__ import annotations

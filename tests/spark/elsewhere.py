@@ -44,9 +44,15 @@ def run(where: str, folder: Path) -> list[str]:
     return done.stdout.split()
 
 
-def session_of(where: str) -> Any:
+def executors_cache(folder: str | Path) -> str:
+    return f"{folder}-cache"
+
+
+def session_of(where: str, folder: str) -> Any:
     if not where.startswith("sc:"):
-        return local_session(where, settings=SETTINGS)
+        # Executors on machines that have never compiled a kernel
+        cache = {"spark.executorEnv.CEPHEID_CACHE_DIR": executors_cache(folder)}
+        return local_session(where, settings=SETTINGS | cache)
     prepare_environment("local")
     from pyspark.sql import SparkSession
 
@@ -85,7 +91,7 @@ def compare(session: Any, folder: str) -> None:
 
 
 def main(where: str, folder: str) -> None:
-    session = session_of(where)
+    session = session_of(where, folder)
     compare(session, folder)
     session.stop()
 

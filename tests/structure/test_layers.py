@@ -22,8 +22,20 @@ LAYERS = [
         "automata",
         "plan",
     ),
-    *("kernels", "streams", "matches", "evaluators", "saved", "engine", "whole", "pipeline", "frames"),
-    *("spark", "api"),
+    *(
+        "kernels",
+        "streams",
+        "matches",
+        "evaluators",
+        "saved",
+        "engine",
+        "whole",
+        "pipeline",
+        "precompile",
+        "frames",
+        "spark",
+        "api",
+    ),
     *("__init__", "demo", "cli", "__main__"),
 ]
 ONLY_IN = {"numba": {"kernels"}, "pyspark": {"spark"}, "typer": {"cli"}, "lark": {"languages"}}

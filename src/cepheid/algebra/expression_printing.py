@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import datetime as dt
 import re
+from decimal import Decimal
 from typing import assert_never
 
 from cepheid.algebra.conditions import (
@@ -191,5 +192,8 @@ def print_value(value: type_of_value) -> str:
             return f"TIME '{value}'"
         case dt.date():
             return f"DATE '{value.isoformat()}'"
+        case Decimal():
+            text = f"{value:f}"
+            return text if "." in text else f"{text}."  # without a point it would be a whole number
         case _:
             return str(value)

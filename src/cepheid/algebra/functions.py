@@ -56,18 +56,18 @@ class Function:
 _N, _S, _B = Kind.NUMBER, Kind.STRING, Kind.BOOLEAN
 
 _ALL = (
-    Function("abs", (NUMBER,), _N, "abs(x)", "x without its sign; whole for whole x"),
+    Function("abs", (NUMBER,), _N, "abs(x)", "x without its sign; of the kind of x"),
     Function(
         "round",
         (NUMBER, NUMBER),
         _N,
         "round(x[, digits])",
         "x to `digits` decimals (0; negative: tens, hundreds, …), halves away from zero, judged on the "
-        "shortest decimal that stands for x; whole for whole x",
+        "shortest decimal that stands for x; of the kind of x",
         optional=1,
     ),
-    Function("floor", (NUMBER,), _N, "floor(x)", "the largest whole number ≤ x"),
-    Function("ceil", (NUMBER,), _N, "ceil(x)", "the smallest whole number ≥ x"),
+    Function("floor", (NUMBER,), _N, "floor(x)", "the largest whole number ≤ x; a decimal for decimal x"),
+    Function("ceil", (NUMBER,), _N, "ceil(x)", "the smallest whole number ≥ x; a decimal for decimal x"),
     Function("sqrt", (NUMBER,), _N, "sqrt(x)", "the square root; NULL for x < 0"),
     Function(
         "power",

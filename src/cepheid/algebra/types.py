@@ -1,7 +1,8 @@
 """Typing: every condition against the columns the events have.
 
 In: a query whose variables are in scope, and a schema. Out: the same query with string literals that are
-compared with timestamps or dates turned into literals of that type, and other names of functions into the
+compared with timestamps or dates turned into literals of that type, number literals beside decimals into
+decimals (`number_types`), and other names of functions into the
 one in `functions.FUNCTIONS`; or the error that names both types and a fix. After it a condition's operators
 have operands that go together; values can still be NULL or NaN.
 """
@@ -10,6 +11,7 @@ from __future__ import annotations
 
 import datetime as dt
 from dataclasses import replace
+from decimal import Decimal
 from typing import assert_never
 
 import pyarrow as pa
@@ -50,6 +52,7 @@ from cepheid.algebra.nodes import (
     Within,
     rebuild,
 )
+from cepheid.algebra.number_types import with_number_types
 from cepheid.algebra.printing import print_condition, print_key, print_value, print_window
 from cepheid.algebra.strings import Inside, Read, Reading, rebuild_reading
 from cepheid.errors import CepheidError, Span, did_you_mean
@@ -95,9 +98,9 @@ def kind_of_expression(expression: Expression, schema: Schema) -> Kind:
 def _pattern(pattern: Pattern, schema: Schema) -> Pattern:
     match pattern:
         case Atom(_, _, condition) if condition is not None:
-            return replace(pattern, condition=_condition(condition, schema))
+            return replace(pattern, condition=_checked(condition, schema))
         case Filter(body, condition, span):
-            return Filter(_pattern(body, schema), _condition(condition, schema), span)
+            return Filter(_pattern(body, schema), _checked(condition, schema), span)
         case PartBy(body):
             _check_keys(pattern, schema)
             return replace(pattern, body=_pattern(body, schema))
@@ -113,7 +116,7 @@ def _pattern(pattern: Pattern, schema: Schema) -> Pattern:
 def _reading(reading: Reading, schema: Schema) -> Reading:
     """Conditions and nested windows; an attribute of a register is a column like one of the event at hand."""
     if isinstance(reading, Read):
-        return replace(reading, condition=_condition(reading.condition, schema))
+        return replace(reading, condition=_checked(reading.condition, schema))
     if isinstance(reading, Inside):
         window = _typed_window(reading.window, schema, reading.span)
         reading = replace(reading, window=window or reading.window)
@@ -146,6 +149,10 @@ def _check_keys(node: PartBy, schema: Schema) -> None:
             raise CepheidError("type-mismatch", message, span=span, hint=hint)
 
 
+def _checked(condition: Condition, schema: Schema) -> Condition:
+    return with_number_types(_condition(condition, schema), schema)
+
+
 def _condition(condition: Condition, schema: Schema) -> Condition:
     """An expression that must be true or false."""
     typed, kind = _typed(condition, schema)
@@ -167,7 +174,8 @@ def _typed(expression: Expression, schema: Schema) -> Typed:
         case Attribute():
             return expression, _column_kind(expression, schema)
         case Arithmetic(op, left, right, span):
-            return Arithmetic(op, _number(op, left, schema), _number(op, right, schema), span), Kind.NUMBER
+            numbers = _number(op, left, schema), _number(op, right, schema)
+            return Arithmetic(op, *numbers, span, expression.result), Kind.NUMBER
         case Comparison(op, left, right, span):
             first, second = _comparable(_typed(left, schema), _typed(right, schema), schema, span)
             return Comparison(op, first, second, span), Kind.BOOLEAN
@@ -342,15 +350,15 @@ def _fix(left: Typed, right: Typed) -> str | None:
             return f"write {value.strip().upper()} without quotes"
         case bool(), _, Kind.STRING:
             return f"write '{str(value).lower()}' in quotes"
-        case int() | float(), _, Kind.STRING:
+        case int() | float() | Decimal(), _, Kind.STRING:
             return f"write '{value}' in quotes"
-        case int() | float(), _, Kind.TIMESTAMP:
+        case int() | float() | Decimal(), _, Kind.TIMESTAMP:
             return "write a time as TIMESTAMP '2024-01-31 12:30:00'"
-        case int() | float(), _, Kind.TIME:
+        case int() | float() | Decimal(), _, Kind.TIME:
             return "write a time of day as TIME '12:30:00'"
         case _, _, Kind.DURATION if isinstance(first, Literal):
             return "durations are compared with columns of durations; literals of them are not yet supported"
-        case int() | float(), _, Kind.DATE:
+        case int() | float() | Decimal(), _, Kind.DATE:
             return "write a date as DATE '2024-01-31'"
         case int(), _, Kind.BOOLEAN:
             return "write TRUE or FALSE"

@@ -12,6 +12,7 @@ import numpy as np
 from cepheid.kernels.bits import call_at, word_from
 from cepheid.kernels.compiled import compiled, inlined
 from cepheid.kernels.hashing import SEED_LOW, step
+from cepheid.kernels.interrupts import give_up, interrupted
 from cepheid.kernels.tagged import NULL
 
 # words of a control: the address of the function, its argument, the cells' address and number, words of a key
@@ -49,12 +50,16 @@ def _place(control, address, first):
 
 @compiled
 def answer(control, address, first):
-    """The answer for the key that is `first` words after an address; NULL where Python failed to give one."""
+    """The answer for the key that is `first` words after an address; NULL where Python failed to give one, and then the
+    kernel is to return."""
     at = _place(control, address, first)
     if word_from(word_from(control, A_CELLS), at + USED) == 0:
+        if interrupted():  # signal handlers that are due run here, where what they raise is not lost
+            return NULL, 0
         call_at(word_from(control, A_CALL), word_from(control, A_SELF), address + 8 * first)
         at = _place(control, address, first)
         if word_from(word_from(control, A_CELLS), at + USED) == 0:
+            give_up()
             return NULL, 0
     cells = word_from(control, A_CELLS)
     return word_from(cells, at + TAG), word_from(cells, at + WORD)

@@ -43,6 +43,7 @@ from cepheid.kernels.chain_shape import (
 )
 from cepheid.kernels.compiled import compiled
 from cepheid.kernels.differ import latest_different, newest_different
+from cepheid.kernels.interrupts import poll, ticks
 from cepheid.kernels.numbers import add, add_to
 
 TOP, USED = 0, 1  # in `meta`: the first free word of the heap, and how many slots are used
@@ -98,7 +99,11 @@ def chain(
         lists = max(lists, shape.n_indices[state])
     most = max(most, V_CODES + shape.codes + shape.memo)
     fired_move, fired_from, fired_latest, values, event_count = scratch
+    seen = ticks()
     for i in range(begin, len(batch.lane)):
+        seen = poll(seen)
+        if seen < 0:
+            break
         klass = batch.klass[i]
         count = moves.n_moves[klass]
         if count == 0:

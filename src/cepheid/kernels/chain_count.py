@@ -26,6 +26,7 @@ from cepheid.kernels.chain_shape import (
     VIA_BITS,
 )
 from cepheid.kernels.compiled import compiled, inlined
+from cepheid.kernels.interrupts import poll, ticks
 from cepheid.kernels.numbers import add
 
 _VERTEX = -1  # in place of a index: the count of the vertex itself
@@ -62,7 +63,11 @@ def count_below(heap, shape, root, edge, values, stack):
     words."""
     words = shape.memo - 1
     depth = _push(heap, shape, root, _VERTEX, edge, stack, 0)
+    seen = ticks()
     while depth > 0:
+        seen = poll(seen)
+        if seen < 0:
+            return -2
         vertex, index = stack[2 * depth - 2], stack[2 * depth - 1]
         at = _place(shape, vertex, index)
         if heap[at] == edge:

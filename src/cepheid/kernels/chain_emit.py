@@ -28,6 +28,7 @@ from cepheid.kernels.chain_shape import (
 )
 from cepheid.kernels.compiled import inlined
 from cepheid.kernels.differ import latest_different, newest_different
+from cepheid.kernels.interrupts import poll, ticks
 
 
 @inlined
@@ -75,7 +76,11 @@ def emit_chain(
     at = out_offsets[made]
     depth = 0
     stack[0] = root
+    seen = ticks()
     while made < limit:
+        seen = poll(seen)
+        if seen < 0:
+            return -1
         vertex = stack[depth]
         while heap[vertex + V_FROM] != 0:
             index, mask = heap[vertex + V_VIA] & INDEX_MASK, heap[vertex + V_VIA] >> VIA_BITS

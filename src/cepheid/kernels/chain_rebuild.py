@@ -9,7 +9,6 @@ words that led to the next older vertex come to say where in the new heap that i
 
 from __future__ import annotations
 
-import numba
 import numpy as np
 
 from cepheid.kernels.chain_index import wait
@@ -28,7 +27,7 @@ from cepheid.kernels.chain_shape import (
     V_ROW,
     V_VIA,
 )
-from cepheid.kernels.compiled import compiled, inlined
+from cepheid.kernels.compiled import allocating, compiled, inlined
 
 
 @inlined
@@ -98,7 +97,7 @@ def rebuild(heap, top, shape, born, edge, edges, lanes, new_shape, young, values
     return at, used
 
 
-@numba.njit(cache=True)
+@allocating
 def renumber(heap, top, shape, column, old, new):
     """Gives the codes of a column that are in `old` (ascending) the numbers beside them in `new`."""
     vertex = FIRST

@@ -14,7 +14,6 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-import numba
 import numpy as np
 
 from cepheid.kernels.chain_index import FACTOR
@@ -28,7 +27,8 @@ from cepheid.kernels.chain_shape import (
     WIDEN,
     Moves,
 )
-from cepheid.kernels.compiled import compiled, inlined
+from cepheid.kernels.compiled import allocating, compiled, inlined
+from cepheid.kernels.interrupts import poll, ticks
 from cepheid.kernels.numbers import add, add_to, is_zero
 
 G_GROUP, G_LANE, G_TIMES, G_VALUES = range(4)
@@ -205,7 +205,11 @@ def chain_sums(
             entries += 1 << shape.indices[shape.of_state[state, n], I_DIFFER]
         most = max(most, entries)
     key, plus, minus, fired_move, fired = scratch
+    seen = ticks()
     for i in range(begin, len(batch.lane)):
+        seen = poll(seen)
+        if seen < 0:
+            break
         klass, lane = batch.klass[i], batch.lane[i]
         n_moves = moves.n_moves[klass]
         if n_moves == 0:
@@ -284,7 +288,7 @@ def chain_sums(
     return DONE, len(batch.lane)
 
 
-@numba.njit(cache=True)
+@allocating
 def rebuild_sums(
     keys,
     numbers,

@@ -1,19 +1,70 @@
-"""How kernels that make no arrays are compiled: without counting references.
+"""How kernels are compiled: kept on disk, run outside of the interpreter lock, most without counting references.
 
 numba counts a reference whenever an array is bound to a name, taken from a tuple or given to a function, even one that
 is inlined, and a count is an atomic instruction: in a loop over slots they took nine tenths of the time. A function
-compiled here cannot make arrays; what it needs is given to it. Those that only other kernels call have no entrance for
-Python either, which would take longer to compile than they do.
+compiled as `compiled`, `inlined`, `inner` or `inner_inlined` cannot make arrays; what it needs is given to it. Those
+that do make arrays are `allocating`. Those that only other kernels call, `inner`, have no entrance for Python either,
+which would take longer to compile than they do.
+
+What Python calls is a `Kernel`, which can be interrupted (`interrupts.py`).
 """
 
 from __future__ import annotations
 
+import functools
+from collections.abc import Callable
+from typing import Any
+
 import numba
 
+from cepheid.kernels.interrupts import after_kernel, before_kernel
+
+try:
+    from cepheid.kernels.cache.dispatch import cached
+    from cepheid.kernels.cache.progress import PROGRESS
+    from cepheid.kernels.cache.store import CALLED
+except ImportError as error:  # another numba than those this was written for: nothing is kept
+    from cepheid.kernels.cache.progress import PROGRESS, say
+
+    say(f"kernels are compiled in every process: {error}")
+
+    CALLED: set[str] = set()  # type: ignore[no-redef]
+
+    def cached(dispatcher: Any) -> Any:
+        return dispatcher
+
+
+class Kernel:
+    """A compiled function as Python calls it. To other kernels it is the function itself."""
+
+    def __init__(self, dispatcher: Any) -> None:
+        functools.update_wrapper(self, dispatcher.py_func)
+        CALLED.add(f"{dispatcher.py_func.__module__.rpartition('.')[2]}.{dispatcher.py_func.__qualname__}")
+        self.dispatcher = dispatcher
+        self.py_func = dispatcher.py_func
+        self._numba_type_ = dispatcher._numba_type_
+
+    def __call__(self, *arguments: Any) -> Any:
+        ticker = before_kernel()
+        try:
+            return self.dispatcher(*arguments)
+        finally:
+            PROGRESS.rest()
+            after_kernel(ticker)
+
+
+def _kernels(is_called: bool, **options: bool) -> Callable[[Any], Any]:
+    def decorate(function: Any) -> Any:
+        dispatcher = cached(numba.njit(nogil=True, **options)(function))
+        return Kernel(dispatcher) if is_called and dispatcher is not function else dispatcher
+
+    return decorate
+
+
 # Flags that are not said are inherited from the first caller that is compiled.
-compiled = numba.njit(cache=True, _nrt=False, forceinline=False)
-inlined = numba.njit(cache=True, _nrt=False, forceinline=True)
-inner = numba.njit(cache=True, _nrt=False, forceinline=False, no_cpython_wrapper=True, no_cfunc_wrapper=True)
-inner_inlined = numba.njit(
-    cache=True, _nrt=False, forceinline=True, no_cpython_wrapper=True, no_cfunc_wrapper=True
-)
+compiled = _kernels(True, _nrt=False, forceinline=False)
+inlined = _kernels(False, _nrt=False, forceinline=True)
+inner = _kernels(False, _nrt=False, forceinline=False, no_cpython_wrapper=True, no_cfunc_wrapper=True)
+inner_inlined = _kernels(False, _nrt=False, forceinline=True, no_cpython_wrapper=True, no_cfunc_wrapper=True)
+allocating = _kernels(True)
+allocating_inlined = _kernels(False, forceinline=True)

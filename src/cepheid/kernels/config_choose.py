@@ -7,6 +7,7 @@ are compared, so all matches that are the same complex event under other labels 
 from __future__ import annotations
 
 from cepheid.kernels.compiled import compiled, inlined
+from cepheid.kernels.interrupts import poll, ticks
 
 NEXT, LATEST, LARGEST = range(3)
 _SIGNATURE = 63
@@ -86,7 +87,11 @@ def _largest(offsets, rows, begin, end, scratch, counts, chosen, out_chosen):
             signature |= 1 << (rows[at] & _SIGNATURE)
         signatures[match] = signature
     first, longer, length = chosen, chosen, 0
+    seen = ticks()
     for place in range(begin, end):
+        seen = poll(seen)
+        if seen < 0:
+            break
         match = order[place]
         if offsets[match + 1] - offsets[match] != length:
             length = offsets[match + 1] - offsets[match]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from cepheid.kernels.compiled import inner_inlined
 from cepheid.kernels.config_shape import JOIN, LABEL_BITS, N_BEFORE, N_EVENT, N_OTHER, N_WORDS
+from cepheid.kernels.interrupts import poll, ticks
 
 _LABELS = (1 << LABEL_BITS) - 1
 
@@ -17,7 +18,11 @@ def emit_list(nodes, first, row, label, path, waiting, limit, guard, made, out_o
     waiting[0] = first
     waiting[1] = 0
     pending = 1
+    seen = ticks()
     while pending > 0 and made < limit:
+        seen = poll(seen)
+        if seen < 0:
+            return -1
         pending -= 1
         node, depth = waiting[2 * pending], waiting[2 * pending + 1]
         while node != 0:

@@ -47,6 +47,7 @@ from cepheid.kernels.config_shape import (
     WIDEN,
 )
 from cepheid.kernels.config_slots import base_slot, other_slot, purge, ring_entry, settle_blocks
+from cepheid.kernels.interrupts import poll, ticks
 from cepheid.kernels.numbers import add, add_to, is_zero
 
 
@@ -80,7 +81,11 @@ def configurations(
     widest = 0
     for region in range(regions):
         widest = max(widest, layout.size[region])
+    seen = ticks()
     for i in range(begin, len(batch.lane)):
+        seen = poll(seen)
+        if seen < 0:
+            break
         lane, klass, edge = batch.lane[i], batch.klass[i], batch.edge[i]
         room_for_any(moves, lanes, lane, klass, widest, meta)
         if is_short(meta, heap, made_here, index) or is_short_of_nodes(meta, nodes, options.counting):

@@ -43,6 +43,7 @@ from cepheid.kernels.count_shape import (
 )
 from cepheid.kernels.count_slots import FEWEST_PLACES, drop_slots, move_places
 from cepheid.kernels.heap import room_for
+from cepheid.kernels.interrupts import poll, ticks
 from cepheid.kernels.numbers import BITS, MASK
 
 
@@ -87,7 +88,11 @@ def count_events(moves, turns, layout, program, batch, begin, options, space):
     widest_slot = 0
     for region in range(len(layout.size)):
         widest_slot = max(widest_slot, layout.size[region])
+    seen = ticks()
     for i in range(begin, len(batch.lane)):
+        seen = poll(seen)
+        if seen < 0:
+            break
         lane, klass = batch.lane[i], batch.klass[i]
         is_full = room_needed(moves, turns, layout, lanes, lane, klass, widest_slot, meta)
         if meta[0] + meta[NEED] > len(heap):

@@ -21,6 +21,7 @@ import numpy as np
 
 from cepheid.kernels.compiled import compiled, inlined
 from cepheid.kernels.heap import grow, release, room_for, size_class, take
+from cepheid.kernels.interrupts import poll, ticks
 from cepheid.kernels.lane import (
     BACK,
     BACK_K,
@@ -173,7 +174,12 @@ def count_dense(dense, batch, begin, options, heap, meta, lanes, total, matrix, 
     status = DONE
     i = begin
     count = len(batch.lane)
+    seen = ticks()
     while i < count:
+        seen = poll(seen)
+        if seen < 0:
+            status = GIVE_UP
+            break
         lane = batch.lane[i]
         needed = meta[0] + 1 + room_for(length) + room_for((lanes[lane, N_EVENTS] + 1) * EVENT_WORDS)
         if needed > len(heap):
@@ -299,7 +305,12 @@ def run_lane(
     key = PLACE if options.by_position else ROW
     count = len(batch.lane)
     why = END
+    seen = ticks()
     while i < count and batch.lane[i] == lane:
+        seen = poll(seen)
+        if seen < 0:
+            why = LARGE
+            break
         if options.windowed:
             if n_events >= room:
                 why = ROOM
@@ -475,7 +486,11 @@ def turn_dense(dense, begin, end, gaps, heap, meta, lanes, lane, back, matrix, w
     events = lanes[lane, EVENTS]
     identity(matrix, 0, dense.rows, states, words)
     used, spent = 1, 1
+    seen = ticks()
     for t in range(count - 1, -1, -1):
+        seen = poll(seen)
+        if seen < 0:
+            return True
         at = events + (begin + t) * EVENT_WORDS
         klass = class_at(heap, at)
         if wide is None:

@@ -7,10 +7,10 @@ Front cells run from old to new, back cells from new to old.
 
 from __future__ import annotations
 
-import numba
 import numpy as np
 
-from cepheid.kernels.compiled import compiled, inlined
+from cepheid.kernels.compiled import allocating, compiled, inlined
+from cepheid.kernels.interrupts import poll, ticks
 from cepheid.kernels.lane import (
     CELL_ALTERNATIVE,
     CELL_CHILD,
@@ -85,12 +85,16 @@ def emit(heap, cells, front, back, row, label, stack, limit, guard, made, out_of
     stack[room] = 0
     n_back = 1
     at = out_offsets[made]
+    seen = ticks()
     while n_back > 0 and made < limit:
         n_back, length_back, last_back = next_string(heap, cells, stack, 0, room, n_back)
         stack[of_front] = front
         stack[of_front + room] = 0
         n_front = 1
         while n_front > 0 and made < limit:
+            seen = poll(seen)
+            if seen < 0:
+                return -1
             n_front, length_front, last = next_string(heap, cells, stack, of_front, room, n_front)
             length = length_front + length_back + 1
             if at + length > events_room or made == matches_room:
@@ -137,7 +141,7 @@ def emit(heap, cells, front, back, row, label, stack, limit, guard, made, out_of
     return made
 
 
-@numba.njit(cache=True)
+@allocating
 def enlarged(array):
     """Twice as long, with the same beginning."""
     larger = np.empty(2 * len(array), array.dtype)

@@ -7,10 +7,9 @@ that there is room (`room_for`); `allocate` and `resize` make it and return the 
 
 from __future__ import annotations
 
-import numba
 import numpy as np
 
-from cepheid.kernels.compiled import compiled, inlined
+from cepheid.kernels.compiled import allocating, compiled, inlined
 
 META = 64  # words of allocator state
 SMALLEST = 3  # 2³ words
@@ -61,7 +60,7 @@ def grow(heap, meta, offset, k, used, words):
     return new_offset, new_k
 
 
-@numba.njit(cache=True)
+@allocating
 def allocate(heap, meta, k):
     """A block of 2ᵏ words with undefined content: (heap, offset)."""
     if meta[1 + k] == 0:
@@ -69,7 +68,7 @@ def allocate(heap, meta, k):
     return heap, take(heap, meta, k)
 
 
-@numba.njit(cache=True)
+@allocating
 def with_room(heap, used, needed):
     """The heap, at least `needed` words long. It grows by much at once: what is not used yet costs nothing, but first
     use of memory is dear, and so is copying."""
@@ -87,7 +86,7 @@ def release(heap, meta, offset, k):
     meta[1 + k] = offset
 
 
-@numba.njit(cache=True)
+@allocating
 def resize(heap, meta, offset, k, used, words):
     """What `grow` gives, and room for it: (heap, offset, k)."""
     if offset == 0 or (1 << k) < words:

@@ -6,10 +6,9 @@ twice the number of keys. Both loops stop where that would be broken and can be 
 
 from __future__ import annotations
 
-import numba
 import numpy as np
 
-from cepheid.kernels.compiled import compiled
+from cepheid.kernels.compiled import allocating, compiled
 from cepheid.kernels.hashing import SEED_HIGH, SEED_LOW, hash_bytes, mix, step
 from cepheid.kernels.texts import hash_rest, same_bytes
 
@@ -24,7 +23,7 @@ def hash_row(words, i):
     return state
 
 
-@numba.njit(cache=True)
+@allocating
 def intern_words(words, begin, slots, keys, count, out_numbers, out_first):
     """Numbers the rows of `words` from `begin`; new ones are added to `keys`: (where it stopped, count).
 

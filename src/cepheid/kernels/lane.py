@@ -18,10 +18,9 @@ the values of the ways from the start state just before it to each pivot state.
 
 from __future__ import annotations
 
-import numba
 import numpy as np
 
-from cepheid.kernels.compiled import compiled, inlined
+from cepheid.kernels.compiled import allocating, allocating_inlined, compiled, inlined
 from cepheid.kernels.heap import grow, release, resize
 
 EVENTS, EVENTS_K, N_EVENTS, LOW, PIVOT = 0, 1, 2, 3, 4
@@ -60,7 +59,7 @@ def follows(heap, at):
     return heap[at + PLACE] >> CLASS_BITS == (heap[at - EVENT_WORDS + PLACE] >> CLASS_BITS) + 1
 
 
-@numba.njit(cache=True)
+@allocating
 def reset(heap, meta, lanes, lane, words, counting):
     """Forgets all: the start state is active, and nothing has been marked. Keeps LAST."""
     heap, lanes[lane, BACK], lanes[lane, BACK_K] = resize(
@@ -92,7 +91,7 @@ def free(heap, meta, lanes, lane):
     lanes[lane, LAST] = last
 
 
-@numba.njit(cache=True, forceinline=True)
+@allocating_inlined
 def reserve_cells(heap, meta, lanes, lane, more):
     used = max(lanes[lane, N_CELLS], 1)
     lanes[lane, N_CELLS] = used
@@ -166,7 +165,7 @@ def mark_cells(heap, lanes, lane, out_kept):
                     out_kept[heap[at + link]] = 1
 
 
-@numba.njit(cache=True)
+@allocating
 def collect(heap, lanes, lane):
     """Drops the cells that nothing reaches and closes the gaps. Cells keep their order."""
     n = lanes[lane, N_CELLS]

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import numba
 import numpy as np
 
-from cepheid.kernels.compiled import compiled
+from cepheid.kernels.compiled import allocating, compiled
 from cepheid.kernels.lane import (
     CELL_LABEL,
     CELL_ROW,
@@ -35,7 +34,7 @@ def free_all_but(heap, meta, lanes, kept):
             free(heap, meta, lanes, lane)
 
 
-@numba.njit(cache=True)
+@allocating
 def window_rows(heap, lanes, edge):
     """The rows of all windows that are not before `edge`, ascending."""
     count = 0
@@ -55,7 +54,7 @@ def window_rows(heap, lanes, edge):
     return rows
 
 
-@numba.njit(cache=True)
+@allocating
 def cell_rows(heap, lanes):
     """The rows that partial matches of lanes without a window contain, ascending, perhaps repeated."""
     count = 0

@@ -13,12 +13,12 @@ Without a window nothing is ever turned and only the row of the start state exis
 
 from __future__ import annotations
 
-import numba
 import numpy as np
 
-from cepheid.kernels.compiled import inlined
+from cepheid.kernels.compiled import allocating, allocating_inlined, inlined
 from cepheid.kernels.emit import emit, enlarged
 from cepheid.kernels.heap import resize, room_for, with_room
+from cepheid.kernels.interrupts import interrupted, poll, ticks
 from cepheid.kernels.lane import (
     BACK,
     BACK_K,
@@ -52,14 +52,14 @@ from cepheid.kernels.lane import (
     reset,
 )
 from cepheid.kernels.numbers import add, add_product, add_to, is_zero
-from cepheid.kernels.tables import DEAD, DONE, MISSING, TOO_MANY, UNKNOWN, WIDEN
+from cepheid.kernels.tables import DEAD, DONE, INTERRUPTED, MISSING, TOO_MANY, UNKNOWN, WIDEN
 from cepheid.kernels.turn import turn
 
 # Why a lane's events are not taken further for the moment.
-END, ROOM, EXPIRED, OUTPUT, CONSUMED, UNKNOWN_MOVES, LARGE, GARBAGE = 0, 1, 2, 3, 4, 5, 6, 7
+END, ROOM, EXPIRED, OUTPUT, CONSUMED, UNKNOWN_MOVES, LARGE, GARBAGE, STOPPED = range(9)
 
 
-@numba.njit(cache=True)
+@allocating
 def slide(table, batch, begin, options, heap, meta, lanes, total, out_offsets, out_rows, out_labels, made):
     """Takes the events from `begin` on.
 
@@ -71,7 +71,11 @@ def slide(table, batch, begin, options, heap, meta, lanes, total, out_offsets, o
     stack = np.empty(6 * 64, np.int64)
     status, state, klass = DONE, 0, 0
     i = begin
+    seen = ticks()
     while i < len(batch.lane) and status == DONE:
+        seen = poll(seen)
+        if seen < 0:
+            break
         lane = batch.lane[i]
         if lanes[lane, N_BACK] == 0:
             heap = reset(heap, meta, lanes, lane, options.words, options.counting)
@@ -105,7 +109,12 @@ def slide(table, batch, begin, options, heap, meta, lanes, total, out_offsets, o
                 status, state, klass, heap = expire(
                     table, batch.edge[i], options, heap, meta, lanes, lane, slot
                 )
+            elif why == STOPPED:
+                status = INTERRUPTED
             elif why == OUTPUT:
+                if interrupted():
+                    status = INTERRUPTED
+                    break
                 if len(out_rows) >= options.guard:
                     status = TOO_MANY
                 out_offsets = enlarged(out_offsets)
@@ -151,7 +160,12 @@ def run_lane(
     """
     key = PLACE if options.by_position else ROW
     why, state, klass = END, 0, 0
+    seen = ticks()
     while i < len(batch.lane) and batch.lane[i] == lane:
+        seen = poll(seen)
+        if seen < 0:
+            why = STOPPED
+            break
         if options.windowed and pass_edge(heap, lanes, lane, key, batch.edge[i]):
             why = EXPIRED
             break
@@ -271,7 +285,7 @@ def first_unknown(table, klass, options, heap, lanes, lane):
     return -1
 
 
-@numba.njit(cache=True)
+@allocating
 def prepare(table, klass, options, heap, meta, lanes, lane, work):
     """Room for what one step can add: (heap, work)."""
     back, used, cells, needed = room_needed(table, klass, options, heap, lanes, lane)
@@ -467,7 +481,7 @@ def emit_matches(
     return matched, made
 
 
-@numba.njit(cache=True, forceinline=True)
+@allocating_inlined
 def expire(table, edge, options, heap, meta, lanes, lane, slot):
     """Moves the pivot to now, the edge having passed it."""
     events = lanes[lane, EVENTS]

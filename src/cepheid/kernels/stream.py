@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import numba
 import numpy as np
 
-from cepheid.kernels.compiled import compiled
+from cepheid.kernels.compiled import allocating, compiled
 
 
 @compiled
@@ -148,7 +147,7 @@ def window_edges(times, rows, begin, amount, out_edge):
     return low
 
 
-@numba.njit(cache=True)
+@allocating
 def group_by_lane(lanes, n_lanes):
     """A stable order that brings equal lanes together, in time linear in both numbers."""
     start = np.zeros(n_lanes + 1, np.int64)
@@ -163,7 +162,7 @@ def group_by_lane(lanes, n_lanes):
     return order
 
 
-@numba.njit(cache=True)
+@allocating
 def take_lists(order, offsets, rows, labels):
     """Matches in another order: (offsets, rows, labels)."""
     new_offsets = np.empty(len(order) + 1, np.int64)

@@ -9,7 +9,7 @@ import numpy as np
 UNKNOWN = -2  # a cell of the table not filled yet
 DEAD = -1
 
-DONE, MISSING, WIDEN, TOO_MANY = 0, 1, 2, 3  # why the loop returned
+DONE, MISSING, WIDEN, TOO_MANY, INTERRUPTED = range(5)  # why the loop returned
 
 
 class Table(NamedTuple):

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import numba
 import numpy as np
 
-from cepheid.kernels.compiled import compiled
+from cepheid.kernels.compiled import allocating, compiled
 from cepheid.kernels.heap import allocate, release, size_class
 from cepheid.kernels.lane import (
     BACK,
@@ -27,7 +26,7 @@ from cepheid.kernels.tables import DONE
 from cepheid.kernels.turn import turn
 
 
-@numba.njit(cache=True)
+@allocating
 def regrow_lanes(heap, meta, lanes, states, words, new_states, new_words, new_rows):
     """The same lanes for an automaton with more states, or rows, which nothing has reached yet, and for numbers of more
     words: the heap."""
@@ -58,7 +57,7 @@ def regrow_lanes(heap, meta, lanes, states, words, new_states, new_words, new_ro
     return heap
 
 
-@numba.njit(cache=True)
+@allocating
 def thin_lanes(table, begin, options, heap, meta, lanes, states, dense_words):
     """Turns dense lanes from number `begin` on into lanes of `slide`.
 
@@ -85,7 +84,7 @@ def thin_lanes(table, begin, options, heap, meta, lanes, states, dense_words):
     return DONE, len(lanes), heap
 
 
-@numba.njit(cache=True)
+@allocating
 def thin_back(words, heap, meta, lanes, lane, states, dense_words):
     """Without a window only the runs from the start state count."""
     old, old_k = lanes[lane, BACK], lanes[lane, BACK_K]

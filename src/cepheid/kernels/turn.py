@@ -6,10 +6,11 @@ the ways from the start state just before it to each pivot state, and nothing af
 
 from __future__ import annotations
 
-import numba
 import numpy as np
 
+from cepheid.kernels.compiled import allocating
 from cepheid.kernels.heap import resize
+from cepheid.kernels.interrupts import poll, ticks
 from cepheid.kernels.lane import (
     BACK,
     BACK_K,
@@ -37,7 +38,7 @@ from cepheid.kernels.numbers import add
 from cepheid.kernels.tables import DEAD, DONE, MISSING, UNKNOWN, WIDEN
 
 
-@numba.njit(cache=True)
+@allocating
 def turn(table, begin, options, heap, meta, lanes, lane, slot):
     """Makes the events from `begin` on the front: the pivot moves to now. (status, state, class, heap)"""
     count = lanes[lane, N_EVENTS] - begin
@@ -96,7 +97,7 @@ def turn(table, begin, options, heap, meta, lanes, lane, slot):
     return DONE, 0, 0, heap
 
 
-@numba.njit(cache=True)
+@allocating
 def reach(table, step_class):
     """Which states a run that starts at any of the steps can be in before each step and after the last.
 
@@ -139,7 +140,7 @@ def reach(table, step_class):
     return DONE, 0, 0, offsets, active
 
 
-@numba.njit(cache=True)
+@allocating
 def fold(table, begin, step_class, step_event, steps, offsets, active, options, heap, meta, lanes, lane):
     """Multiplies the steps together from the last to the first and keeps the start state's row before each event.
 
@@ -154,7 +155,11 @@ def fold(table, begin, step_class, step_event, steps, offsets, active, options, 
         rows[active[offsets[steps] + p], p * words] = 1 if options.counting else NOTHING
     changed = np.empty((8, size), np.int64)
     changed_state = np.empty(8, np.int64)
+    seen = ticks()
     for s in range(steps - 1, -1, -1):
+        seen = poll(seen)
+        if seen < 0:
+            return heap, True
         klass = step_class[s]
         first_active, end_active = offsets[s], offsets[s + 1]
         if end_active - first_active > len(changed_state):

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import numba
-
+from cepheid.kernels.compiled import allocating
 from cepheid.kernels.heap import allocate, release, size_class
 from cepheid.kernels.lane import BACK, BACK_K, FRONT, FRONT_K, LOW, N_BACK, PIVOT, WIDTH
 from cepheid.kernels.numbers import widen
 
 
-@numba.njit(cache=True)
+@allocating
 def widen_lanes(heap, meta, lanes, words, new_words):
     """Rewrites BACK and the living part of FRONT of all lanes: the heap."""
     for lane in range(len(lanes)):

@@ -7,6 +7,7 @@ becomes `0 - x`, and `!=`, `==` are written as `<>`, `=`.
 from __future__ import annotations
 
 from collections.abc import Iterator
+from decimal import Decimal
 from itertools import pairwise
 
 from lark import Token, Tree
@@ -37,6 +38,7 @@ from cepheid.languages.words import (
     decimal_of,
     integer_of,
     name_of,
+    negated,
     text_of,
     time_of_day_of,
     timestamp_of,
@@ -120,8 +122,8 @@ def _minus(source: Source, node: Node, operand: Node) -> Condition:
     if operand.data == "integer" and isinstance(operand.children[0], Token):
         return Literal(integer_of(source, operand.children[0], sign=-1), span)
     value = lower_condition(source, operand)
-    if isinstance(value, Literal) and isinstance(value.value, float):
-        return Literal(-value.value, span)
+    if isinstance(value, Literal) and isinstance(value.value, float | Decimal):
+        return Literal(negated(value.value), span)
     return Arithmetic("-", Literal(0), value, span)
 
 

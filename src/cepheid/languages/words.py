@@ -10,6 +10,7 @@ from lark import Token
 
 from cepheid.algebra.moments import Moment, TimeOfDay, read_moment, read_time_of_day
 from cepheid.algebra.nodes import Window, WindowUnit
+from cepheid.algebra.precision import is_held
 from cepheid.errors import CepheidError, Source, clipped, did_you_mean
 from cepheid.languages.parsed import span_of
 
@@ -65,11 +66,25 @@ def integer_of(source: Source, token: Token, sign: int = 1) -> int:
     return value
 
 
-def decimal_of(source: Source, token: Token) -> float:
+def decimal_of(source: Source, token: Token) -> float | Decimal:
+    """A number with a point or an exponent: a double where its shortest decimal is what was written, so that nothing is
+    lost and typing can still make it a decimal; else that decimal itself."""
     value = float(token)
     if math.isinf(value):
         raise CepheidError("syntax", "this number is too large", span=span_of(source, token))
-    return value
+    if not 1e-77 <= value <= 1e77 or Decimal(repr(value)) == (exact := Decimal(token)):
+        return value
+    plain = Decimal(f"{exact:f}")  # without an exponent above 0
+    return plain if is_held(plain) else value
+
+
+def negated(value: float | Decimal) -> float | Decimal:
+    """The number with the other sign, all of its digits kept: `-` rounds a decimal to 28.
+
+    >>> negated(Decimal("1234567890123456789012345678901.5"))
+    Decimal('-1234567890123456789012345678901.5')
+    """
+    return value.copy_negate() if isinstance(value, Decimal) else -value
 
 
 def timestamp_of(source: Source, token: Token) -> Moment:

@@ -10,9 +10,11 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
+from decimal import ROUND_CEILING, ROUND_FLOOR, Decimal
 from typing import Any
 
 from cepheid.algebra.moments import moment_of
+from cepheid.semantics.decimals import rounded_decimal, whole_decimal
 from cepheid.semantics.numbers import TIMES, instant, int64_or_null, round_half_away
 
 
@@ -59,6 +61,18 @@ def _rank(value: Any) -> Any:
     return instant(value) if isinstance(value, TIMES) else value
 
 
+def _floor(value: Any) -> Any:
+    return whole_decimal(value, ROUND_FLOOR) if isinstance(value, Decimal) else _whole(value, math.floor)
+
+
+def _ceil(value: Any) -> Any:
+    return whole_decimal(value, ROUND_CEILING) if isinstance(value, Decimal) else _whole(value, math.ceil)
+
+
+def _abs(value: Any) -> Any:
+    return value.copy_abs() if isinstance(value, Decimal) else int64_or_null(abs(value))
+
+
 def _whole(value: Any, towards: Callable[[Any], int]) -> int | None:
     if isinstance(value, float) and not math.isfinite(value):
         return None
@@ -92,7 +106,9 @@ def _sign(value: Any) -> float:
 
 def _round(value: Any, digits: Any = 0) -> Any:
     places = _whole(digits, math.trunc)
-    return None if places is None else round_half_away(value, places)
+    if places is None:
+        return None
+    return rounded_decimal(value, places) if isinstance(value, Decimal) else round_half_away(value, places)
 
 
 def _substr(text: str, *places: Any) -> str | None:
@@ -128,10 +144,10 @@ _TAKES_NULL: dict[str, Callable[..., Any]] = {
 }
 
 _STRICT: dict[str, Callable[..., Any]] = {
-    "abs": lambda value: int64_or_null(abs(value)),
+    "abs": _abs,
     "round": _round,
-    "floor": lambda value: _whole(value, math.floor),
-    "ceil": lambda value: _whole(value, math.ceil),
+    "floor": _floor,
+    "ceil": _ceil,
     "sqrt": lambda value: _real(math.sqrt, value),
     "power": _power,
     "ln": _ln,

@@ -6,7 +6,6 @@ As conditions compare them, but for two: NULL is a key like any other, and so is
 from __future__ import annotations
 
 from collections.abc import Hashable, Iterable
-from decimal import Decimal
 from typing import Any
 
 from cepheid.semantics.numbers import TIMES, instant
@@ -26,11 +25,8 @@ def key_of(value: Any) -> Hashable:
 def is_one_key(values: Iterable[Any]) -> bool:
     """Whether all values, perhaps of several columns, are one key; none are.
 
+    >>> from decimal import Decimal
     >>> is_one_key([1, 1.0, Decimal(1)]), is_one_key([None, None]), is_one_key([None, 0]), is_one_key([])
     (True, True, False, True)
     """
-    given = list(values)
-    if any(isinstance(value, float) for value in given):
-        # Beside a double, a decimal is read as the nearest one, as conditions do.
-        given = [float(value) if isinstance(value, Decimal) else value for value in given]
-    return len({key_of(value) for value in given}) <= 1
+    return len({key_of(value) for value in values}) <= 1

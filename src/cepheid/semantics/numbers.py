@@ -1,4 +1,4 @@
-"""Numbers and instants as the engine has them: 64-bit integers, IEEE doubles, times on one line.
+"""Numbers and instants as the engine has them: 64-bit integers, IEEE doubles, times on one line (decimals: `decimals`).
 
 In: Python values. Out: Python values that also exist in an Arrow column; where there is none, NULL (None).
 """

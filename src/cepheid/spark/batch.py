@@ -18,7 +18,7 @@ from __future__ import annotations
 
 import inspect
 import warnings
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 
 import pyarrow as pa
@@ -36,6 +36,7 @@ from cepheid.plan.plan import Plan
 from cepheid.rewrite.rules import rewrite
 from cepheid.schema import DEFAULT_TYPE, Schema, schema_of
 from cepheid.spark.keys import BUCKET, in_buckets, key_attributes, playing_roles, ranked, with_roles
+from cepheid.spark.sending import send_kernels
 from cepheid.spark.slices import CORES_THAT_PAY, find_cuts, sliced, why_not
 from cepheid.spark.sorting import ARRIVAL
 from cepheid.spark.streams import quoted, union_streams
@@ -239,12 +240,12 @@ def _cores(rows: DataFrame) -> int:
         return 1
 
 
-def _run(
-    rows: DataFrame, task: Callable[[Iterable[pa.RecordBatch]], Iterator[pa.RecordBatch]], schema: pa.Schema
-) -> DataFrame:
+def _run(rows: DataFrame, task: MatchTask | CountTask, schema: pa.Schema) -> DataFrame:
     rows.sparkSession.conf.set(*UNMEASURED_BATCHES)
+    kernels = send_kernels(rows.sparkSession, task.plan.evaluator)
 
     def run(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+        kernels.use()
         return task(batches)
 
     return rows.mapInArrow(run, from_arrow_schema(schema))

@@ -58,15 +58,16 @@ class Texts:
 
     def of(self, numbers: Ints) -> pa.Array:
         """The strings that have these numbers."""
-        return self._binary(numbers).cast(pa.large_string())
+        return self.binary(numbers).cast(pa.large_string())
 
     def only(self, numbers: Ints) -> Texts:
         """These strings (ascending), numbered from 0."""
         kept = Texts()
-        kept.numbers(self._binary(numbers))
+        kept.numbers(self.binary(numbers))
         return kept
 
-    def _binary(self, numbers: Ints) -> pa.Array:
+    def binary(self, numbers: Ints) -> pa.Array:
+        """The same as bytes."""
         require_indices(
             numbers, 0, self.count, "texts"
         )  # of a saved state, where nothing has told texts from numbers

@@ -15,8 +15,10 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from cepheid.algebra.moments import PER_SECOND
+from cepheid.evaluators.columns.decimals import compare_decimals
 from cepheid.evaluators.columns.kinds import (
     EXACT_REAL,
+    Decimals,
     Mask,
     Nothing,
     Numbers,
@@ -25,6 +27,7 @@ from cepheid.evaluators.columns.kinds import (
     Times,
     Truth,
     Value,
+    WideDecimals,
     either,
     in_unit,
     known,
@@ -59,6 +62,8 @@ def compare(op: str, left: Value, right: Value) -> Truth:
     match left, right:
         case (Nothing(), _) | (_, Nothing()):
             return Truth(np.asarray(False), np.asarray(True))
+        case (Decimals() | WideDecimals(), _) | (_, Decimals() | WideDecimals()):
+            return compare_decimals(op, left, right)
         case Numbers(), Numbers():
             return known(_compare_numbers(op, left.values, right.values), either(left.null, right.null))
         case Times(), Times():

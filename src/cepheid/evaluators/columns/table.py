@@ -151,7 +151,7 @@ class Columns:
             case Attribute(_, name):
                 return self._attribute(name)
             case Arithmetic(op, left, right):
-                return arithmetic(op, self._value(left), self._value(right))
+                return arithmetic(op, self._value(left), self._value(right), expression.result)
             case Comparison(op, left, right):
                 return compare(op, self._value(left), self._value(right))
             case Conjunction(operands):

@@ -121,7 +121,6 @@ class ConfigurationsEvaluator:
         )
         self._store.fit_lanes(1 if events.keyed is None else int(lanes.max()) + 1)
         found = self._store.run(batch, options)
-        self._tests.raise_error()
         if self._windowed:
             self._store.tidy(self._window.edge)
         return found

@@ -13,16 +13,18 @@ import ctypes
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from itertools import count
-from weakref import WeakValueDictionary
+from weakref import ref
 
 import numpy as np
 import pyarrow as pa
-import pyarrow.compute as pc
 
 from cepheid.algebra.conditions import Expression
 from cepheid.evaluators.columns import Columns
+from cepheid.evaluators.configurations.decimal_words import array_of_words
 from cepheid.evaluators.configurations.words import words_of
 from cepheid.kernels import answers, tagged
+from cepheid.kernels.decimals import DECIMAL
+from cepheid.kernels.interrupts import keep
 from cepheid.matches.found import Ints
 from cepheid.streams.lanes import Texts
 
@@ -44,9 +46,12 @@ class Part:
         """Values by tag and word."""
         null = keys[:, 0] == tagged.NULL
         words = np.where(null, 0, keys[:, 1])
+        if self.form >= DECIMAL:
+            return array_of_words(words, null, self.form, texts)
         if self.form == tagged.TEXT:
-            found = texts.of(words)
-            return found if not null.any() else pc.if_else(pa.array(~null), found, None)
+            if not null.any():
+                return texts.of(words)
+            return texts.of(words[~null]).take(pa.array(np.cumsum(~null) - 1, mask=null))
         if self.form == tagged.REAL:
             return pa.array(words.view(np.float64), mask=null)
         if self.form == tagged.BIG:
@@ -92,9 +97,8 @@ class Question:
         self._control[answers.A_CALL] = ctypes.cast(_CALL, ctypes.c_void_p).value or 0
         self._control[answers.A_SELF] = number = next(_NUMBERS)
         self._control[answers.A_KEY] = 2 * len(parts)
-        self.error: BaseException | None = None
         self.when_texts_moved: Callable[[], None] = lambda: None
-        _QUESTIONS[number] = self
+        _register(number, self)
         self.forget(texts)
 
     @property
@@ -146,7 +150,8 @@ class Question:
         arrays = {
             str(k): part.array(keys[:, 2 * k : 2 * k + 2], self._texts) for k, part in enumerate(self._parts)
         }
-        columns = Columns(pa.table(arrays))
+        rows = pa.nulls(len(keys))  # a question without parts has no other column
+        columns = Columns(pa.table({**arrays, "": rows}))
         try:
             words, nulls = words_of(columns, self._expression, self._form, self._texts)
         finally:
@@ -176,16 +181,25 @@ class Question:
 
 
 _NUMBERS = count(1)
-_QUESTIONS: WeakValueDictionary[int, Question] = WeakValueDictionary()
+_QUESTIONS: dict[int, ref[Question]] = {}
+
+
+def _register(number: int, question: Question) -> None:
+    """A dictionary of weak values would run Python when a question is collected, and an interrupt that comes then is
+    lost; so the dead are removed here."""
+    for dead in [known for known, found in _QUESTIONS.items() if found() is None]:
+        del _QUESTIONS[dead]
+    _QUESTIONS[number] = ref(question)
 
 
 def _answer(number: int, address: int) -> int:
-    """What kernels call. An exception cannot pass through them: the question keeps it, for whoever ran the kernel."""
-    question = _QUESTIONS[number]
+    """What kernels call. An exception cannot pass through them: it is kept until the kernel has returned."""
     try:
+        question = _QUESTIONS[number]()
+        assert question is not None, "the evaluator that asks holds it"
         question.answer(address)
     except BaseException as error:
-        question.error = error
+        keep(error)
     return 0
 
 

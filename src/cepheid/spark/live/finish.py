@@ -20,6 +20,7 @@ from cepheid.spark.live.head import load_head
 from cepheid.spark.live.job import Job, job_on
 from cepheid.spark.live.settings import use_state_store
 from cepheid.spark.live.store import Memory
+from cepheid.spark.sending import send_kernels
 from cepheid.spark.types import from_arrow_schema
 
 HEAD = -1  # in place of a page's number
@@ -48,7 +49,10 @@ def finish_stream(session: SparkSession, checkpoint: str) -> DataFrame:
     )
     task, schema = FinishTask(job), job.engine().output_schema
 
+    kernels = send_kernels(session, job.plan.evaluator)
+
     def run(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+        kernels.use()
         return task(batches)
 
     both = heads.unionAll(pages).repartition(job.terms["buckets"], "bucket").sortWithinPartitions("bucket")

@@ -27,6 +27,7 @@ from cepheid.spark.live.pack import number_of
 from cepheid.spark.live.pages import Page, written
 from cepheid.spark.live.settle import settle
 from cepheid.spark.live.watermark import passed
+from cepheid.spark.sending import NOTHING, SentKernels
 
 OUTPUT = "content binary, late bigint, matches bigint, waiting bigint, state_bytes bigint, memory bigint"
 ROWS = 1 << 15
@@ -34,10 +35,11 @@ ROWS = 1 << 15
 
 
 class MatchOperator(StatefulProcessor):  # type: ignore[misc]
-    def __init__(self, job: Job) -> None:
-        self._job = job
+    def __init__(self, job: Job, kernels: SentKernels = NOTHING) -> None:
+        self._job, self._kernels = job, kernels
 
     def init(self, handle: StatefulProcessorHandle) -> None:
+        self._kernels.use()
         self._handle = handle
         self._head = handle.getValueState("head", "head binary")
         self._pages = handle.getMapState("pages", "number bigint", "content binary")

@@ -26,6 +26,7 @@ from cepheid.spark.live.pack import BUCKET, PACKED, PackTask
 from cepheid.spark.live.placing import bucket_keys
 from cepheid.spark.live.settings import partitions_of, use_state_store
 from cepheid.spark.live.watermark import watched
+from cepheid.spark.sending import send_kernels
 from cepheid.spark.streams import quoted, union_streams
 from cepheid.spark.types import from_arrow_schema
 
@@ -81,7 +82,10 @@ def _run(rows: DataFrame, job: Job, made: pa.Schema) -> DataFrame:
         pack, from_arrow_schema(PACKED)
     )
     called = packed.groupBy("bucket").transformWithStateInPandas(
-        MatchOperator(job), outputStructType=OUTPUT, outputMode="Append", timeMode="EventTime"
+        MatchOperator(job, send_kernels(rows.sparkSession, job.plan.evaluator)),
+        outputStructType=OUTPUT,
+        outputMode="Append",
+        timeMode="EventTime",
     )
     observed = called.observe(
         METRICS,

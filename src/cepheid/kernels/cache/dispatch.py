@@ -1,0 +1,90 @@
+"""The cache of a numba dispatcher: asked for an overload before one is compiled, and given it afterwards.
+
+This rests on four things inside numba: a dispatcher asks its `_cache` (`load_overload`, `save_overload`), and a
+`CompileResult` is taken apart and put together by `_reduce` and `_rebuild`, whose parts numba's `dumps` pickles. Where
+one of them is missing, kernels are compiled in every process, and a line says so.
+"""
+
+from __future__ import annotations
+
+import pickle
+from typing import Any
+
+from numba.core import sigutils
+from numba.core.caching import NullCache
+from numba.core.compiler import CompileResult
+from numba.core.serialize import dumps
+
+from cepheid.kernels.cache.entries import name_of
+from cepheid.kernels.cache.progress import PROGRESS, say
+from cepheid.kernels.cache.sources import PACKAGE, digest_of
+from cepheid.kernels.cache.store import store
+
+_said: list[str] = []
+
+
+class KernelCache(NullCache):  # type: ignore[misc]
+    """Nothing that goes wrong in it is an error: a kernel that cannot be loaded is compiled."""
+
+    def __init__(self, function: Any) -> None:
+        self._function = function
+        self._kernel = f"{function.__module__.removeprefix(f'{PACKAGE}.')}.{function.__qualname__}"
+
+    @property
+    def cache_path(self) -> str:
+        return str(store().folder.path)
+
+    def load_overload(self, signature: Any, target_context: Any) -> Any:
+        name = self._name(signature)
+        if name is not None:
+            found = self._loaded(name, target_context)
+            if found is not None:
+                return found
+        PROGRESS.begin(self._kernel)
+        return None
+
+    def _loaded(self, name: str, target_context: Any) -> Any:
+        content = store().load(name)
+        if content is None:
+            return None
+        try:
+            target_context.refresh()
+            return CompileResult._rebuild(target_context, *pickle.loads(content))
+        except Exception:
+            return None
+
+    def save_overload(self, signature: Any, compiled: Any) -> None:
+        name = self._name(signature)
+        if name is None or compiled.lifted or compiled.library.has_dynamic_globals:
+            return
+        try:
+            annotation = str(compiled.type_annotation)  # only for people, and full of paths
+            parts = tuple("" if part == annotation else part for part in compiled._reduce())
+            content = dumps(parts)
+        except Exception as error:
+            _say_once(f"a compiled kernel cannot be kept: {error}")
+            return
+        store().save(name, content)
+
+    def _name(self, signature: Any) -> str | None:
+        sources = digest_of(self._function.__module__)
+        if sources is None:
+            return None
+        arguments, _ = sigutils.normalize_signature(signature)
+        return name_of(self._kernel, str(arguments), sources)
+
+
+def cached(dispatcher: Any) -> Any:
+    """The dispatcher, which keeps what it compiles."""
+    parts = (dispatcher, "_cache"), (CompileResult, "_reduce"), (CompileResult, "_rebuild")
+    if all(hasattr(owner, name) for owner, name in parts):
+        dispatcher._cache = KernelCache(dispatcher.py_func)
+    elif hasattr(dispatcher, "py_func"):  # with NUMBA_DISABLE_JIT it is the function itself
+        _say_once("kernels are compiled in every process: this version of numba has another cache")
+    return dispatcher
+
+
+def _say_once(line: str) -> None:
+    if line not in _said:
+        _said.append(line)
+        say(line)

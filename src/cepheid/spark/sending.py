@@ -1,0 +1,90 @@
+"""The driver's compiled kernels on their way to executors, so that these load instead of compiling for a minute.
+
+The driver sends a *pack* (see `kernels/cache/`) as a file of the session, which Spark brings to every executor once;
+tasks carry its name and its digest. An executor with another processor, other versions or other sources than the driver
+finds nothing in it that it could use, and compiles as before; so it does wherever sending fails. Workers on the
+driver's own machine have its cache folder and are sent nothing, nor are executors of a driver that has its kernels from
+a wheel: theirs has them, too.
+"""
+
+from __future__ import annotations
+
+import contextlib
+from dataclasses import dataclass
+from pathlib import Path
+from weakref import WeakKeyDictionary
+
+from pyspark import SparkFiles
+from pyspark.errors import PySparkException
+from pyspark.sql import SparkSession
+
+from cepheid.kernels.cache.folders import private_folder
+from cepheid.kernels.cache.store import received, store
+from cepheid.precompile import OF_EVALUATOR, exercise
+
+_SENT: WeakKeyDictionary[SparkSession, tuple[frozenset[str], SentKernels]] = WeakKeyDictionary()
+_RECEIVED: set[str] = set()
+
+
+@dataclass(frozen=True, slots=True)
+class SentKernels:
+    """What a task knows of the pack that was sent; an empty name: none was."""
+
+    name: str = ""
+    digest: str = ""
+
+    def use(self) -> None:
+        """In a worker: from now on kernels are loaded from the pack, where they fit."""
+        if not self.name or self.digest in _RECEIVED:
+            return
+        _RECEIVED.add(self.digest)
+        with contextlib.suppress(Exception):  # without the file, kernels are compiled
+            received(Path(SparkFiles.get(self.name)).read_bytes(), self.digest)
+
+
+NOTHING = SentKernels()
+
+
+def send_kernels(session: SparkSession, evaluator: str) -> SentKernels:
+    """Sends the kernels of this machine to the executors, unless they are on it. What the evaluator needs is compiled
+    first, where the driver is part of the cluster."""
+    try:
+        if _runs_here(session):
+            return NOTHING
+        if _is_classic(session):
+            _compile(evaluator)
+        return _sent(session)
+    except (OSError, PySparkException, AttributeError, TypeError):
+        return NOTHING
+
+
+def _runs_here(session: SparkSession) -> bool:
+    master = str(session.conf.get("spark.master") or "")
+    return master.startswith("local") and not master.startswith("local-cluster")
+
+
+def _is_classic(session: SparkSession) -> bool:
+    """Whether this process is the driver, and not a client of one, which may be any kind of machine."""
+    return not type(session).__module__.startswith("pyspark.sql.connect")
+
+
+def _compile(evaluator: str) -> None:
+    if not store().is_shipped:
+        for one in OF_EVALUATOR.get(evaluator, ()):
+            exercise(one)
+
+
+def _sent(session: SparkSession) -> SentKernels:
+    names = frozenset(store().folder.names())
+    if not names:
+        return NOTHING
+    known, sent = _SENT.get(session, (frozenset(), NOTHING))
+    if names <= known:
+        return sent
+    content, digest = store().pack_called()
+    sent = SentKernels(f"cepheid-{digest}.pack", digest)
+    path = private_folder() / sent.name  # the driver serves the file from there as long as it runs
+    path.write_bytes(content)
+    session.addArtifacts(str(path), file=True)
+    _SENT[session] = names, sent
+    return sent
