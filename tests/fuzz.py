@@ -4,6 +4,7 @@ A seed decides which kind of case is drawn, among all or those named:
 
 - `unary`, `compared`, `mixed`, `gathered`, `sremo`, `unary-configurations`: random queries against the oracle;
 - `typed`: columns of every Arrow type with values at their limits; every evaluator, frame, layout, cut and saved state;
+- `text`: query texts that are meant to hurt; planned or refused within seconds of CPU time;
 - `times`: times of all units at the limits of 64 bits, against arithmetic on Python's integers;
 - `state`: saved states that somebody made who means harm; refused or harmless.
 
@@ -32,6 +33,7 @@ from agreement import differences, is_declined
 from comparing import seeded_compared, seeded_mixed
 from gathering import seeded_gathered
 from generators import UNARY, Case, seeded, seeded_sremo
+from hostile_texts import findings
 from times_at_limits import difference_in_times
 from typed_streams import described, seeded_typed, typed_differences
 
@@ -66,6 +68,10 @@ def of_types(seed: int) -> str | None:
     return None if difference is None else f"{difference}\n{described(case)}"
 
 
+def of_texts(seed: int) -> str | None:
+    return next(findings(range(seed, seed + 1)), None)
+
+
 def of_states(seed: int) -> str | None:
     crafted_states.outcome(*crafted_states.crafted(seed))
     return None
@@ -79,6 +85,7 @@ KINDS: dict[str, Kind] = {
     "sremo": of_queries(seeded_sremo, "configurations"),
     "unary-configurations": of_queries(unary, "configurations"),
     "typed": of_types,
+    "text": of_texts,
     "times": difference_in_times,
     "state": of_states,
 }

@@ -83,7 +83,7 @@ def test_more_events_than_memory_can_hold_are_an_error(guard: int, monkeypatch: 
 
 
 def test_matches_that_would_fill_the_memory_are_an_error(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("cepheid.engine.MOST_BYTES", 100)
+    monkeypatch.setenv("CEPHEID_MAX_MEMORY", "200")
     with pytest.raises(cepheid.CepheidError, match=r"(?s)too-many-matches.*LIMIT"):
         engine_for(PAIRS).push(SOME)
     assert sum(len(piece) for piece in engine_for(PAIRS).pieces(SOME)) == 4

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -32,7 +31,6 @@ from cepheid.streams.plain import plain_schema
 from cepheid.streams.zones import zoned_schema, zoned_table
 
 if TYPE_CHECKING:
-    from cepheid.engine import Engine
     from cepheid.piecewise import Piecewise
 
 # What imports the kernels (the engine, the order of a stream) is imported where it is used: reading, checking and
@@ -85,7 +83,8 @@ def match(
     >>> found["positions"].to_pylist()
     [[0, 1], [0, 2]]
     """
-    from cepheid.engine import Engine, checked_limit
+    from cepheid.engine import checked_limit
+    from cepheid.whole import match_table
 
     parsed = _parsed(query, language)
     limit = checked_limit(limit)
@@ -122,8 +121,7 @@ def match(
     table, schema = _stream(data, parsed, time, type, order, zone)
     plan = plan_for(parsed, schema, evaluator)
     _look_for_types(table, plan)
-    engine = Engine(plan, positions=positions, limit=limit, columns=columns)
-    return from_arrow(_run(engine, table), kind)
+    return from_arrow(match_table(plan, table, positions, limit, columns), kind)
 
 
 def count(
@@ -144,8 +142,7 @@ def count(
     >>> cepheid.count(events, "SELECT * FROM s WHERE (A AS x)+ ; B AS y") == 2**100 - 1
     True
     """
-    from cepheid.engine import Engine
-    from cepheid.piecewise import projected
+    from cepheid.whole import count_table
 
     parsed = _parsed(query, language)
     data = _opened(data)
@@ -172,10 +169,7 @@ def count(
     table, schema = _stream(data, parsed, time, type, order, zone)
     plan = plan_for(parsed, schema, evaluator)
     _look_for_types(table, plan)
-    engine = Engine(replace(plan, schema=projected(schema, plan.reads)), counting=True)
-    engine.push(table.select(list(plan.reads)))
-    engine.finish()
-    return engine.counted
+    return count_table(plan, table)
 
 
 def finish(session: Any, checkpoint: str | Path) -> Any:
@@ -370,7 +364,3 @@ def _piecewise(
     columns = zoned_schema(arrow_schema_of(feeds, type), checked_zone(zone))
     schema = schema_of(columns, time=time, type=type, order=order, stream=parsed.stream)
     return Piecewise(feeds, parsed, schema, evaluator)
-
-
-def _run(engine: Engine, table: pa.Table) -> pa.Table:
-    return pa.concat_tables([engine.push(table), engine.finish()])

@@ -7,7 +7,6 @@ however often the state is saved and loaded between them, the union of the table
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from functools import partial
@@ -34,6 +33,7 @@ from cepheid.evaluators.semantics import SemanticsEvaluator
 from cepheid.matches.found import Found, Ints
 from cepheid.matches.history import HIDDEN, POSITION, ROW, History
 from cepheid.matches.table import Layout, tabulate
+from cepheid.memory import VARIABLE, memory_limit
 from cepheid.plan.plan import Plan
 from cepheid.plan.transducer import automaton_of_transducer
 from cepheid.saved import Arrays, pack
@@ -50,9 +50,6 @@ MOST_ROWS_COUNTED = 1 << 18  # … when counting
 MOST_ROWS_KEYED = 1 << 20  # … when counting in partitions
 FEWEST_ROWS = 1 << 6
 MANY_MATCHES = 1 << 18  # what a piece of output should not hold much more of
-MOST_BYTES = (
-    os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") // 2 if hasattr(os, "sysconf") else 8 << 30
-)  # of matches held at once
 _SPARE_LANES = 1 << 14  # lanes kept beyond twice those that were active
 _SPARE = MOST_ROWS  # rows kept beyond twice what is needed before they are looked through
 
@@ -114,15 +111,16 @@ class Engine:
         With `report` false they are only taken in: matches that end in them are not reported.
         """
         found = [self._nothing]
-        held = 0
+        held, allowed = 0, most_bytes()
         for piece in self.pieces(batch, report):
             found.append(piece)
             held += piece.nbytes
-            if held > MOST_BYTES:
+            if held > allowed:
                 raise CepheidError(
                     "too-many-matches",
-                    f"the matches of one push fill more than {MOST_BYTES >> 20:,} MiB, half of this machine's memory",
-                    hint="add LIMIT, a shorter WITHIN or a strategy such as MAX, push smaller batches, or use count",
+                    f"the matches of one push fill more than {allowed:,} bytes, half of the memory there is",
+                    hint="add LIMIT, a shorter WITHIN or a strategy such as MAX, push smaller batches, use count, "
+                    f"or set {VARIABLE}",
                 )
         return pa.concat_tables(found)
 
@@ -400,6 +398,15 @@ class Engine:
         if len(order):
             self._last = order.slice(len(order) - 1)
         return times
+
+
+def most_bytes() -> int:
+    """What matches that are held at once may fill: half of the memory that this process may use.
+
+    >>> most_bytes() > 0
+    True
+    """
+    return memory_limit() // 2
 
 
 def _lanes_of(columns: tuple[str, ...], schema: Schema, hashed: bool) -> Lanes:

@@ -10,7 +10,18 @@ import cepheid
 SOURCE = Path(cepheid.__file__).parent
 LAYERS = [
     *("errors", "state_checks", "extras", "memory", "schema", "algebra", "languages", "semantics", "rewrite"),
-    *("automata", "plan", "kernels", "streams", "matches", "evaluators", "saved", "engine", "pipeline"),
+    *(
+        "automata",
+        "plan",
+        "kernels",
+        "streams",
+        "matches",
+        "evaluators",
+        "saved",
+        "engine",
+        "whole",
+        "pipeline",
+    ),
     *("precompile", "files", "frames", "spark", "feeds", "piecewise", "api", "__init__", "demo", "cli"),
     "__main__",
 ]

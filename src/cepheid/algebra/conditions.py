@@ -253,8 +253,9 @@ def attributes(expression: Expression) -> Iterator[Attribute]:
     """Every attribute that is read, in text order, with repetitions."""
     if isinstance(expression, Attribute):
         yield expression
-    for child in children(expression):
-        yield from attributes(child)
+    elif not isinstance(expression, Literal):  # lists have many
+        for child in children(expression):
+            yield from attributes(child)
 
 
 def sets_read(expression: Expression) -> frozenset[str]:

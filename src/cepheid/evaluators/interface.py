@@ -6,7 +6,9 @@ can be saved as named arrays and restored, and it says which rows later matches 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from contextvars import ContextVar
 from dataclasses import dataclass
 from typing import Protocol
 
@@ -16,6 +18,7 @@ import pyarrow as pa
 
 from cepheid.errors import CepheidError
 from cepheid.matches.found import Found, Ints
+from cepheid.memory import memory_limit
 
 State = Mapping[str, npt.NDArray[np.generic]]
 
@@ -25,7 +28,40 @@ def part_of(state: State, prefix: str) -> dict[str, npt.NDArray[np.generic]]:
     return {name.removeprefix(prefix): array for name, array in state.items() if name.startswith(prefix)}
 
 
-GUARD = 1 << 27  # events in the matches of one batch
+BYTES_PER_EVENT = 40  # of a match, as the kernels hold it and while its rows are taken
+GUARD = max(
+    1 << 10, min(1 << 27, memory_limit() // 2 // BYTES_PER_EVENT)
+)  # events in the matches of one batch
+
+
+_FEWER_UNSET = 1 << 62
+_FEWER: ContextVar[int] = ContextVar("events in the matches of one batch", default=_FEWER_UNSET)
+
+
+@contextmanager
+def at_most(events: int) -> Iterator[None]:
+    """Inside, matches of one batch hold at most so many events, if the guard is not lower."""
+    token = _FEWER.set(events)
+    try:
+        yield
+    finally:
+        _FEWER.reset(token)
+
+
+def guard_of(most: int) -> int:
+    """The guard where the evaluator itself has this one.
+
+    >>> with at_most(1_000):
+    ...     guard_of(GUARD)
+    1000
+    """
+    return min(most, _FEWER.get())
+
+
+def first_matches() -> int | None:
+    """How many matches of a batch to look at first where a few of them may do; None: at all of them."""
+    events = _FEWER.get()
+    return None if events == _FEWER_UNSET else max(1, events // 64)
 
 
 def too_many_matches(guard: int, row: int) -> CepheidError:

@@ -175,4 +175,8 @@ def _too_large(source: Source, number: Token) -> CepheidError:
 
 
 def _plain(amount: Decimal) -> int | float:
-    return int(amount) if amount == amount.to_integral_value() else float(amount)
+    """The number as it is kept; one that is not whole stays so, however near a whole one it is."""
+    if amount == amount.to_integral_value():
+        return int(amount)
+    nearest = float(amount)
+    return nearest if not nearest.is_integer() or abs(nearest) >= 2**53 else math.nextafter(nearest, math.inf)

@@ -275,7 +275,9 @@ def _iterate(results: Results, scope: frozenset[str], lo: int, hi: int | None) -
     once = frozenset(result._replace(valuation=_without(result.valuation, scope)) for result in results)
     total: Results = frozenset([EMPTY])
     for _ in range(lo):
-        total = _join(total, once, _after)
+        before, total = total, _join(total, once, _after)
+        if total == before:
+            break  # and so it stays
     fresh, times = total, lo
     # What was reached with fewer iterations need not be extended again: more are left from there.
     while fresh and (hi is None or times < hi):

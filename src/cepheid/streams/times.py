@@ -107,7 +107,10 @@ def recent(times: Times, last: Time, amount: int | float) -> npt.NDArray[np.bool
     >>> recent(np.array([-(2**63), 0, 7]), 2**63 - 1, 2**63 - 1).tolist()
     [False, True, True]
     """
-    ages = np.asarray(last, times.dtype) - times
+    with np.errstate(
+        over="ignore"
+    ):  # reals that lie further apart than there are numbers are at an infinite distance
+        ages = np.asarray(last, times.dtype) - times
     if times.dtype == np.float64:
         return np.asarray(ages <= amount)
     return np.asarray(ages.view(np.uint64) <= age_limit(amount))

@@ -17,7 +17,7 @@ from cepheid.evaluators.chain.keys import Keys
 from cepheid.evaluators.chain.layout import Layout
 from cepheid.evaluators.chain.sums import Sums
 from cepheid.evaluators.compact.classes import Classes
-from cepheid.evaluators.interface import GUARD, Bounds, Events, State, part_of
+from cepheid.evaluators.interface import GUARD, Bounds, Events, State, guard_of, part_of
 from cepheid.evaluators.window import SlidingWindow
 from cepheid.kernels.chain_shape import ChainBatch, ChainOptions
 from cepheid.matches.found import Found, Ints, nothing_found
@@ -72,7 +72,7 @@ class ChainEvaluator:
             self._consume,
             events.report,
             self._limit,
-            GUARD,
+            guard_of(GUARD),
         )
         n_lanes = 1 if events.keyed is None else int(lanes.max()) + 1
         if self._sums is not None:

@@ -15,7 +15,7 @@ from cepheid.automata.minimise import Automaton, minimise
 from cepheid.evaluators.compact.classes import Classes
 from cepheid.evaluators.compact.programs import dense_automaton
 from cepheid.evaluators.compact.transitions import Transitions
-from cepheid.evaluators.interface import GUARD, Bounds, Events, State, part_of, too_many_matches
+from cepheid.evaluators.interface import GUARD, Bounds, Events, State, guard_of, part_of, too_many_matches
 from cepheid.evaluators.window import SlidingWindow
 from cepheid.kernels.dense import GIVE_UP, MORE_HEAP, Dense, count_dense
 from cepheid.kernels.heap import META, SMALLEST, with_room
@@ -44,7 +44,7 @@ from cepheid.state_checks import (
 _MOST_STATES = 64  # of a dense automaton: its matrix must stay in the nearest cache
 _MOST_STATES_PER_LANE = 12  # … and be small enough to have one per key
 _MOST_WORDS = 256  # of a number, beyond which `slide` is as fast
-_MOST_KEPT = 1 << 22  # events of matches that room is kept for: new memory is dear
+_MOST_KEPT = 1 << 22  # events of matches that room is kept for: new memory is dear, guard_of
 _UNLIMITED = np.iinfo(np.int64).max // 2
 
 
@@ -135,7 +135,7 @@ class CompactEvaluator:
             self._consume,
             report,
             self._limit,
-            GUARD,
+            guard_of(GUARD),
         )
 
     def _count_dense(self, batch: Batch, report: bool) -> int:
@@ -242,7 +242,7 @@ class CompactEvaluator:
             elif status == WIDEN:
                 self._widen(len(self._lanes))
             elif status == TOO_MANY:
-                raise too_many_matches(GUARD, int(batch.row[at]))
+                raise too_many_matches(guard_of(GUARD), int(batch.row[at]))
         if len(rows) <= _MOST_KEPT:
             self._output = offsets, rows, labels
         return Found(offsets[: made + 1], rows[: offsets[made]], labels[: offsets[made]])

@@ -57,12 +57,13 @@ class Checked(Sifting):
         limit: int | None = None,
     ) -> None:
         super().__init__(inner, counting, limit, SMALL if consume and not windowed else LARGE)
-        self._told = inner
+        self._told = self._limited = inner
         self._checks = [_Prepared(check, inner.labels) for check in checks]
         names = sorted({item.name for check in checks for item in attributes(check.condition)})
         self._attributes = _Attributes(pa.schema([schema.field(name) for name in names]))
         self._projection = Projection(inner.labels, shown)
         self._consumption = Consumption() if consume else None
+        self.decides_alone = not consume
 
     @property
     def labels(self) -> tuple[frozenset[str], ...]:

@@ -20,7 +20,7 @@ from cepheid.evaluators.configurations.counts import Counts
 from cepheid.evaluators.configurations.store import Store
 from cepheid.evaluators.configurations.tables import Columns, Tables
 from cepheid.evaluators.configurations.tests import Tests
-from cepheid.evaluators.interface import GUARD, Bounds, Events, State, part_of
+from cepheid.evaluators.interface import GUARD, Bounds, Events, State, guard_of, part_of
 from cepheid.evaluators.near import Nearness
 from cepheid.evaluators.window import SlidingWindow
 from cepheid.kernels.config_shape import ConfigBatch, ConfigOptions
@@ -83,7 +83,7 @@ class ConfigurationsEvaluator:
         self.positional = self._window.by_position or any(by_position)
         self._consume = query.consume
         self._counting = counting
-        self._limit = _UNLIMITED if limit is None else min(limit, _UNLIMITED)
+        self.limit = _UNLIMITED if limit is None else min(limit, _UNLIMITED)
         self.relevant: Ints = np.zeros(0, np.int64)
 
     def advance(self, events: Events) -> Found:
@@ -113,8 +113,8 @@ class ConfigurationsEvaluator:
             self._counting,
             self._consume,
             events.report,
-            self._limit,
-            GUARD,
+            self.limit,
+            guard_of(GUARD),
             self._tests.record,
             len(self._automaton.tests),
             self._nested_by_position,

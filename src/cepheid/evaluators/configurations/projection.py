@@ -11,8 +11,9 @@ from collections.abc import Collection, Sequence
 import numpy as np
 
 from cepheid.automata.srt_told import UNMARKED
+from cepheid.evaluators.configurations.evaluator import ConfigurationsEvaluator
 from cepheid.evaluators.configurations.sifting import LARGE, Sifting
-from cepheid.evaluators.interface import Evaluator, Events
+from cepheid.evaluators.interface import Events
 from cepheid.kernels.match_hashes import hash_matches
 from cepheid.matches.found import LABEL, Found
 
@@ -50,9 +51,14 @@ class Projected(Sifting):
     hint = "events are compared that a match does not show: use a shorter WITHIN, or narrower conditions"
 
     def __init__(
-        self, inner: Evaluator, shown: Collection[str], counting: bool = False, limit: int | None = None
+        self,
+        inner: ConfigurationsEvaluator,
+        shown: Collection[str],
+        counting: bool = False,
+        limit: int | None = None,
     ) -> None:
         super().__init__(inner, counting, limit, LARGE)
+        self._limited = inner
         self._projection = Projection(inner.labels, shown)
 
     @property

@@ -19,6 +19,7 @@ HOW = {Strategy.NXT: NEXT, Strategy.LAST: LATEST, Strategy.MAX: LARGEST}
 
 class Selection(Sifting):
     hint = "the strategy chooses among all matches that end at an event: use a shorter WITHIN, or narrower conditions"
+    decides_alone = False
 
     def __init__(
         self, inner: Evaluator, strategy: Strategy, counting: bool = False, limit: int | None = None

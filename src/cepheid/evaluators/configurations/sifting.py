@@ -12,7 +12,8 @@ from typing import ClassVar, NamedTuple
 import numpy as np
 
 from cepheid.errors import CepheidError
-from cepheid.evaluators.interface import Bounds, Evaluator, Events, State, part_of
+from cepheid.evaluators.configurations.evaluator import ConfigurationsEvaluator
+from cepheid.evaluators.interface import Bounds, Evaluator, Events, State, first_matches, part_of
 from cepheid.matches.found import Found, Ints, joined, nothing_found
 from cepheid.state_checks import whole_number
 
@@ -36,7 +37,10 @@ class Sifting(ABC):
     """Takes what `inner`, made to list all matches without limit, finds."""
 
     hint: ClassVar[str]
-    """What helps where there is too much to look at: neither LIMIT nor `count` spares that."""
+    """What helps where there is too much to look at: `count` does not spare that."""
+
+    decides_alone: bool = True
+    """Whether a match stays or goes whatever the others are, so that of many the first are right without the rest."""
 
     def __init__(self, inner: Evaluator, counting: bool, limit: int | None, sizes: Sizes) -> None:
         self._inner = inner
@@ -44,6 +48,9 @@ class Sifting(ABC):
         self._counting = counting
         self._limit = None if counting else limit
         self._kept = 0
+        self._has_stopped = False
+        self._limited: ConfigurationsEvaluator | None = None
+        """Where the candidates come from, if of many the first are right without the rest."""
         self._size = sizes.first
         self.positional = inner.positional
         self.relevant: Ints = np.zeros(0, np.int64)
@@ -60,23 +67,37 @@ class Sifting(ABC):
         relevant, found = [], []
         at = 0
         while at < len(events.times):
-            is_wanted = events.report and (self._limit is None or self._kept < self._limit)
-            piece = events.part(at, at + self._size, report=is_wanted)
-            candidates = self._candidates(piece)
+            if self._limit is not None and self._kept >= self._limit:
+                break  # nothing later is looked at
+            piece = events.part(at, at + self._size, report=events.report)
+            candidates = self._candidates_of(piece)
             at += self._size
             self._size = next_size(self._size, len(candidates.rows), self._sizes)
             relevant.append(self._inner.relevant)
             found.append(self._counted(self._sifted(candidates, piece)))
+            if self._has_stopped and (self._limit is None or self._kept < self._limit):
+                few_passed = f"of the first {len(candidates):,} candidates too few pass"
+                raise CepheidError("too-many-matches", few_passed, hint=self.hint)
         self.relevant = np.concatenate([np.zeros(0, np.int64), *relevant])
         return joined(found)
 
-    def _candidates(self, piece: Events) -> Found:
+    def _candidates_of(self, piece: Events) -> Found:
+        """What `inner` finds. Where a limit is given, the first of many may do."""
+        few = first_matches() if self._limit is not None and self.decides_alone else None
+        if few is not None and self._limited is not None:
+            self._limited.limit = few
         try:
-            return self._inner.advance(piece)
+            found = self._candidates(piece)
         except CepheidError as error:
             if error.code != "too-many-matches":
                 raise
-            raise CepheidError(error.code, error.message, span=error.span, hint=self.hint) from error
+            hint = f"{self.hint}, or `limit=` to see some" if self.decides_alone else self.hint
+            raise CepheidError(error.code, error.message, span=error.span, hint=hint) from error
+        self._has_stopped = few is not None and len(found) >= few
+        return found
+
+    def _candidates(self, piece: Events) -> Found:
+        return self._inner.advance(piece)
 
     def _counted(self, found: Found) -> Found:
         self._kept += len(found)
