@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import datetime as dt
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -14,9 +15,11 @@ from cepheid.extras import require
 from cepheid.frames import (
     columns_of,
     from_arrow,
+    from_spark,
     kind_of,
     schema_without_rows,
     to_arrow,
+    to_spark,
     type_column,
     unite,
 )
@@ -56,7 +59,7 @@ def match(
     slices: int | None = None,
     columns: Sequence[str] | None = None,
     language: str | None = None,
-    watermark: str | float | None = None,
+    watermark: str | float | dt.timedelta | None = None,
     late: str | Path = "drop",
 ) -> Any:
     """All matches of a query, one row each, as data of the kind that came in.
@@ -77,13 +80,18 @@ def match(
 
     parsed = _parsed(query, language)
     limit = checked_limit(limit)
+    options: dict[str, Any]
     kind = _kind(data)
+    if kind == "pandas-on-spark":
+        options = {"order": order, "positions": positions, "limit": limit, "evaluator": evaluator}
+        options |= {"slices": slices, "columns": columns, "watermark": watermark, "late": late}
+        return from_spark(match(to_spark(data), parsed, time, type, **options))
     if kind == "spark":
         require("spark", "matching on Spark")
         from cepheid.spark.batch import match_spark
 
         chosen = _chosen(data, parsed, time)
-        options: dict[str, Any] = {
+        options = {
             "time": time,
             "type": _type_column(chosen, type),
             "order": order,
@@ -104,6 +112,11 @@ def match(
     table, schema = _stream(data, parsed, time, type, order)
     plan = plan_for(parsed, schema, evaluator)
     engine = Engine(plan, positions=positions, limit=limit, columns=columns)
+    if not engine.shows_events:
+        # Columns that are neither read nor shown are not carried along, whatever they hold.
+        table = table.select(list(plan.reads))
+        plan = replace(plan, schema=_projected(schema, plan.reads))
+        engine = Engine(plan, positions=positions, limit=limit, columns=columns)
     return from_arrow(_run(engine, table), kind)
 
 
@@ -127,6 +140,7 @@ def count(
     from cepheid.engine import Engine
 
     parsed = _parsed(query, language)
+    data = to_spark(data)
     if _kind(data) == "spark":
         require("spark", "counting on Spark")
         from cepheid.spark.batch import count_spark
@@ -145,6 +159,7 @@ def count(
     _check_slices(slices)
     table, schema = _stream(data, parsed, time, type, order)
     plan = plan_for(parsed, schema, evaluator)
+    schema.require_readable(plan.reads)
     engine = Engine(replace(plan, schema=_projected(schema, plan.reads)), counting=True)
     engine.push(table.select(list(plan.reads)))
     engine.finish()
@@ -176,6 +191,7 @@ def explain(
     parsed = _parsed(query, language)
     if data is None:
         return explain_query(parsed.tree, parsed.query)
+    data = data if isinstance(data, pa.Schema) else to_spark(data)
     chosen = data if isinstance(data, pa.Schema) else _chosen(data, parsed, time)
     type = _type_column(chosen, type)
     schema = schema_of(arrow_schema_of(chosen, type), time=time, type=type, order=order, stream=parsed.stream)
@@ -191,9 +207,9 @@ def arrow_schema_of(data: Any, type: str | None = DEFAULT_TYPE) -> pa.Schema:
         parts = {name: arrow_schema_of(part).empty_table() for name, part in data.items()}
         return unite(parts, type or DEFAULT_TYPE).schema
     if kind_of(data) == "spark":
-        from cepheid.spark.batch import arrow_schema
+        from cepheid.spark.carriers import arrow_schema
 
-        return arrow_schema(data)
+        return arrow_schema(data.schema)
     return schema_without_rows(data)
 
 
@@ -217,7 +233,7 @@ def _is_stream(data: Any) -> bool:
     return any(streaming)
 
 
-def _check_watermark(watermark: str | float | None, late: str | Path) -> None:
+def _check_watermark(watermark: str | float | dt.timedelta | None, late: str | Path) -> None:
     if watermark is not None or late != "drop":
         name = "late" if watermark is None else "watermark"
         raise CepheidError(

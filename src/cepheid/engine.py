@@ -91,6 +91,9 @@ class Engine:
             columns,
         )
         self._layout, self.output_schema = layout, layout.arrow
+        shown = {variable.name for variable in plan.shown}
+        self.shows_events = not counting and not shown.isdisjoint(self.output_schema.names)
+        plan.schema.require_readable(plan.schema.shown if self.shows_events else plan.reads)
         self._nothing = self.output_schema.empty_table()
         self._keeps_rows = layout.reads_events and not counting
         self._lanes = Lanes(plan.query.partition_by, hashed=not counting)
