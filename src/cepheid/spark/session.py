@@ -26,6 +26,7 @@ SETTINGS = {
     "spark.ui.enabled": "false",
     "spark.ui.showConsoleProgress": "false",
     "spark.sql.session.timeZone": "UTC",  # times print alike on every machine
+    "spark.sql.caseSensitive": "true",  # files may have columns `v` and `V`
 }
 
 
