@@ -202,6 +202,7 @@ def put_together(header: dict[str, Any], parts: Parts, rng: random.Random, bent:
     return saved.MARK + saved._digest(behind) + behind
 
 
+@lru_cache(maxsize=1)
 def _zeros(size: int) -> bytes:
     """Zeros as a Zstandard frame of blocks that repeat one byte."""
     blocks, most = [], 1 << 17

@@ -29,6 +29,10 @@ from cepheid.algebra.conditions import (
 )
 from cepheid.algebra.functions import FUNCTIONS
 from cepheid.algebra.kinds import Kind, kind_of
+from cepheid.algebra.moments import Moment, TimeOfDay
+from cepheid.algebra.number_types import with_number_types
+from cepheid.schema import schema_of
+from cepheid.semantics.decimals import EXACT
 from generators import Choices, chance, pick
 
 NAN, INFINITY = float("nan"), float("inf")
@@ -80,7 +84,27 @@ TIMES = (
     dt.datetime(2023, 6, 30, 22, 30),
 )
 PARIS = "Europe/Paris"
+MOMENTS = (Moment(1), Moment(1_700_000_000_123_456_789, PARIS), Moment(0, "UTC"), Moment(999))
 
+DECIMALS: dict[str, tuple[pa.DataType, Sequence[Any]]] = {
+    name: (dtype, tuple(None if text is None else Decimal(text) for text in texts))
+    for name, dtype, texts in (
+        ("m", pa.decimal128(25, 3), ("0", "1", "2.5", "0.1", "-7.125", "9007199254740993.001")),
+        ("m2", pa.decimal128(10, 2), ("0.10", "0.30", "-7.12", "2.50", "99999999.99", "-99999999.99", "1")),
+        ("m4", pa.decimal128(18, 4), ("0.1", "-0.0001", "99999999999999.9999", "2.5", "3", "-7.125")),
+        ("m18", pa.decimal128(18, 18), ("0.1", "-0.999999999999999999", "0.000000000000000001", "0.5", "0")),
+        (
+            "m38",
+            pa.decimal128(38, 10),
+            ("0.1", "1234567890123456789012345678.0000000001", "-2.5", "0.3", "0"),
+        ),
+        ("mi", pa.decimal128(38, 0), ("9" * 38, "-" + "9" * 38, "0", "1", "3", "18446744073709551615")),
+        ("mw", pa.decimal256(76, 20), ("9" * 56 + "." + "9" * 20, "0.1", "-2.5", "0", "1e-20", "0.3")),
+        ("mf", pa.decimal256(76, 0), ("9" * 76, "-" + "9" * 76, "1", "0", "7")),
+        ("ms", pa.decimal128(5, 30), ("99999e-30", "-1e-30", "0", "5e-26")),
+        ("mn", pa.decimal128(9, -2), ("100", "-300", "0", "99999999900")),
+    )
+}
 COLUMNS: dict[str, tuple[pa.DataType, Sequence[Any]]] = {
     "i": (pa.int64(), (*NUMBERS, *LARGE)),
     "k": (pa.int64(), NUMBERS),
@@ -88,10 +112,7 @@ COLUMNS: dict[str, tuple[pa.DataType, Sequence[Any]]] = {
     "u": (pa.uint64(), (0, 1, 5, 2**63, 2**64 - 1)),
     "v": (pa.float64(), REALS),
     "f": (pa.float32(), (0.0, 1.0, 2.5, -1.5, NAN, INFINITY)),
-    "m": (
-        pa.decimal128(25, 3),
-        tuple(Decimal(text) for text in ("0", "1", "2.5", "0.1", "-7.125", "9007199254740993.001")),
-    ),
+    **DECIMALS,
     "b": (pa.bool_(), (True, False)),
     "s": (pa.string(), TEXTS),
     "r": (pa.large_string(), TEXTS),
@@ -102,19 +123,49 @@ COLUMNS: dict[str, tuple[pa.DataType, Sequence[Any]]] = {
     "ts": (pa.timestamp("s"), tuple(time.replace(microsecond=0) for time in TIMES)),
     "tn": (pa.timestamp("ns"), (0, -1, 1_700_000_000_123_456_789, 86_399_999_999_999)),
     "tz": (pa.timestamp("ms", PARIS), (0, -1, 1_700_000_000_123, 1_709_247_599_000)),
+    "te": (pa.timestamp("us"), (*INT64, 0, 999, -1, 2_500_000_000_123_456, 253_402_300_799_999_999)),
+    "tl": (pa.timestamp("ns", PARIS), (*INT64, 0, -1, 2_500_000_000_000_000_001)),
+    "hs": (pa.time32("s"), (0, 1, 86_399)),
+    "hn": (pa.time64("ns"), (0, 1, 10**9, 86_400 * 10**9 - 1)),
+    "ls": (pa.duration("s"), (0, 1, -1, 2**43)),
+    "ln": (pa.duration("ns"), (*INT64, 0, 1, -1, 10**9)),
     "d": (pa.date32(), tuple(time.date() for time in TIMES)),
     "dm": (pa.date64(), tuple(time.date() for time in TIMES)),
     "n": (pa.null(), (None,)),
 }
 BY_KIND = {kind: [name for name, (dtype, _) in COLUMNS.items() if kind_of(dtype) is kind] for kind in Kind}
+MONEY = tuple(
+    Decimal(text)
+    for text in (
+        "2.5",
+        "0.10",
+        "12345678901234567.89",
+        "9007199254740993.5",
+        "18446744073709551615.0",
+        "-7.1",
+    )
+)
 LITERALS: dict[Kind, Sequence[Any]] = {
-    Kind.NUMBER: (1, 0, 2, 2.5, -1, 0.0, *LARGE, *REALS, Decimal("2.5")),
+    Kind.NUMBER: (1, 0, 2, 2.5, -1, 0.0, *LARGE, *REALS, 0.1, 0.3, *MONEY),
     Kind.STRING: TEXTS,
     Kind.BOOLEAN: (True, False),
-    Kind.TIMESTAMP: (*TIMES, dt.datetime(2023, 11, 14, 22, 13, 20, 123456), TIMES[0].replace(tzinfo=dt.UTC)),
+    Kind.TIMESTAMP: (
+        *TIMES,
+        *MOMENTS,
+        dt.datetime(2023, 11, 14, 22, 13, 20, 123456),
+        TIMES[0].replace(tzinfo=dt.UTC),
+    ),
     Kind.DATE: tuple(time.date() for time in TIMES),
+    Kind.TIME: (TimeOfDay(0), TimeOfDay(1), TimeOfDay(10**9)),
+    Kind.DURATION: (None,),
 }
-ORDERED = (Kind.NUMBER, Kind.STRING, Kind.TIMESTAMP, Kind.DATE, Kind.BOOLEAN)
+ORDERED = (Kind.NUMBER, Kind.STRING, Kind.TIMESTAMP, Kind.DATE, Kind.TIME, Kind.DURATION, Kind.BOOLEAN)
+
+
+def typed(condition: Condition, table: pa.Table) -> Condition:
+    """The condition as typing leaves it: with decimals among its literals, and types of their results."""
+    columns = pa.schema([pa.field("__time", pa.int64()), *table.schema])
+    return with_number_types(condition, schema_of(columns, time="__time", type=None))
 
 
 def expression(choices: Choices, kind: Kind, depth: int) -> Expression:
@@ -201,4 +252,12 @@ def table(choices: Choices) -> pa.Table:
 def array(values: list[Any], dtype: pa.DataType) -> pa.Array:
     if pa.types.is_dictionary(dtype):
         return pa.array(values, dtype.value_type).dictionary_encode().cast(dtype)
-    return pa.array(values, dtype)
+    return decimals(values, dtype) if pa.types.is_decimal(dtype) else pa.array(values, dtype)
+
+
+def decimals(values: list[Any], dtype: pa.DataType) -> pa.Array:
+    """Arrow reads no decimals whose digits all stand far behind the point, but has them."""
+    words = [0 if value is None else int(Decimal(value).scaleb(dtype.scale, EXACT)) for value in values]
+    data = b"".join(word.to_bytes(dtype.bit_width // 8, "little", signed=True) for word in words)
+    valid = pa.array([value is not None for value in values], pa.bool_()).buffers()[1]
+    return pa.Array.from_buffers(dtype, len(values), [valid, pa.py_buffer(data)])

@@ -4,6 +4,7 @@ A seed decides which kind of case is drawn, among all or those named:
 
 - `unary`, `compared`, `mixed`, `gathered`, `sremo`, `unary-configurations`: random queries against the oracle;
 - `typed`: columns of every Arrow type with values at their limits; every evaluator, frame, layout, cut and saved state;
+- `times`: times of all units at the limits of 64 bits, against arithmetic on Python's integers;
 - `state`: saved states that somebody made who means harm; refused or harmless.
 
 Cases run in a process of their own. A finding is a difference, any exception but a CepheidError, a crash, or a case
@@ -31,6 +32,7 @@ from agreement import differences, is_declined
 from comparing import seeded_compared, seeded_mixed
 from gathering import seeded_gathered
 from generators import UNARY, Case, seeded, seeded_sremo
+from times_at_limits import difference_in_times
 from typed_streams import described, seeded_typed, typed_differences
 
 LIMIT = 120  # seconds of a case: some compile kernels
@@ -77,6 +79,7 @@ KINDS: dict[str, Kind] = {
     "sremo": of_queries(seeded_sremo, "configurations"),
     "unary-configurations": of_queries(unary, "configurations"),
     "typed": of_types,
+    "times": difference_in_times,
     "state": of_states,
 }
 

@@ -14,6 +14,7 @@ from cepheid.evaluators.configurations.tests import Tests
 from cepheid.kernels import tests as kernel
 from cepheid.schema import Schema, schema_of
 from cepheid.semantics import values as definition
+from cepheid.semantics.rows import rows_of
 from expressions import array
 
 
@@ -49,7 +50,7 @@ def check(
 ) -> None:
     """Compares what holds of combinations of rows with the definition."""
     ours = ours or Tests(conditions, schema_for(table))
-    events = table.to_pylist()
+    events = rows_of(table)
     half = len(events) // 2
     first = ours.of(table, np.arange(half))
     rows = np.concatenate([first, ours.of(table, np.arange(half, len(events)))])

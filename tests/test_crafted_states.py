@@ -19,9 +19,9 @@ from small import error_of
 
 def test_states_with_anything_changed_are_refused_or_harmless() -> None:
     """In a process of their own, so that a crash is a failure. `make fuzz` and `tests/crafted_states.py` make more."""
-    results, found = run_apart(first=20_000, count=150, warm=False)
+    results, found = run_apart(first=20_000, count=100, warm=False)
     assert found == []
-    assert results["refused"] > 50
+    assert results["refused"] > 40
     assert results["taken"] > 10
 
 
@@ -31,7 +31,8 @@ def test_states_that_nobody_changed_are_taken() -> None:
         for evaluator in evaluators.split():
             state, rest = real(rng, text, evaluator, {})
             header, parts = taken_apart(state)
-            assert outcome(put_together(header, parts, rng), rest) == "taken"
+            found = outcome(put_together(header, parts, rng), rest)
+            assert found in ("taken", "taken, then too-many-matches")
 
 
 def state_of(text: str, evaluator: str, **options: Any) -> tuple[dict[str, Any], Parts]:

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
 
+from cepheid.algebra.zones import checked_zone
 from cepheid.errors import CepheidError, did_you_mean
 from cepheid.extras import require
 from cepheid.frames import (
@@ -28,6 +29,7 @@ from cepheid.plan.explain import explain_plan, explain_query
 from cepheid.plan.plan import Plan
 from cepheid.schema import DEFAULT_TYPE, Schema, require_column, schema_of
 from cepheid.streams.plain import plain_schema
+from cepheid.streams.zones import zoned_schema, zoned_table
 
 if TYPE_CHECKING:
     from cepheid.engine import Engine
@@ -61,6 +63,7 @@ def match(
     language: str | None = None,
     watermark: str | float | dt.timedelta | None = None,
     late: str | Path = "drop",
+    zone: str | None = None,
 ) -> Any:
     """All matches of a query, one row each, as data of the kind that came in.
 
@@ -68,7 +71,8 @@ def match(
     DataFrame the result is lazy, and `slices` asks for so many time slices where there is no PARTITION BY. On a
     streaming one it is a stream too: `watermark` says how much later than others a row may come, `late` what becomes
     of rows that come later still: "drop" (they are counted), "error", a folder or the name of a table. `language` is
-    the query's, "cel" or "sremo"; it is detected when left out.
+    the query's, "cel" or "sremo"; it is detected when left out. `zone` is the time zone in which instants are read, by
+    `hour(…)` and by literals without an offset: else a column's own, and on Spark the session's.
 
     >>> import cepheid
     >>> events = pa.table({"ts": [1, 2, 3], "type": ["A", "B", "B"]})
@@ -84,7 +88,7 @@ def match(
     kind = _kind(data)
     if kind == "pandas-on-spark":
         options = {"order": order, "positions": positions, "limit": limit, "evaluator": evaluator}
-        options |= {"slices": slices, "columns": columns, "watermark": watermark, "late": late}
+        options |= {"slices": slices, "columns": columns, "watermark": watermark, "late": late, "zone": zone}
         return from_spark(match(to_spark(data), parsed, time, type, **options))
     if kind == "spark":
         require("spark", "matching on Spark")
@@ -99,6 +103,7 @@ def match(
             "limit": limit,
             "evaluator": evaluator,
             "columns": columns,
+            "zone": zone,
         }
         if _is_stream(chosen):
             from cepheid.spark.live.stream import match_stream
@@ -109,7 +114,7 @@ def match(
         return match_spark(chosen, parsed, **options, slices=slices)
     _check_slices(slices)
     _check_watermark(watermark, late)
-    table, schema = _stream(data, parsed, time, type, order)
+    table, schema = _stream(data, parsed, time, type, order, zone)
     plan = plan_for(parsed, schema, evaluator)
     engine = Engine(plan, positions=positions, limit=limit, columns=columns)
     if not engine.shows_events:
@@ -129,6 +134,7 @@ def count(
     evaluator: str = "auto",
     slices: int | None = None,
     language: str | None = None,
+    zone: str | None = None,
 ) -> int:
     """The exact number of matches, however large; none is made.
 
@@ -154,10 +160,10 @@ def count(
             )
         type = _type_column(chosen, type)
         return count_spark(
-            chosen, parsed, time=time, type=type, order=order, evaluator=evaluator, slices=slices
+            chosen, parsed, time=time, type=type, order=order, evaluator=evaluator, slices=slices, zone=zone
         )
     _check_slices(slices)
-    table, schema = _stream(data, parsed, time, type, order)
+    table, schema = _stream(data, parsed, time, type, order, zone)
     plan = plan_for(parsed, schema, evaluator)
     schema.require_readable(plan.reads)
     engine = Engine(replace(plan, schema=_projected(schema, plan.reads)), counting=True)
@@ -186,6 +192,7 @@ def explain(
     order: str | None = None,
     evaluator: str = "auto",
     language: str | None = None,
+    zone: str | None = None,
 ) -> str:
     """Every stage on the way from the text to the plan, printed. Without data nothing is typed or planned."""
     parsed = _parsed(query, language)
@@ -194,22 +201,24 @@ def explain(
     data = data if isinstance(data, pa.Schema) else to_spark(data)
     chosen = data if isinstance(data, pa.Schema) else _chosen(data, parsed, time)
     type = _type_column(chosen, type)
-    schema = schema_of(arrow_schema_of(chosen, type), time=time, type=type, order=order, stream=parsed.stream)
+    columns = zoned_schema(arrow_schema_of(chosen, type, zone), checked_zone(zone))
+    schema = schema_of(columns, time=time, type=type, order=order, stream=parsed.stream)
     plan = plan_for(parsed, schema, evaluator)
     return explain_plan(parsed.tree, plan, _explain_spark(plan) if _is_spark(data) else None)
 
 
-def arrow_schema_of(data: Any, type: str | None = DEFAULT_TYPE) -> pa.Schema:
-    """The Arrow schema of data of any kind; no rows of a Spark DataFrame, a reader or a lazy frame are read."""
+def arrow_schema_of(data: Any, type: str | None = DEFAULT_TYPE, zone: str | None = None) -> pa.Schema:
+    """The Arrow schema of data of any kind; no rows of a Spark DataFrame, a reader or a lazy frame are read. Spark's
+    timestamps are in `zone`, else in the session's."""
     if isinstance(data, pa.Schema):
         return plain_schema(data)
     if isinstance(data, Mapping):
-        parts = {name: arrow_schema_of(part).empty_table() for name, part in data.items()}
+        parts = {name: arrow_schema_of(part, zone=zone).empty_table() for name, part in data.items()}
         return unite(parts, type or DEFAULT_TYPE).schema
     if kind_of(data) == "spark":
-        from cepheid.spark.carriers import arrow_schema
+        from cepheid.spark.streams import engine_schema
 
-        return arrow_schema(data.schema)
+        return engine_schema(data, zone)
     return schema_without_rows(data)
 
 
@@ -298,17 +307,19 @@ def _type_column(chosen: Any, type: str | None) -> str | None:
 
 
 def _stream(
-    data: Any, parsed: ParsedQuery, time: str, type: str | None, order: str | None
+    data: Any, parsed: ParsedQuery, time: str, type: str | None, order: str | None, zone: str | None
 ) -> tuple[pa.Table, Schema]:
     """In-process data as a table in stream order, and its schema."""
     from cepheid.streams.order import sort_stream
 
+    zone = checked_zone(zone)
     chosen = _chosen(data, parsed, time)
     type = _type_column(chosen, type)
     if isinstance(chosen, Mapping):
         table = unite({name: to_arrow(part) for name, part in chosen.items()}, type or DEFAULT_TYPE)
     else:
         table = to_arrow(chosen)
+    table = zoned_table(table, zone)
     schema = schema_of(table.schema, time=time, type=type, order=order, stream=parsed.stream)
     return sort_stream(table, schema), schema
 

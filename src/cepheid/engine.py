@@ -37,11 +37,13 @@ from cepheid.matches.table import Layout, tabulate
 from cepheid.plan.plan import Plan
 from cepheid.plan.transducer import automaton_of_transducer
 from cepheid.saved import Arrays, pack
+from cepheid.schema import Schema, counts_nanoseconds
+from cepheid.semantics.rows import values_of
 from cepheid.state_checks import is_count, reading_a_state, require, require_columns
 from cepheid.streams.lanes import Lanes
 from cepheid.streams.order import first_unordered
 from cepheid.streams.plain import plain_table
-from cepheid.streams.times import Times, recent, times_of
+from cepheid.streams.times import Times, recent, same_in_all_units, times_of
 
 MOST_ROWS = 1 << 16  # handed to the evaluator at once
 MOST_ROWS_COUNTED = 1 << 18  # … when counting
@@ -96,7 +98,7 @@ class Engine:
         plan.schema.require_readable(plan.schema.shown if self.shows_events else plan.reads)
         self._nothing = self.output_schema.empty_table()
         self._keeps_rows = layout.reads_events and not counting
-        self._lanes = Lanes(plan.query.partition_by, hashed=not counting)
+        self._lanes = _lanes_of(plan.query.partition_by, plan.schema, hashed=not counting)
         # What the evaluator runs by: finer where the rewriting made a partition of a PART-BY. Output and ids are not.
         split = plan.rewritten.partition_by != plan.query.partition_by
         self._split = Lanes(plan.rewritten.partition_by, hashed=False) if split else self._lanes
@@ -222,6 +224,7 @@ class Engine:
                 "stream": schema.stream,
             },
             "options": self._options,
+            "exact": True,
             "rows": self._rows,
             "reported": self._reported,
             "ended": self._ended,
@@ -238,6 +241,7 @@ class Engine:
     def restore(self, header: dict[str, Any], tables: dict[str, pa.Table], arrays: Arrays) -> None:
         """Takes over a saved state; the plan and the options are those it was saved with. An engine that it was refused
         by is of no use any more."""
+        _check_exact(header, self.plan)
         with reading_a_state():
             rows, reported, ended = header["rows"], header["reported"], header["ended"]
             require(is_count(rows), f"it has taken {rows} rows")
@@ -305,7 +309,8 @@ class Engine:
         """Keeps the rows that a match may contain, and what they are known by."""
         keep = self._evaluator.relevant - events.first
         rows, lanes, positions = events.at(keep)
-        names = self._lanes.identities(lanes, events.times[keep], ranks[keep])
+        known_by = same_in_all_units(events.times[keep], ranks[keep], self.plan.schema.time_type)
+        names = self._lanes.identities(lanes, *known_by)
         table = events.table.take(pa.array(keep))
         columns = [*table.columns, *(pa.array(numbers) for numbers in (rows, positions, *names))]
         self._history.add(pa.table(columns, names=[*table.column_names, *HIDDEN]).combine_chunks())
@@ -389,7 +394,7 @@ class Engine:
         place = first_unordered(order, schema)
         if place >= 0:
             row = self._rows + place - before
-            value = table[schema.time][place - before]
+            (value,) = values_of(table[schema.time].slice(place - before, 1))
             raise CepheidError(
                 "unsorted",
                 f"row {row} (time {value}) comes after row {row - 1} but belongs before it in stream order",
@@ -398,6 +403,23 @@ class Engine:
         if len(order):
             self._last = order.slice(len(order) - 1)
         return times
+
+
+def _lanes_of(columns: tuple[str, ...], schema: Schema, hashed: bool) -> Lanes:
+    return Lanes(
+        columns, hashed, tuple(counts_nanoseconds(schema.arrow.field(name).type) for name in columns)
+    )
+
+
+def _check_exact(header: dict[str, Any], plan: Plan) -> None:
+    """States were once saved with nanoseconds cut to microseconds, and cannot be gone on with."""
+    cut = [name for name in plan.reads if counts_nanoseconds(plan.schema.arrow.field(name).type)]
+    if cut and not header.get("exact"):
+        raise CepheidError(
+            "bad-state",
+            f"the state was saved by a release that cut the nanoseconds of `{cut[0]}` to microseconds",
+            hint="start the query anew",
+        )
 
 
 def _first_size(plan: Plan, counting: bool) -> int:

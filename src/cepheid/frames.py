@@ -14,6 +14,7 @@ import pyarrow as pa
 from cepheid.errors import CepheidError
 from cepheid.schema import DEFAULT_TYPE, require_column, unreadable
 from cepheid.streams.plain import plain_schema, plain_table
+from cepheid.streams.zones import common_zones, in_zones
 
 
 def kind_of(data: Any) -> str:
@@ -203,7 +204,8 @@ def type_column(streams: Mapping[str, list[str]], type: str | None) -> str:
 def unite(streams: Mapping[str, pa.Table], type: str) -> pa.Table:
     """Several streams as one: attributes by name, NULL where a stream lacks them.
 
-    Where a stream has no type column, an event's type is its stream's name.
+    Where a stream has no type column, an event's type is its stream's name. Instants that the streams show in
+    different zones are shown in UTC; times of different units are in the finest.
 
     >>> unite({"a": pa.table({"ts": [1]}), "b": pa.table({"ts": [2], "v": [7]})}, "type").to_pylist()
     [{'ts': 1, 'type': 'a', 'v': None}, {'ts': 2, 'type': 'b', 'v': 7}]
@@ -213,6 +215,9 @@ def unite(streams: Mapping[str, pa.Table], type: str) -> pa.Table:
         if type not in table.column_names:
             table = table.append_column(type, pa.array([name] * len(table), pa.string()))
         parts.append(table if len(streams) == 1 else _decoded(table))
+    if len(parts) > 1:
+        zones = common_zones({name: part.schema for name, part in zip(streams, parts, strict=True)})
+        parts = [in_zones(part, zones) for part in parts]
     try:
         return pa.concat_tables(parts, promote_options="permissive").combine_chunks()
     except pa.ArrowException as error:

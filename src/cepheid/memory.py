@@ -17,7 +17,10 @@ from cepheid.errors import CepheidError
 VARIABLE = "CEPHEID_MAX_MEMORY"
 UNKNOWN = 16 << 30  # where nothing is known
 _SIZE = re.compile(r"(\d{1,15}(?:\.\d{1,6})?)\s*([kmgt]?)(i?)b?", re.IGNORECASE)
-_FILES = {"": "memory.max", "memory": "memory.limit_in_bytes"}  # by the controllers of a line of /proc/self/cgroup
+_FILES = {
+    "": "memory.max",
+    "memory": "memory.limit_in_bytes",
+}  # by the controllers of a line of /proc/self/cgroup
 
 
 def memory_limit() -> int:

@@ -12,6 +12,7 @@ from cepheid.algebra.nodes import Query
 from cepheid.algebra.printing import print_query
 from cepheid.algebra.scope import check_scope
 from cepheid.algebra.types import check_types
+from cepheid.algebra.zones import checked_zone
 from cepheid.errors import CepheidError
 from cepheid.languages import ParsedTree, lower, parse
 from cepheid.plan.choose import choose
@@ -22,6 +23,7 @@ from cepheid.saved import unpack
 from cepheid.schema import DEFAULT_TYPE, Schema, is_comparable, is_time, is_type, schema_of
 from cepheid.state_checks import reading_a_state, require
 from cepheid.streams.plain import plain_schema
+from cepheid.streams.zones import zoned_schema
 
 if TYPE_CHECKING:
     from cepheid.engine import Engine  # it imports the kernels, which reading and planning do without
@@ -64,6 +66,7 @@ class ParsedQuery:
         limit: int | None = None,
         evaluator: str = "auto",
         columns: Sequence[str] | None = None,
+        zone: str | None = None,
     ) -> Engine:
         """An engine in this process that takes batches of this schema, in stream order."""
         from cepheid.engine import Engine
@@ -71,7 +74,8 @@ class ParsedQuery:
         if not isinstance(arrow_schema, pa.Schema):
             message = f"`engine` requires a pyarrow Schema; got `{arrow_schema!r}` instead"
             raise CepheidError("bad-argument", message, hint="give the schema of the batches to push")
-        schema = schema_of(plain_schema(arrow_schema), time=time, type=type, order=order, stream=self.stream)
+        plain = zoned_schema(plain_schema(arrow_schema), checked_zone(zone))
+        schema = schema_of(plain, time=time, type=type, order=order, stream=self.stream)
         return Engine(plan_for(self, schema, evaluator), positions=positions, limit=limit, columns=columns)
 
 

@@ -87,7 +87,7 @@ def schema_of(
         raise CepheidError(
             "bad-time",
             f"time column `{time}` has type {arrow.field(time).type}",
-            hint="events are ordered by a timestamp, a date, an integer or a float; cast it to one of these",
+            hint=_time_hint(arrow.field(time).type),
         )
     if type == DEFAULT_TYPE and DEFAULT_TYPE not in arrow.names:
         type = None
@@ -138,6 +138,24 @@ def is_time(dtype: pa.DataType) -> bool:
         or pa.types.is_integer(dtype)
         or pa.types.is_floating(dtype)
     )
+
+
+def counts_nanoseconds(dtype: pa.DataType) -> bool:
+    """Whether a time column of this type is counted in nanoseconds: all others of timestamps and dates are in
+    microseconds.
+
+    >>> counts_nanoseconds(pa.timestamp("ns", "UTC")), counts_nanoseconds(pa.timestamp("s"))
+    (True, False)
+    """
+    return bool(pa.types.is_timestamp(dtype) and dtype.unit == "ns")
+
+
+def _time_hint(dtype: pa.DataType) -> str:
+    if pa.types.is_time(dtype):
+        return "a time of day begins anew every day: add its date, to make a timestamp"
+    if pa.types.is_duration(dtype):
+        return "add it to the moment it counts from, to make a timestamp, or cast it to an integer"
+    return "events are ordered by a timestamp, a date, an integer or a float; cast it to one of these"
 
 
 def is_type(dtype: pa.DataType) -> bool:

@@ -25,6 +25,7 @@ from cepheid.algebra.conditions import (
     Negation,
     RLike,
 )
+from cepheid.algebra.moments import Moment, TimeOfDay, moment_of
 from cepheid.algebra.nodes import (
     All,
     Atom,
@@ -55,6 +56,10 @@ NAMES = st.one_of(
     st.sampled_from(sorted(KEYWORDS)).map(str.lower),
     st.text(min_size=1, max_size=5).filter(lambda text: "\x00" not in text),
 )
+# Two days inside of the years 1 and 9999, so that no zone leads out of them.
+MOMENTS_NS = st.integers(
+    moment_of(dt.date.min).ns + 2 * 86_400 * 10**9, moment_of(dt.date.max).ns - 2 * 86_400 * 10**9
+)
 VALUES = st.one_of(
     st.none(),
     st.booleans(),
@@ -62,8 +67,8 @@ VALUES = st.one_of(
     st.floats(allow_nan=False, allow_infinity=False),
     st.text(max_size=6),
     st.dates(),
-    st.datetimes().map(lambda time: time.replace(fold=0)),
-    st.datetimes(timezones=st.just(dt.UTC)).map(lambda time: time.replace(fold=0)),
+    st.builds(Moment, MOMENTS_NS, st.sampled_from([None, "UTC", "+02:00", "-09:30", "+00:09:21"])),
+    st.builds(TimeOfDay, st.integers(0, 86_400 * 10**9 - 1)),
 )
 ATTRIBUTES = st.builds(Attribute, NAMES, NAMES)
 

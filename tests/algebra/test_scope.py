@@ -126,7 +126,7 @@ def test_repetition_bounds_must_allow_something(formula: str, message: str) -> N
         ("WITHIN -5 seconds", "`WITHIN` requires a duration that is not negative; got `-5 seconds` instead"),
         ("WITHIN -1", "`WITHIN` requires a duration that is not negative; got `-1` instead"),
         ("WITHIN 2.5 EVENTS", "`WITHIN` requires a whole number of events; got `2.5` instead"),
-        ("WITHIN 0.5 us", "`WITHIN` requires a whole number of microseconds; got `0.5` instead"),
+        ("WITHIN 0.5 ns", "`WITHIN` requires a whole number of nanoseconds; got `0.5` instead"),
         ("LIMIT 0", "`LIMIT` requires a positive number of matches; got `0` instead"),
         ("LIMIT -3", "`LIMIT` requires a positive number of matches; got `-3` instead"),
     ],

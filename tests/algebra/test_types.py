@@ -8,6 +8,7 @@ import pytest
 from cepheid.algebra.conditions import Comparison, Condition, In, Literal, attributes, children
 from cepheid.algebra.functions import ALIASES, FUNCTIONS
 from cepheid.algebra.kinds import Kind, kind_of
+from cepheid.algebra.moments import Moment, TimeOfDay, moment_of
 from cepheid.algebra.nodes import Atom, Filter, Query
 from cepheid.algebra.types import check_types
 from cepheid.errors import CepheidError
@@ -28,11 +29,17 @@ COLUMNS = pa.schema(
         ("volume", pa.int32()),
         ("cost", pa.decimal128(10, 2)),
         ("open", pa.bool_()),
+        ("clock", pa.time64("ns")),
+        ("lasted", pa.duration("s")),
         ("tags", pa.list_(pa.string())),
         ("unit price", pa.float32()),
     ]
 )
 SCHEMA = schema_of(COLUMNS, time="ts")
+
+
+def in_zone(utc: dt.datetime, zone: str) -> Moment:
+    return Moment(moment_of(utc).ns, zone)
 
 
 def typed(condition: str, schema: Schema = SCHEMA) -> Condition:
@@ -79,15 +86,19 @@ def test_conditions_that_fit_the_columns_are_kept(condition: str) -> None:
 @pytest.mark.parametrize(
     ("condition", "value"),
     [
-        ("x.ts > '2024-01-31'", dt.datetime(2024, 1, 31)),
-        ("x.ts > '2024-01-31 12:30:00'", dt.datetime(2024, 1, 31, 12, 30)),
-        ("x.ts > DATE '2024-01-31'", dt.datetime(2024, 1, 31)),
-        ("x.ts > TIMESTAMP '2024-01-31 12:30:00'", dt.datetime(2024, 1, 31, 12, 30)),
+        ("x.ts > '2024-01-31'", moment_of(dt.datetime(2024, 1, 31))),
+        ("x.ts > '2024-01-31 12:30:00'", moment_of(dt.datetime(2024, 1, 31, 12, 30))),
+        ("x.ts > DATE '2024-01-31'", moment_of(dt.datetime(2024, 1, 31))),
+        ("x.ts > TIMESTAMP '2024-01-31 12:30:00'", moment_of(dt.datetime(2024, 1, 31, 12, 30))),
         ("x.day > '2024-01-31'", dt.date(2024, 1, 31)),
-        ("x.utc > '2024-01-31 12:30'", dt.datetime(2024, 1, 31, 12, 30, tzinfo=dt.UTC)),
-        ("x.utc > '2024-01-31 12:30+01:00'", dt.datetime(2024, 1, 31, 11, 30, tzinfo=dt.UTC)),
-        ("x.paris > '2024-07-31 12:30'", dt.datetime(2024, 7, 31, 10, 30, tzinfo=dt.UTC)),
-        ("x.east > TIMESTAMP '2024-01-31 12:30'", dt.datetime(2024, 1, 31, 10, 30, tzinfo=dt.UTC)),
+        ("x.utc > '2024-01-31 12:30'", in_zone(dt.datetime(2024, 1, 31, 12, 30), "UTC")),
+        ("x.utc > '2024-01-31 12:30+01:00'", in_zone(dt.datetime(2024, 1, 31, 11, 30), "UTC")),
+        ("x.paris > '2024-07-31 12:30'", in_zone(dt.datetime(2024, 7, 31, 10, 30), "Europe/Paris")),
+        ("x.paris > '2024-07-31 12:30Z'", in_zone(dt.datetime(2024, 7, 31, 12, 30), "Europe/Paris")),
+        ("x.paris > '0001-01-01'", Moment(moment_of(dt.datetime.min).ns - 561 * 10**9, "Europe/Paris")),
+        ("x.east > TIMESTAMP '2024-01-31 12:30'", in_zone(dt.datetime(2024, 1, 31, 10, 30), "+02:00")),
+        ("x.clock > '12:30'", TimeOfDay(45_000 * 10**9)),
+        ("x.clock > TIME '00:00:00.000000001'", TimeOfDay(1)),
     ],
 )
 def test_literals_take_the_type_of_the_time_they_are_compared_with(condition: str, value: object) -> None:
@@ -113,7 +124,7 @@ def test_every_bound_and_item_is_read_the_same_way() -> None:
 
 def test_literals_beside_a_column_in_a_call_take_its_type() -> None:
     found = typed("coalesce(x.utc, '2024-01-31') > '2024-01-31'")
-    midnight = Literal(dt.datetime(2024, 1, 31, tzinfo=dt.UTC))
+    midnight = Literal(in_zone(dt.datetime(2024, 1, 31), "UTC"))
     assert isinstance(found, Comparison)
     assert children(found.left)[1] == found.right == midnight
 
@@ -179,7 +190,17 @@ def test_a_mismatch_names_both_types_and_the_fix() -> None:
         ("round(x.price, 1, 2) > 1", "`round` cannot take 3 arguments", "call it as round(x[, digits])"),
         ("least(1) > 1", "`least` cannot take 1 argument", "call it as least(a, b, …)"),
         ("coalesce(x.name, 1) = 'a'", "`coalesce` takes values of one type", "coalesce(a, b, …)"),
-        ("hour(x.day) = 1", "`hour` takes a timestamp here", "call it as hour(t)"),
+        ("hour(x.day) = 1", "`hour` takes a time of day or a timestamp here", "call it as hour(t)"),
+        ("year(x.clock) = 1", "`year` takes a date or a timestamp here", "call it as year(t)"),
+        ("x.clock > 'noon'", "'noon' is not a time of day", "'12:30:00'"),
+        ("x.clock > 5", "`5` is a number", "write a time of day as TIME"),
+        ("x.ts > x.clock", "`x.clock` is a time of day", ""),
+        ("x.lasted > 5", "`x.lasted` is a duration", "columns of durations"),
+        ("x.lasted > '5 seconds'", "`x.lasted` is a duration", "columns of durations"),
+        ("x.lasted + 1 > 5", "`+` takes numbers; `x.lasted` is a duration", "compare durations"),
+        ("x.ts > x.utc", "`x.utc` has a time zone and `x.ts` has none", "give both columns a zone"),
+        ("least(x.utc, x.ts) > '2024-01-31'", "`x.utc` has a time zone and `x.ts` has none", "a zone"),
+        ("x.ts > '2024-01-31 12:30:00.0000000001'", "is not a timestamp", "'2024-01-31 12:30:00'"),
     ],
 )
 def test_mismatches_name_the_likely_fix(condition: str, message: str, hint: str) -> None:
@@ -250,7 +271,10 @@ def test_an_atoms_own_condition_is_typed_too() -> None:
         (pa.null(), Kind.NULL),
         (pa.binary(), Kind.OTHER),
         (pa.struct([("a", pa.int64())]), Kind.OTHER),
-        (pa.duration("s"), Kind.OTHER),
+        (pa.duration("s"), Kind.DURATION),
+        (pa.time32("ms"), Kind.TIME),
+        (pa.time64("ns"), Kind.TIME),
+        (pa.month_day_nano_interval(), Kind.OTHER),
     ],
 )
 def test_columns_have_kinds(dtype: pa.DataType, kind: Kind) -> None:
@@ -267,7 +291,8 @@ def part_by(keys: str) -> None:
 
 
 @pytest.mark.parametrize(
-    "keys", ["name", "x.name, y.type", "x.price, y.volume", "x.cost, y.price", "x.utc, y.ts", "day", "open"]
+    "keys",
+    ["name", "x.name, y.type", "x.price, y.volume", "x.cost, y.price", "x.utc, y.paris", "day", "open"],
 )
 def test_part_by_compares_what_a_condition_could(keys: str) -> None:
     part_by(keys)
@@ -279,6 +304,12 @@ def test_part_by_compares_what_a_condition_could(keys: str) -> None:
         ("x.nme, y.type", "unknown-attribute", "events have no attribute `nme`", "nme"),
         ("x.price, y.name", "type-mismatch", "`x.price` is a number and `y.name` is a string", "y.name"),
         ("x.ts, y.day", "type-mismatch", "`x.ts` is a timestamp and `y.day` is a date", "y.day"),
+        (
+            "x.utc, y.ts",
+            "type-mismatch",
+            "of `x.utc` and `y.ts` one has a time zone and one has none",
+            "y.ts",
+        ),
         ("tags", "type-mismatch", "`tags` has type list<", "tags"),
     ],
 )

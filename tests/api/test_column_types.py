@@ -144,7 +144,7 @@ def test_what_is_no_time_is_refused_with_its_type(column: pa.Array) -> None:
     error = error_of(lambda: cepheid.match(pa.table({"ts": column, "type": ["A", "B"]}), THEN))
     assert error.code == "bad-time"
     assert str(column.type) in error.message
-    assert "cast" in str(error.hint)
+    assert ("add its date" if pa.types.is_time(column.type) else "cast") in str(error.hint)
 
 
 @pytest.mark.parametrize(
@@ -187,11 +187,11 @@ def test_the_widest_window_holds_what_is_that_far_apart() -> None:
 
 
 @pytest.mark.parametrize("evaluator", EVALUATORS)
-def test_times_outside_python_years_can_be_carried_but_not_compared(evaluator: str) -> None:
+def test_times_outside_python_years_can_be_carried_and_compared(evaluator: str) -> None:
     events = stream("AB", far=pa.array([2**60, 1], pa.timestamp("s")))
     assert positions(events, THEN, evaluator=evaluator) == [[0, 1]]
     late = "SELECT * FROM s WHERE A AS x FILTER x.far > TIMESTAMP '2024-01-01'"
-    assert error_of(lambda: cepheid.match(events, late, evaluator=evaluator)).code == "bad-data"
+    assert positions(events, late, evaluator=evaluator) == [[0]]
 
 
 @pytest.mark.parametrize("evaluator", EVALUATORS)

@@ -6,7 +6,6 @@ import itertools
 from collections import Counter
 from dataclasses import replace
 
-import pyarrow as pa
 import pytest
 from hypothesis import HealthCheck, given, note, settings
 from hypothesis import strategies as st
@@ -28,7 +27,6 @@ from cepheid.languages import lower, parse
 from cepheid.plan.chain import chain_of
 from cepheid.rewrite.rules import rewrite
 from cepheid.rewrite.unsatisfiable import UnsatisfiableError
-from cepheid.schema import schema_of
 from cepheid.semantics.oracle import evaluate
 from cepheid.semantics.stream import Event
 from generators import Case, Limits
@@ -327,14 +325,6 @@ def test_strict_is_a_link_on_every_edge() -> None:
     assert set(chain.links) == {ADJACENT, Link("id", "id")}
     same = stream("ABB", id=[1, 1, 1])
     assert {positions for positions, _ in by_chain(chain, same)} == {(0, 1)}
-
-
-def test_decimals_beside_other_attributes_are_left_to_the_definition() -> None:
-    columns = [("ts", pa.int64()), ("type", pa.string()), ("a", pa.decimal128(30, 2)), ("b", pa.float64())]
-    schema = schema_of(pa.schema(columns), time="ts")
-    query = query_of("A AS x : B AS y PART-BY [x.a, y.b]")
-    assert "compares a decimal with another attribute" in str(chain_of(query, schema=schema))
-    assert isinstance(chain_of(query_of("A AS x : B AS y PART-BY [a]"), schema=schema), ChainCEA)
 
 
 VALUES: list[object] = [None, float("nan"), 0, 1, 1.0, 2.5]

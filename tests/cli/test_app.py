@@ -178,3 +178,20 @@ def test_a_file_of_sremo_is_explained_and_drawn_with_its_registers(tmp_path: Pat
     assert drawn.exit_code == 0, drawn.stderr
     assert drawn.stdout.startswith("digraph automaton {")
     assert '"register r" [label="r", shape=box, style=dashed];' in drawn.stdout
+
+
+def test_a_zone_is_that_of_all_instants(tmp_path: Path) -> None:
+    path = tmp_path / "events.parquet"
+    pq.write_table(pa.table({"ts": pa.array([1], pa.timestamp("us", "Asia/Tokyo"))}), path)
+    asked = (
+        "explain",
+        "-e",
+        "SELECT * FROM s WHERE s AS x FILTER hour(x.ts) = 1",
+        "-i",
+        path,
+        "--time",
+        "ts",
+    )
+    assert "zone: UTC for ts" in cepheid(*asked).stdout
+    assert "zone: Europe/Paris for ts" in cepheid(*asked, "--zone", "Europe/Paris").stdout
+    assert "time zone `Mars` is not known here" in cepheid(*asked, "--zone", "Mars").stderr

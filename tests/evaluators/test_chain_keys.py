@@ -31,6 +31,11 @@ COLUMNS: list[tuple[list[Any], pa.DataType]] = [
         [Decimal(1), Decimal(2), None, Decimal(10), Decimal(0), Decimal(-1), None],
         pa.decimal128(20, 0),
     ),
+    (
+        [Decimal(text) if text else None for text in ("1", "2.5", "", "0.1", "9007199254740993", "-1", "0")],
+        pa.decimal256(60, 20),
+    ),
+    ([Decimal(100), None, Decimal(0), Decimal(-300), Decimal(200), None, None], pa.decimal128(9, -2)),
     ([None] * 7, pa.null()),
 ]
 TEXTS: list[tuple[list[Any], pa.DataType]] = [
@@ -98,7 +103,12 @@ def test_the_one_number_that_stands_for_null_is_refused() -> None:
         (pa.array([1.0, None, float("nan")]), pa.array([1.0, None, float("nan")])),
         (pa.array(["a", None, "b"]), pa.array(["a", None, "c"])),
         (pa.array([1, None, 3]), pa.array([1.0, None, float("nan")])),
-        (pa.array([Decimal("0.1"), None, None]), pa.array([0.1, None, float("nan")])),
+        (pa.array([Decimal("0.5"), None, Decimal("0.1")]), pa.array([0.5, None, 0.1])),
+        (pa.array([Decimal("0.5"), None, None]), pa.array([Decimal("0.50"), None, Decimal("0.51")])),
+        (
+            pa.array([Decimal("12345678901234567.89"), None, Decimal("12345678901234567.89")]),
+            pa.array([Decimal("12345678901234567.89"), None, Decimal("12345678901234567.90")]),
+        ),
         (pa.array([True, None, True]), pa.array([True, None, False])),
     ],
 )

@@ -105,7 +105,8 @@ def test_many_conditions_hold_of_words_as_of_events(seed: int) -> None:
 
 def check_some(choices: Choices, count: int = 3) -> int:
     table = plain_table(expressions.table(choices))
-    conditions, ours = compiled([condition(choices) for _ in range(count)], schema_for(table))
+    drawn = [expressions.typed(condition(choices), table) for _ in range(count)]
+    conditions, ours = compiled(drawn, schema_for(table))
     if len(table):
         check(conditions, table, ours)
     return len(conditions)

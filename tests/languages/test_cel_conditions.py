@@ -18,6 +18,7 @@ from cepheid.algebra.conditions import (
     Negation,
     RLike,
 )
+from cepheid.algebra.moments import Moment, TimeOfDay, moment_of
 from cepheid.algebra.nodes import Filter
 from cepheid.languages import lower, parse
 
@@ -49,8 +50,10 @@ def condition(text: str) -> Condition:
         ("TRUE", True),
         ("false", False),
         ("NULL", None),
-        ("TIMESTAMP '2024-01-31 12:30:00.5'", dt.datetime(2024, 1, 31, 12, 30, 0, 500_000)),
-        ("timestamp '2024-01-31T12:30:00+02:00'", dt.datetime.fromisoformat("2024-01-31T12:30:00+02:00")),
+        ("TIMESTAMP '2024-01-31 12:30:00.5'", moment_of(dt.datetime(2024, 1, 31, 12, 30, 0, 500_000))),
+        ("TIMESTAMP '2024-01-31 12:30:00.123456789'", Moment(1_706_704_200_123_456_789)),
+        ("timestamp '2024-01-31T12:30:00+02:00'", Moment(1_706_697_000 * 10**9, "+02:00")),
+        ("TIME '12:30:00.000000001'", TimeOfDay(45_000 * 10**9 + 1)),
         ("DATE '2024-01-31'", dt.date(2024, 1, 31)),
     ],
 )

@@ -149,7 +149,7 @@ def test_arithmetic_keeps_integers_and_divides_reals() -> None:
     assert arithmetic(7, "/", 2) == 3.5
     assert arithmetic(7, "*", 2) == 14
     assert arithmetic(1, "-", 2.5) == -1.5
-    assert arithmetic(Decimal("0.1"), "+", Decimal("0.2")) == 0.1 + 0.2  # decimals are read as doubles
+    assert arithmetic(Decimal("0.1"), "+", Decimal("0.2")) == Decimal("0.3")
     assert arithmetic(Decimal("0.5"), "+", 0.5) == 1.0
     assert arithmetic(1e308, "*", 10) == math.inf
 

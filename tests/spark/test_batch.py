@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from decimal import Decimal
 
 import numpy as np
 import pyarrow as pa
@@ -11,6 +12,7 @@ from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as sql
 
 import cepheid
+from cepheid.algebra.precision import DecimalType, result_type
 from cepheid.errors import CepheidError, CepheidWarning
 from cepheid.spark.batch import count_spark, match_spark
 
@@ -113,6 +115,41 @@ def test_real_keys_that_are_equal_are_one_partition(spark: SparkSession) -> None
         cepheid.match(table, text)["match_id"].to_pylist()
     )
     assert cepheid.count(table, text) == 6
+
+
+def test_decimals_are_exact_and_their_results_have_the_types_of_spark(spark: SparkSession) -> None:
+    """Compared, computed, as literals and as keys: a job for a partition, one for a PART-BY, one for the types."""
+    random = np.random.default_rng(5)
+    cents = [Decimal(int(cent)).scaleb(-2) for cent in 5 * random.integers(-6, 12, 120)]
+    large = [Decimal("12345678901234567.89") + cent for cent in cents]
+    table = pa.table(
+        {
+            "ts": range(120),
+            "type": pa.array(random.choice(["A", "B"], 120)),
+            "m": pa.array(cents, pa.decimal128(10, 2)),
+            "w": pa.array(large, pa.decimal128(38, 18)),
+            "k": pa.array([Decimal(int(cent * 20) % 3).scaleb(-1) for cent in cents], pa.decimal128(4, 3)),
+            "v": [float(cent) for cent in cents],
+        }
+    )
+    filters = "x.m * 3 = y.m OR x.w + 0.01 = y.w OR y.w = 12345678901234567.99 OR x.m / y.m > 2.5"
+    for query in (
+        f"SELECT * FROM s WHERE A AS x ; B AS y FILTER {filters} PARTITION BY k",
+        "SELECT * FROM s WHERE A AS x ; B AS y FILTER x.v < 0.3 PART-BY [x.m, y.v] WITHIN 90",
+    ):
+        expected = cepheid.match(table, query)
+        assert rows_of(cepheid.match(frame(spark, table), query)) == rows_of(expected)
+        assert expected.num_rows == cepheid.count(table, query, evaluator="semantics") > 2
+    sizes = [(10, 2), (38, 10), (38, 38), (20, 18), (5, 4), (18, 0)]
+    cases = [(op, left, right) for op in "+-*/%" for left in sizes for right in sizes]
+    shown = [
+        f"typeof(CAST(NULL AS DECIMAL{left}) {op} CAST(NULL AS DECIMAL{right}))" for op, left, right in cases
+    ]
+    row = spark.sql(f"SELECT {', '.join(shown)}").first()
+    assert row is not None
+    for (op, left, right), found in zip(cases, row, strict=True):
+        ours = result_type(op, DecimalType(*left), DecimalType(*right))
+        assert found == f"decimal({ours.precision},{ours.scale})", (op, left, right)
 
 
 def test_positions_count_inside_the_partition(spark: SparkSession) -> None:

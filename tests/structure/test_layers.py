@@ -11,8 +11,10 @@ SOURCE = Path(cepheid.__file__).parent
 LAYERS = [
     *(
         "errors",
+        "memory",
         "state_checks",
         "extras",
+        "memory",
         "schema",
         "algebra",
         "languages",

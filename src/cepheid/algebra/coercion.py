@@ -1,21 +1,30 @@
 """Literals in the type of what they are compared with.
 
-In: a literal, its kind and the kind (and time zone) across the comparison. Out: a string as the timestamp
-or date it writes, a date as the midnight it begins with; anything else as it was. A timestamp literal has a
-time zone exactly when the column has one; without its own it is in the column's.
+In: a literal, its kind and the kind (and time zone) across the comparison. Out: a string as the timestamp,
+date or time of day it writes, a date as the midnight it begins with; anything else as it was. A timestamp literal
+has a time zone exactly when the column has one; without its own it is in the column's.
 """
 
 from __future__ import annotations
 
 import datetime as dt
-import re
-from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
+from collections.abc import Callable
+from typing import TypeVar
 
 from cepheid.algebra.conditions import Literal
 from cepheid.algebra.kinds import Kind
+from cepheid.algebra.moments import (
+    SECOND,
+    Moment,
+    TimeOfDay,
+    moment_of,
+    read_moment,
+    read_time_of_day,
+)
+from cepheid.algebra.zones import offset_on_clock
 from cepheid.errors import CepheidError
 
-OFFSET = re.compile(r"([+-])(\d\d):?(\d\d)")
+Read = TypeVar("Read", dt.date, Moment, TimeOfDay)
 
 
 def as_literal_of(literal: Literal, kind: Kind, wanted: Kind, zone: str | None) -> Literal:
@@ -25,39 +34,34 @@ def as_literal_of(literal: Literal, kind: Kind, wanted: Kind, zone: str | None) 
     Literal(value=datetime.date(2024, 1, 31))
     """
     value = literal.value
-    if wanted is Kind.DATE and isinstance(value, str):
-        return Literal(_date(literal, value), literal.span)
-    if wanted is Kind.TIMESTAMP and isinstance(value, str):
-        return Literal(_in_zone(literal, _timestamp(literal, value), zone), literal.span)
-    if wanted is Kind.TIMESTAMP and kind is Kind.TIMESTAMP and isinstance(value, dt.datetime):
-        return Literal(_in_zone(literal, value, zone), literal.span)
-    if wanted is Kind.TIMESTAMP and kind is Kind.DATE and isinstance(value, dt.date):
-        midnight = dt.datetime.combine(value, dt.time())
-        return Literal(_in_zone(literal, midnight, zone), literal.span)
-    return literal
+    match wanted, value:
+        case Kind.DATE, str():
+            day = _read(literal, value, dt.date.fromisoformat, "a date", "write a date as '2024-01-31'")
+            return Literal(day, literal.span)
+        case Kind.TIME, str():
+            hint = "write a time of day as '12:30:00'"
+            return Literal(_read(literal, value, read_time_of_day, "a time of day", hint), literal.span)
+        case Kind.TIMESTAMP, str():
+            hint = "write a time as '2024-01-31 12:30:00'"
+            time = _read(literal, value, read_moment, "a timestamp", hint)
+            return Literal(_in_zone(literal, time, zone), literal.span)
+        case Kind.TIMESTAMP, Moment() | dt.date():
+            return Literal(_in_zone(literal, moment_of(value), zone), literal.span)
+        case _:
+            return literal
 
 
-def _date(literal: Literal, text: str) -> dt.date:
+def _read(literal: Literal, text: str, read: Callable[[str], Read], what: str, hint: str) -> Read:
     try:
-        return dt.date.fromisoformat(text.strip())
+        return read(text.strip())
     except ValueError:
-        hint = "write a date as '2024-01-31'"
-        raise CepheidError("type-mismatch", f"'{text}' is not a date", span=literal.span, hint=hint) from None
+        raise CepheidError("type-mismatch", f"'{text}' is not {what}", span=literal.span, hint=hint) from None
 
 
-def _timestamp(literal: Literal, text: str) -> dt.datetime:
-    try:
-        return dt.datetime.fromisoformat(text.strip())
-    except ValueError:
-        hint = "write a time as '2024-01-31 12:30:00'"
-        raise CepheidError(
-            "type-mismatch", f"'{text}' is not a timestamp", span=literal.span, hint=hint
-        ) from None
-
-
-def _in_zone(literal: Literal, time: dt.datetime, zone: str | None) -> dt.datetime:
+def _in_zone(literal: Literal, time: Moment, zone: str | None) -> Moment:
+    """The literal as an instant in the zone of a column that has one; as it is for one without."""
     if zone is None:
-        if time.tzinfo is not None:
+        if time.zone is not None:
             raise CepheidError(
                 "type-mismatch",
                 "this time has a time zone and the column has none",
@@ -65,22 +69,8 @@ def _in_zone(literal: Literal, time: dt.datetime, zone: str | None) -> dt.dateti
                 hint="write it without the zone",
             )
         return time
-    local = time if time.tzinfo is not None else time.replace(tzinfo=_zone(zone))
-    return local.astimezone(dt.UTC)
-
-
-def _zone(name: str) -> dt.tzinfo:
-    """A zone as Arrow names it: `Europe/Paris` or `+02:00`."""
-    offset = OFFSET.fullmatch(name)
-    if offset:
-        sign, hours, minutes = offset.groups()
-        delta = dt.timedelta(hours=int(hours), minutes=int(minutes))
-        return dt.timezone(delta if sign == "+" else -delta)
-    try:
-        return ZoneInfo(name)
-    except ZoneInfoNotFoundError:
-        raise CepheidError(
-            "type-mismatch",
-            f"time zone `{name}` is not known here",
-            hint="write the time with an offset: +02:00",
-        ) from None
+    if time.zone is None:
+        return Moment(time.ns - offset_on_clock(zone, time.ns // SECOND) * SECOND, zone)
+    there = Moment(time.ns, zone)
+    # At the ends of the calendar it may be a year there that no literal can have.
+    return there if 1 <= there.date[0] <= 9999 else time

@@ -14,10 +14,12 @@ from decimal import Decimal
 from enum import Enum
 from typing import assert_never
 
+from cepheid.algebra.moments import Moment, TimeOfDay
 from cepheid.algebra.node import Node, node
+from cepheid.algebra.precision import DecimalType
 from cepheid.errors import Span
 
-type_of_value = None | bool | int | float | str | Decimal | dt.date | dt.datetime
+type_of_value = None | bool | int | float | str | Decimal | dt.date | dt.datetime | Moment | TimeOfDay
 
 
 class Index(Enum):
@@ -45,7 +47,10 @@ class Literal:
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, Literal):
             return NotImplemented
-        return type(self.value) is type(other.value) and self.value == other.value
+        if type(self.value) is not type(other.value) or self.value != other.value:
+            return False
+        # 0.10 has a digit more than 0.1, which counts in the types of results.
+        return not isinstance(self.value, Decimal) or self.value.same_quantum(other.value)  # type: ignore[arg-type]
 
     def __hash__(self) -> int:
         return hash((type(self.value), self.value))
@@ -63,12 +68,16 @@ class Attribute(Node):
 
 @node
 class Arithmetic(Node):
-    """`left op right`, op one of + - * / %. Division is of reals; by zero, and on overflow, the value is NULL."""
+    """`left op right`, op one of + - * / %. Division is of reals; by zero, and on overflow, the value is NULL.
+
+    `result`: the type of the value where decimals are computed with, which typing notes (`number_types`); the value is
+    then rounded to its scale, halves away from zero, and NULL where it has more digits."""
 
     op: str
     left: Expression
     right: Expression
     span: Span | None = field(default=None, compare=False, repr=False)
+    result: DecimalType | None = field(default=None, repr=False)
 
 
 @node
@@ -211,7 +220,7 @@ def rebuild(expression: Expression, change: Callable[[Expression], Expression]) 
         case Literal() | Attribute():
             return expression
         case Arithmetic(op, left, right, span):
-            return Arithmetic(op, change(left), change(right), span)
+            return Arithmetic(op, change(left), change(right), span, expression.result)
         case Comparison(op, left, right, span):
             return Comparison(op, change(left), change(right), span)
         case Conjunction(operands, span):

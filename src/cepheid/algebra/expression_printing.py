@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import datetime as dt
 import re
+from decimal import Decimal
 from typing import assert_never
 
 from cepheid.algebra.conditions import (
@@ -29,6 +30,7 @@ from cepheid.algebra.conditions import (
     RLike,
     type_of_value,
 )
+from cepheid.algebra.moments import Moment, TimeOfDay, moment_of
 from cepheid.algebra.windows import Window, WindowUnit
 
 KEYWORDS = frozenset(
@@ -49,6 +51,7 @@ UNITS = (
     ("milliseconds", 1_000),
     ("microseconds", 1),
 )
+_PER_MICROSECOND = 1000
 
 # How tightly a node binds, loosest first; a place asks for at least one of these.
 ANY_OF, ALL_OF, NOT, PREDICATE, SUM, PRODUCT, SIGNED, VALUE = range(8)
@@ -78,6 +81,10 @@ def print_window(window: Window) -> str:
         case WindowUnit.MICROSECONDS:
             name, size = next(((name, size) for name, size in UNITS if window.amount % size == 0), UNITS[-1])
             return f"{window.amount if size == 1 else int(window.amount // size)} {name}"
+        case WindowUnit.NANOSECONDS:
+            if window.amount % _PER_MICROSECOND:
+                return f"{window.amount} nanoseconds"
+            return print_window(window.counted_in(WindowUnit.MICROSECONDS))
         case _:
             assert_never(window.unit)
 
@@ -179,9 +186,14 @@ def print_value(value: type_of_value) -> str:
             return "TRUE" if value else "FALSE"
         case str():
             return "'" + value.replace("'", "''") + "'"
-        case dt.datetime():
-            return f"TIMESTAMP '{value.isoformat(sep=' ')}'"
+        case Moment() | dt.datetime():
+            return f"TIMESTAMP '{moment_of(value)}'"
+        case TimeOfDay():
+            return f"TIME '{value}'"
         case dt.date():
             return f"DATE '{value.isoformat()}'"
+        case Decimal():
+            text = f"{value:f}"
+            return text if "." in text else f"{text}."  # without a point it would be a whole number
         case _:
             return str(value)

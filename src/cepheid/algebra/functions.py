@@ -7,7 +7,7 @@ Each meaning is a contract for the scalar evaluation (`semantics/`) and the colu
 - "Whole" results are 64-bit integers; what does not fit, and NaN or infinity made whole, is NULL.
 - NaN in gives NaN out where the result is a number that is not whole.
 - Strings are sequences of Unicode characters; case follows Unicode, not a locale.
-- Parts of a timestamp are those of the column's own time zone (on Spark, UTC); without one, those written.
+- Parts of a timestamp are those of the column's own time zone (on Spark, the session's); without one, those written.
 """
 
 from __future__ import annotations
@@ -21,8 +21,8 @@ Kinds = frozenset[Kind]
 NUMBER: Kinds = frozenset([Kind.NUMBER])
 STRING: Kinds = frozenset([Kind.STRING])
 DAY: Kinds = frozenset([Kind.DATE, Kind.TIMESTAMP])
-CLOCK: Kinds = frozenset([Kind.TIMESTAMP])
-ORDERED: Kinds = frozenset([Kind.NUMBER, Kind.STRING, Kind.DATE, Kind.TIMESTAMP])
+CLOCK: Kinds = frozenset([Kind.TIMESTAMP, Kind.TIME])
+ORDERED: Kinds = frozenset([Kind.NUMBER, Kind.STRING, Kind.DATE, Kind.TIMESTAMP, Kind.TIME, Kind.DURATION])
 ANY: Kinds = frozenset([*ORDERED, Kind.BOOLEAN])
 
 
@@ -56,18 +56,18 @@ class Function:
 _N, _S, _B = Kind.NUMBER, Kind.STRING, Kind.BOOLEAN
 
 _ALL = (
-    Function("abs", (NUMBER,), _N, "abs(x)", "x without its sign; whole for whole x"),
+    Function("abs", (NUMBER,), _N, "abs(x)", "x without its sign; of the kind of x"),
     Function(
         "round",
         (NUMBER, NUMBER),
         _N,
         "round(x[, digits])",
         "x to `digits` decimals (0; negative: tens, hundreds, …), halves away from zero, judged on the "
-        "shortest decimal that stands for x; whole for whole x",
+        "shortest decimal that stands for x; of the kind of x",
         optional=1,
     ),
-    Function("floor", (NUMBER,), _N, "floor(x)", "the largest whole number ≤ x"),
-    Function("ceil", (NUMBER,), _N, "ceil(x)", "the smallest whole number ≥ x"),
+    Function("floor", (NUMBER,), _N, "floor(x)", "the largest whole number ≤ x; a decimal for decimal x"),
+    Function("ceil", (NUMBER,), _N, "ceil(x)", "the smallest whole number ≥ x; a decimal for decimal x"),
     Function("sqrt", (NUMBER,), _N, "sqrt(x)", "the square root; NULL for x < 0"),
     Function(
         "power",

@@ -15,6 +15,8 @@ class Kind(Enum):
     BOOLEAN = "a boolean"
     TIMESTAMP = "a timestamp"
     DATE = "a date"
+    TIME = "a time of day"
+    DURATION = "a duration"
     NULL = "NULL"  # the literal; it goes with every kind
     OTHER = "of another type"  # lists, structs, binary, …: only IS NULL takes them
 
@@ -43,5 +45,7 @@ _TESTS = (
     (pa.types.is_boolean, Kind.BOOLEAN),
     (pa.types.is_timestamp, Kind.TIMESTAMP),
     (pa.types.is_date, Kind.DATE),
+    (pa.types.is_time, Kind.TIME),
+    (pa.types.is_duration, Kind.DURATION),
     (pa.types.is_null, Kind.NULL),
 )

@@ -295,6 +295,6 @@ def _check_window(window: Window | None, span: Span | None) -> None:
         message = f"`WITHIN` requires a {size}; got `{print_window(window)}` instead"
         raise CepheidError("bad-argument", message, span=span)
     if window.unit is not WindowUnit.PLAIN and window.amount != int(window.amount):
-        unit = "events" if window.unit is WindowUnit.EVENTS else "microseconds"
+        unit = "events" if window.unit is WindowUnit.EVENTS else "nanoseconds"
         message = f"`WITHIN` requires a whole number of {unit}; got `{window.amount}` instead"
         raise CepheidError("bad-argument", message, span=span)

@@ -1,7 +1,8 @@
 """Typing: every condition against the columns the events have.
 
 In: a query whose variables are in scope, and a schema. Out: the same query with string literals that are
-compared with timestamps or dates turned into literals of that type, and other names of functions into the
+compared with timestamps or dates turned into literals of that type, number literals beside decimals into
+decimals (`number_types`), and other names of functions into the
 one in `functions.FUNCTIONS`; or the error that names both types and a fix. After it a condition's operators
 have operands that go together; values can still be NULL or NaN.
 """
@@ -10,6 +11,7 @@ from __future__ import annotations
 
 import datetime as dt
 from dataclasses import replace
+from decimal import Decimal
 from typing import assert_never
 
 import pyarrow as pa
@@ -36,6 +38,7 @@ from cepheid.algebra.conditions import (
 )
 from cepheid.algebra.functions import ALIASES, FUNCTIONS, Function, Kinds
 from cepheid.algebra.kinds import Kind, kind_of
+from cepheid.algebra.moments import Moment, TimeOfDay
 from cepheid.algebra.nodes import (
     Atom,
     Filter,
@@ -46,12 +49,14 @@ from cepheid.algebra.nodes import (
     Recognise,
     Window,
     WindowUnit,
+    Within,
     rebuild,
 )
+from cepheid.algebra.number_types import with_number_types
 from cepheid.algebra.printing import print_condition, print_key, print_value, print_window
 from cepheid.algebra.strings import Inside, Read, Reading, rebuild_reading
 from cepheid.errors import CepheidError, Span, did_you_mean
-from cepheid.schema import Schema, is_comparable
+from cepheid.schema import Schema, counts_nanoseconds, is_comparable
 
 Typed = tuple[Expression, Kind]
 
@@ -63,7 +68,7 @@ def check_types(query: Query, schema: Schema) -> Query:
     >>> schema = schema_of(pa.schema([("ts", pa.timestamp("us")), ("price", pa.float64())]), time="ts")
     >>> late = Comparison(">", Attribute("x", "ts"), Literal("2024-01-31"))
     >>> check_types(Query(Filter(Atom("T", "x"), late)), schema).pattern.condition.right.value
-    datetime.datetime(2024, 1, 31, 0, 0)
+    Moment(ns=1706659200000000000, zone=None)
     """
     places = query.places or Places()
     for index, name in enumerate(query.partition_by):
@@ -75,8 +80,8 @@ def check_types(query: Query, schema: Schema) -> Query:
             message = f"PARTITION BY takes values that can be compared; `{name}` has type {dtype}"
             hint = "partition by a string, a number, a boolean or a time"
             raise CepheidError("type-mismatch", message, span=span, hint=hint)
-    _check_window(query.window, schema, places.window)
-    return replace(query, pattern=_pattern(query.pattern, schema))
+    window = _typed_window(query.window, schema, places.window)
+    return replace(query, pattern=_pattern(query.pattern, schema), window=window)
 
 
 def kind_of_expression(expression: Expression, schema: Schema) -> Kind:
@@ -93,14 +98,17 @@ def kind_of_expression(expression: Expression, schema: Schema) -> Kind:
 def _pattern(pattern: Pattern, schema: Schema) -> Pattern:
     match pattern:
         case Atom(_, _, condition) if condition is not None:
-            return replace(pattern, condition=_condition(condition, schema))
+            return replace(pattern, condition=_checked(condition, schema))
         case Filter(body, condition, span):
-            return Filter(_pattern(body, schema), _condition(condition, schema), span)
+            return Filter(_pattern(body, schema), _checked(condition, schema), span)
         case PartBy(body):
             _check_keys(pattern, schema)
             return replace(pattern, body=_pattern(body, schema))
         case Recognise(reading):
             return Recognise(_reading(reading, schema))
+        case Within(body, window):
+            typed = _typed_window(window, schema, None)
+            return replace(pattern, body=_pattern(body, schema), window=typed or window)
         case _:
             return rebuild(pattern, lambda child: _pattern(child, schema))
 
@@ -108,9 +116,10 @@ def _pattern(pattern: Pattern, schema: Schema) -> Pattern:
 def _reading(reading: Reading, schema: Schema) -> Reading:
     """Conditions and nested windows; an attribute of a register is a column like one of the event at hand."""
     if isinstance(reading, Read):
-        return replace(reading, condition=_condition(reading.condition, schema))
+        return replace(reading, condition=_checked(reading.condition, schema))
     if isinstance(reading, Inside):
-        _check_window(reading.window, schema, reading.span)
+        window = _typed_window(reading.window, schema, reading.span)
+        reading = replace(reading, window=window or reading.window)
     return rebuild_reading(reading, lambda part: _reading(part, schema))
 
 
@@ -132,6 +141,16 @@ def _check_keys(node: PartBy, schema: Schema) -> None:
             message = f"`{model[0]}` is {model[1].value} and `{shown}` is {kind.value}: they are never equal"
             hint = "PART-BY compares attributes of one type; cast one of the columns"
             raise CepheidError("type-mismatch", message, span=span, hint=hint)
+        elif kind is model[1] is Kind.TIMESTAMP and (dtype.tz is None) != (model[2].tz is None):
+            message = (
+                f"of `{model[0]}` and `{shown}` one has a time zone and one has none: they are never equal"
+            )
+            hint = "give both columns a zone, or neither, before matching"
+            raise CepheidError("type-mismatch", message, span=span, hint=hint)
+
+
+def _checked(condition: Condition, schema: Schema) -> Condition:
+    return with_number_types(_condition(condition, schema), schema)
 
 
 def _condition(condition: Condition, schema: Schema) -> Condition:
@@ -155,7 +174,8 @@ def _typed(expression: Expression, schema: Schema) -> Typed:
         case Attribute():
             return expression, _column_kind(expression, schema)
         case Arithmetic(op, left, right, span):
-            return Arithmetic(op, _number(op, left, schema), _number(op, right, schema), span), Kind.NUMBER
+            numbers = _number(op, left, schema), _number(op, right, schema)
+            return Arithmetic(op, *numbers, span, expression.result), Kind.NUMBER
         case Comparison(op, left, right, span):
             first, second = _comparable(_typed(left, schema), _typed(right, schema), schema, span)
             return Comparison(op, first, second, span), Kind.BOOLEAN
@@ -192,8 +212,10 @@ def _kind_of_literal(value: object) -> Kind:
             return Kind.BOOLEAN
         case str():
             return Kind.STRING
-        case dt.datetime():
+        case Moment() | dt.datetime():
             return Kind.TIMESTAMP
+        case TimeOfDay():
+            return Kind.TIME
         case dt.date():
             return Kind.DATE
         case _:
@@ -230,6 +252,8 @@ def _number(op: str, operand: Expression, schema: Schema) -> Expression:
         Kind.STRING: "join strings with concat(…)" if op == "+" else "a string in quotes is not a number",
         Kind.TIMESTAMP: "compare times, or take year(…), hour(…), …; WITHIN bounds how far they lie apart",
         Kind.DATE: "compare dates, or take year(…), month(…), …",
+        Kind.TIME: "compare times of day, or take hour(…), minute(…), …",
+        Kind.DURATION: "compare durations with each other; arithmetic on them is not yet supported",
     }
     raise CepheidError(
         "type-mismatch",
@@ -265,6 +289,8 @@ def _comparable(
         )
     if Kind.OTHER in (one, two) or (one is not two and Kind.NULL not in (one, two)):
         raise _mismatch((first, one), (second, two), span)
+    if one is two is Kind.TIMESTAMP:
+        _check_zones(first, second, schema, span)
     return first, second
 
 
@@ -273,6 +299,7 @@ def _follows(literal: Kind, other: Kind) -> bool:
     return (literal, other) in (
         (Kind.STRING, Kind.TIMESTAMP),
         (Kind.STRING, Kind.DATE),
+        (Kind.STRING, Kind.TIME),
         (Kind.DATE, Kind.TIMESTAMP),
     )
 
@@ -281,6 +308,24 @@ def _zone(expression: Expression, schema: Schema) -> str | None:
     """The time zone of the timestamps that an expression reads."""
     types = (schema.arrow.field(read.name).type for read in attributes(expression))
     return next((dtype.tz for dtype in types if pa.types.is_timestamp(dtype)), None)
+
+
+def _check_zones(first: Expression, second: Expression, schema: Schema, span: Span | None) -> None:
+    """Instants and clock times have no common line: where they meet depends on a zone that nothing names."""
+    zoned = {}
+    for side in (first, second):
+        for read in attributes(side):
+            dtype = schema.arrow.field(read.name).type
+            if pa.types.is_timestamp(dtype):
+                zoned[dtype.tz is not None] = read
+    if len(zoned) > 1:
+        with_zone, without = print_condition(zoned[True]), print_condition(zoned[False])
+        raise CepheidError(
+            "type-mismatch",
+            f"`{with_zone}` has a time zone and `{without}` has none: they cannot be compared",
+            span=span,
+            hint="give both columns a zone, or neither, before matching",
+        )
 
 
 def _mismatch(left: Typed, right: Typed, span: Span | None) -> CepheidError:
@@ -305,11 +350,15 @@ def _fix(left: Typed, right: Typed) -> str | None:
             return f"write {value.strip().upper()} without quotes"
         case bool(), _, Kind.STRING:
             return f"write '{str(value).lower()}' in quotes"
-        case int() | float(), _, Kind.STRING:
+        case int() | float() | Decimal(), _, Kind.STRING:
             return f"write '{value}' in quotes"
-        case int() | float(), _, Kind.TIMESTAMP:
+        case int() | float() | Decimal(), _, Kind.TIMESTAMP:
             return "write a time as TIMESTAMP '2024-01-31 12:30:00'"
-        case int() | float(), _, Kind.DATE:
+        case int() | float() | Decimal(), _, Kind.TIME:
+            return "write a time of day as TIME '12:30:00'"
+        case _, _, Kind.DURATION if isinstance(first, Literal):
+            return "durations are compared with columns of durations; literals of them are not yet supported"
+        case int() | float() | Decimal(), _, Kind.DATE:
             return "write a date as DATE '2024-01-31'"
         case int(), _, Kind.BOOLEAN:
             return "write TRUE or FALSE"
@@ -353,7 +402,7 @@ def _call(call: Call, schema: Schema) -> Typed:
         if kind is not Kind.NULL and kind not in function.parameter(index):
             raise _wrong_argument(function, argument, kind, function.parameter(index))
     expressions = tuple(expression for expression, _ in typed)
-    result = function.result or _shared_kind(function, typed)
+    result = function.result or _shared_kind(function, typed, schema)
     return Call(name, expressions, call.span), result
 
 
@@ -390,7 +439,7 @@ def _wrong_argument(function: Function, argument: Expression, kind: Kind, wanted
     )
 
 
-def _shared_kind(function: Function, typed: list[Typed]) -> Kind:
+def _shared_kind(function: Function, typed: list[Typed], schema: Schema) -> Kind:
     """The one kind of arguments that must agree; NULL goes with any."""
     kinds = [(argument, kind) for argument, kind in typed if kind is not Kind.NULL]
     for argument, kind in kinds[1:]:
@@ -402,14 +451,17 @@ def _shared_kind(function: Function, typed: list[Typed]) -> Kind:
                 span=argument.span,
                 hint=f"call it as {function.signature}",
             )
+        if kind is Kind.TIMESTAMP:
+            _check_zones(kinds[0][0], argument, schema, argument.span)
     return kinds[0][1] if kinds else Kind.NULL
 
 
-def _check_window(window: Window | None, schema: Schema, span: Span | None) -> None:
+def _typed_window(window: Window | None, schema: Schema, span: Span | None) -> Window | None:
+    """The window in the unit in which `streams.times` counts the time column."""
     if window is None or window.unit is WindowUnit.EVENTS:
-        return
+        return window
     kind, shown = kind_of(schema.time_type), print_window(window)
-    if window.unit is WindowUnit.MICROSECONDS and kind is Kind.NUMBER:
+    if window.unit is not WindowUnit.PLAIN and kind is Kind.NUMBER:
         raise CepheidError(
             "bad-argument",
             f"`WITHIN {shown}` needs a timestamp or date; time column `{schema.time}` is a number",
@@ -423,3 +475,5 @@ def _check_window(window: Window | None, schema: Schema, span: Span | None) -> N
             span=span,
             hint=f"write WITHIN {shown} seconds, minutes, …, or EVENTS",
         )
+    counts_ns = counts_nanoseconds(schema.time_type)
+    return window.counted_in(WindowUnit.NANOSECONDS if counts_ns else WindowUnit.MICROSECONDS)

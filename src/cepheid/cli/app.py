@@ -16,6 +16,7 @@ from rich.console import Console
 from rich.status import Status
 
 import cepheid
+from cepheid.algebra.zones import known_zone
 from cepheid.cli.failures import debugging, errors, interrupted, reported
 from cepheid.cli.inputs import Input, format_of, inputs_of, language_of, query_text, read_columns
 from cepheid.cli.streaming import Streaming, run_stream
@@ -73,6 +74,9 @@ Language = Annotated[
     str | None, typer.Option("--language", help="cel or sremo; else by the file's ending or the text.")
 ]
 Master = Annotated[str, typer.Option("--master", metavar="URL", help="The Spark master.")]
+Zone = Annotated[
+    str, typer.Option("--zone", metavar="ZONE", help="The time zone of times: Europe/Paris, UTC, +02:00.")
+]
 
 
 def _show_version(asked: bool) -> None:
@@ -113,6 +117,7 @@ def run(
     evaluator: ChosenEvaluator = Evaluator.auto,
     master: Master = "local[*]",
     language: Language = None,
+    zone: Zone = "UTC",
     stream: Annotated[
         bool,
         typer.Option("--stream", help="Read folders as streams, until stopped.", rich_help_panel="Streams"),
@@ -175,13 +180,19 @@ def run(
         target = _target(output, output_format, exists=stream)
         query = _parsed(file, text, language)
         time = _required_time(time)
-        options: dict[str, Any] = {"time": time, "type": type, "order": order, "evaluator": str(evaluator)}
+        options: dict[str, Any] = {
+            "time": time,
+            "type": type,
+            "order": order,
+            "evaluator": str(evaluator),
+            "zone": known_zone(zone),
+        }
         if stream:
             how = Streaming(watermark, checkpoint, late, once, flush, files_at_once)
             run_stream(given, query, target, how, master, positions=positions, limit=limit, **options)
             return
         with _working("starting Spark"):
-            data = _frames(given, master)
+            data = _frames(given, master, zone)
         if count:
             with _working("counting"):
                 number = cepheid.count(data, query, **options)
@@ -202,6 +213,7 @@ def explain(
     order: Order = None,
     evaluator: ChosenEvaluator = Evaluator.auto,
     language: Language = None,
+    zone: Zone = "UTC",
     dot: Annotated[bool, typer.Option("--dot", help="Print only the automaton, as Graphviz text.")] = False,
 ) -> None:
     """Print every stage of a query: tree, algebra, rewrites, automaton, plan and why."""
@@ -209,7 +221,7 @@ def explain(
         if dot:
             print(draw_query(_parsed(file, text, language).query))
             return
-        print(_explained(file, text, input, format, time, type, order, evaluator, language))
+        print(_explained(file, text, input, format, time, type, order, evaluator, language, zone))
 
 
 @app.command()
@@ -223,10 +235,11 @@ def check(
     order: Order = None,
     evaluator: ChosenEvaluator = Evaluator.auto,
     language: Language = None,
+    zone: Zone = "UTC",
 ) -> None:
     """Say what is wrong with a query, where, and the likely fix; exit with 1 if anything is."""
     with reported(file):
-        _explained(file, text, input, format, time, type, order, evaluator, language)
+        _explained(file, text, input, format, time, type, order, evaluator, language, zone)
         print("ok")
 
 
@@ -270,6 +283,7 @@ def _explained(
     order: str | None,
     evaluator: Evaluator,
     language: str | None,
+    zone: str,
 ) -> str:
     query = _parsed(file, text, language)
     given = inputs_of(input or [], format)
@@ -277,20 +291,20 @@ def _explained(
         return cepheid.explain(query)
     data = read_columns(given)
     if data is None:
-        data = _frames(given, "local[1]")
+        data = _frames(given, "local[1]", zone)
     return cepheid.explain(
-        query, data, time=_required_time(time), type=type, order=order, evaluator=str(evaluator)
+        query, data, time=_required_time(time), type=type, order=order, evaluator=str(evaluator), zone=zone
     )
 
 
-def _frames(given: list[Input], master: str) -> Any:
+def _frames(given: list[Input], master: str, zone: str) -> Any:
     """The data as Spark sees it: one DataFrame, or one per named stream."""
     require("spark", "reading these data")
     # Spark takes a second to import, which commands that do without it should not pay.
     from cepheid.spark.files import read
     from cepheid.spark.session import local_session
 
-    session = local_session(master, loud=debugging())
+    session = local_session(master, loud=debugging(), zone=zone)
     frames = {stream.stream: read(session, stream.paths, stream.format) for stream in given}
     return frames.get(None, frames)
 

@@ -49,7 +49,7 @@ def run_stream(
     if output is None or output == "-":
         raise typer.BadParameter("say which folder the matches of a stream go to", param_hint="--output")
     checkpoint = how.checkpoint or f"{output}.checkpoint"
-    session = local_session(master, loud=debugging())
+    session = local_session(master, loud=debugging(), zone=options["zone"])
     frames = {
         stream.stream: read_stream(session, _folder(stream), stream.format, how.files_at_once)
         for stream in given

@@ -14,6 +14,8 @@ import pyarrow as pa
 from rich.markup import escape
 from rich.table import Table
 
+from cepheid.errors import CepheidError
+
 MOST_LINES = 4
 LAID_OUT = ("match_id", "start", "end", "positions")
 """Columns of every match; the others are partition columns and variables."""
@@ -26,7 +28,7 @@ def matches_table(matches: pa.Table, time: str, *, hide: tuple[str, ...] = ()) -
     table = Table(header_style="bold", show_lines=True)
     for name in (*keys, "start", "end", "events"):
         table.add_column(name, no_wrap=name in ("start", "end"))
-    for match in matches.to_pylist():
+    for match in _rows(matches):
         shown = [
             *(cell(match[name]) for name in keys),
             *(_to_second(match[name]) for name in ("start", "end")),
@@ -36,11 +38,24 @@ def matches_table(matches: pa.Table, time: str, *, hide: tuple[str, ...] = ()) -
     return table
 
 
+def _rows(matches: pa.Table) -> list[dict[str, Any]]:
+    try:
+        return matches.to_pylist()  # type: ignore[no-any-return]
+    except (OverflowError, ValueError) as error:
+        raise CepheidError(
+            "bad-data",
+            f"a match holds a time that cannot be shown: {error}",
+            hint="--output writes all times; those that are shown lie in the years 1 to 9999",
+        ) from error
+
+
 def cell(value: object) -> str:
     """A value as people write it.
 
     >>> cell(dt.datetime(2024, 7, 1, 12, 30)), cell(41.250000001), cell(None)
     ('2024-07-01 12:30:00', '41.25', '–')
+    >>> cell(dt.datetime(2024, 7, 1, 12, 30, 0, 5)), cell(dt.datetime(2024, 7, 1, 12, 30, 0, 500_000))
+    ('2024-07-01 12:30:00.000005', '2024-07-01 12:30:00.500')
     """
     match value:
         case None:
@@ -48,7 +63,8 @@ def cell(value: object) -> str:
         case float():
             return f"{value:.6g}"
         case dt.datetime():
-            return value.replace(tzinfo=None).isoformat(" ", "milliseconds").removesuffix(".000")
+            finest = "microseconds" if value.microsecond % 1000 else "milliseconds"
+            return value.replace(tzinfo=None).isoformat(" ", finest).removesuffix(".000")
         case _:
             return str(value)
 

@@ -2,8 +2,9 @@
 
 Whole numbers are 64 bits with a sign; those from 2^63 to 2^64 - 1, which only columns hold, have a tag of their own.
 Doubles are carried by their bits, times as microseconds or nanoseconds since 1970, texts by their number: text n is
-the bytes from ends[n] to ends[n + 1] of `store`, both given by their addresses. NULL is a tag. Operands are of one
-kind: typing has seen to that.
+the bytes from ends[n] to ends[n + 1] of `store`, both given by their addresses. Decimals are whole numbers whose tag
+has their scale, or texts (`decimals`). NULL is a tag. Operands are of one kind: typing has seen to that. A result
+without a word has the tag BEYOND.
 """
 
 from __future__ import annotations
@@ -23,10 +24,24 @@ from cepheid.kernels.bits import (
     word_from,
 )
 from cepheid.kernels.compiled import compiled, inlined
+from cepheid.kernels.decimals import (
+    BEYOND,
+    DECIMAL,
+    WIDE,
+    arithmetic_of_scaled,
+    ceil_scaled,
+    floor_scaled,
+    has_real,
+    nearest_real,
+    order_of_scaled,
+    order_with_real,
+    rounded_scaled,
+)
 from cepheid.kernels.rounding import rounded
 
 NULL, WHOLE, BIG, REAL, TEXT, TRUTH, MICROS, NANOS, ANY = range(9)
-"""Tags. As the form of a column of words BIG is any number without a sign, and ANY a tag followed by a value."""
+"""Tags; those of decimals, and BEYOND, are in `decimals`. As the form of a column of words BIG is any number without a
+sign, and ANY a tag followed by a value."""
 
 LESS, EQUAL, GREATER, UNORDERED = 1, 2, 4, 8
 """How two values compare; several together are the outcomes for which a comparison is true."""
@@ -99,9 +114,40 @@ def _micros_with_nanos(micros, nanos):
     return LESS if order == EQUAL and nanos % 1000 > 0 else order
 
 
+@compiled
+def _order_of_wide(ends, store, one, other):
+    """Of texts of 32 bytes: their first bytes are mostly the same, so that words are skipped before bytes."""
+    if one == other:
+        return EQUAL
+    begin, other_begin = word_from(ends, one), word_from(ends, other)
+    first = 0
+    while first < 24 and word_from(store + begin + first, 0) == word_from(store + other_begin + first, 0):
+        first += 8
+    for i in range(first, 32):
+        byte, other_byte = byte_from(store, begin + i), byte_from(store, other_begin + i)
+        if byte != other_byte:
+            return LESS if byte < other_byte else GREATER
+    return EQUAL
+
+
+@compiled
+def _order_of_decimals(ends, store, tag, word, other_tag, other):
+    """How two numbers compare of which one is a decimal; 0 where words do not say."""
+    if tag >= WIDE or other_tag >= WIDE:
+        return _order_of_wide(ends, store, word, other) if tag == other_tag else 0
+    if tag == REAL:
+        return _mirrored(order_with_real(other, other_tag - DECIMAL, as_real(word)))
+    if other_tag == REAL:
+        return order_with_real(word, tag - DECIMAL, as_real(other))
+    scale, other_scale = max(tag - DECIMAL, 0), max(other_tag - DECIMAL, 0)
+    return order_of_scaled(word, tag == BIG, scale, other, other_tag == BIG, other_scale)
+
+
 @inlined
 def order_of_values(ends, store, tag, word, other_tag, other):
-    """How two values compare, neither of them NULL."""
+    """How two values compare, neither of them NULL; 0 where words do not say."""
+    if tag >= DECIMAL or other_tag >= DECIMAL:
+        return _order_of_decimals(ends, store, tag, word, other_tag, other)
     if tag == other_tag:
         if tag == REAL:
             order = order_of(as_real(word), as_real(other))
@@ -122,10 +168,18 @@ def order_of_values(ends, store, tag, word, other_tag, other):
 
 @inlined
 def real_of(tag, word):
-    """A number as the nearest double."""
+    """A number as the nearest double, of which there is one (`_is_real`)."""
     if tag == REAL:
         return as_real(word)
+    if tag >= DECIMAL:
+        return nearest_real(word, tag - DECIMAL)
     return np.float64(np.uint64(word)) if tag == BIG else np.float64(word)
+
+
+@inlined
+def _is_real(tag, word):
+    """Whether words give the nearest double."""
+    return tag < DECIMAL or (tag < WIDE and has_real(word, tag - DECIMAL))
 
 
 @inlined
@@ -160,8 +214,53 @@ def _of_reals(op, one, other):
 
 
 @inlined
+def _of_real(op, real):
+    if op == SQRT:
+        return (NULL, 0) if real < 0.0 else (REAL, as_word(math.sqrt(real)))
+    if op == LN:
+        return (NULL, 0) if real <= 0.0 else (REAL, as_word(math.log(real)))
+    if op == EXP:
+        return REAL, as_word(math.exp(real))
+    sign = real if real != real else np.float64(np.int64(real > 0.0) - np.int64(real < 0.0))
+    return REAL, as_word(sign)
+
+
+@compiled
+def _with_decimals(op, tag, word, other_tag, other):
+    """Arithmetic of which one side is a decimal: in doubles where the other is one, else exact."""
+    if tag == REAL or other_tag == REAL:
+        if not _is_real(tag, word) or not _is_real(other_tag, other):
+            return BEYOND, 0
+        return _of_reals(op, real_of(tag, word), real_of(other_tag, other))
+    if tag >= WIDE or other_tag >= WIDE or tag == BIG or other_tag == BIG:
+        return BEYOND, 0
+    return arithmetic_of_scaled(op, word, max(tag - DECIMAL, 0), other, max(other_tag - DECIMAL, 0))
+
+
+@compiled
+def _of_decimal(op, digits, tag, word):
+    """An operation of one decimal."""
+    if tag >= WIDE:
+        return BEYOND, 0
+    scale = tag - DECIMAL
+    if op == FLOOR:
+        return DECIMAL, floor_scaled(word, scale)
+    if op == CEIL:
+        return DECIMAL, ceil_scaled(word, scale)
+    if op == ROUND:
+        return (tag, word) if digits >= scale else (DECIMAL + digits, rounded_scaled(word, scale, digits))
+    if op == ABS:
+        return (BEYOND, 0) if word == _SMALLEST else (tag, abs(word))
+    if op == SIGN:
+        return _of_real(op, np.float64(word))
+    return _of_real(op, nearest_real(word, scale)) if has_real(word, scale) else (BEYOND, 0)
+
+
+@inlined
 def arithmetic(op, tag, word, other_tag, other):
     """+ - * / % of two numbers, neither of them NULL."""
+    if tag >= DECIMAL or other_tag >= DECIMAL:
+        return _with_decimals(op, tag, word, other_tag, other)
     if op == DIVIDE or tag == REAL or other_tag == REAL:
         return _of_reals(op, real_of(tag, word), real_of(other_tag, other))
     if op == REMAINDER:
@@ -215,18 +314,6 @@ def _length(ends, store, text):
 
 
 @inlined
-def _of_real(op, real):
-    if op == SQRT:
-        return (NULL, 0) if real < 0.0 else (REAL, as_word(math.sqrt(real)))
-    if op == LN:
-        return (NULL, 0) if real <= 0.0 else (REAL, as_word(math.log(real)))
-    if op == EXP:
-        return REAL, as_word(math.exp(real))
-    sign = real if real != real else np.float64(np.int64(real > 0.0) - np.int64(real < 0.0))
-    return REAL, as_word(sign)
-
-
-@inlined
 def apply_to_one(ends, store, op, digits, tag, word):
     """An operation of one value; `digits` are those to round to."""
     if op == IS_NULL:
@@ -237,6 +324,8 @@ def apply_to_one(ends, store, op, digits, tag, word):
         return NULL, 0
     if op == NOT:
         return TRUTH, 1 - word
+    if tag >= DECIMAL:
+        return _of_decimal(op, digits, tag, word)
     if op == ABS:
         return _absolute(tag, word)
     if op == FLOOR or op == CEIL:
@@ -284,6 +373,8 @@ def _chosen(ends, store, op, tag, word, other_tag, other):
     if op != NULLIF and (_is_nan(tag, word) or _is_nan(other_tag, other)):
         return REAL, as_word(math.nan)
     order = order_of_values(ends, store, tag, word, other_tag, other)
+    if order == 0:
+        return BEYOND, 0
     if op == NULLIF:
         return (NULL, 0) if order == EQUAL else (tag, word)
     takes_other = GREATER if op == LEAST else LESS
@@ -310,8 +401,10 @@ def apply_to_two(ends, store, op, outcomes, tag, word, other_tag, other):
         return NULL, 0
     if op == COMPARE:
         order = order_of_values(ends, store, tag, word, other_tag, other)
-        return TRUTH, np.int64(order & outcomes != 0)
+        return (TRUTH, np.int64(order & outcomes != 0)) if order != 0 else (BEYOND, 0)
     if op == POWER:
+        if not _is_real(tag, word) or not _is_real(other_tag, other):
+            return BEYOND, 0
         return power(real_of(tag, word), real_of(other_tag, other))
     if op >= STARTS_WITH:
         return TRUTH, np.int64(_found(ends, store, op, word, other))

@@ -6,6 +6,9 @@ a stack of tagged values. Programs are data, so that nothing is compiled for a q
 
 NULL in a column of words is a word of its own for each form. A whole number may be that very word: then, if the
 column has a bit in a *mask* word, the bit says whether it is NULL.
+
+Where instructions come to a value that has no word, as decimals of many digits, the condition is asked of Python as a
+whole: by the instructions that follow its own.
 """
 
 from __future__ import annotations
@@ -13,6 +16,7 @@ from __future__ import annotations
 from cepheid.kernels.answers import answer
 from cepheid.kernels.bits import as_real, put_word, stay_apart, word_from
 from cepheid.kernels.compiled import compiled, inlined
+from cepheid.kernels.decimals import BEYOND, WIDE
 from cepheid.kernels.tagged import (
     ANY,
     BIG,
@@ -45,9 +49,10 @@ MASK_BITS = 6  # a mask is the number of its word, then so many bits for the num
 REALS, WHOLES, SAME_WORDS, SAME_TEXTS, WORDS, TRUE_WORD, INSTRUCTIONS = range(7)
 
 # columns of a program, which has a row per condition: how; of the left word, which is a register's, and of the right
-# one; the instructions, from where to where; the addresses of all instructions, of room for a stack, of the texts
+# one; the instructions, from where to where, and where those end that follow for what has no words; the addresses of
+# all instructions, of room for a stack, of the texts
 P_HOW, P_OUTCOMES, P_LEFT, P_LEFT_WORD, P_RIGHT, P_RIGHT_WORD, P_LEFT_MASK, P_RIGHT_MASK = range(8)
-P_LEFT_FORM, P_RIGHT_FORM, P_BEGIN, P_END, P_CODE, P_STACK, P_ENDS, P_STORE, P_FIELDS = range(8, 17)
+P_LEFT_FORM, P_RIGHT_FORM, P_BEGIN, P_END, P_CODE, P_STACK, P_ENDS, P_STORE, P_LAST, P_FIELDS = range(8, 18)
 
 # instructions: a column of words (side, word, form, mask) or a constant (tag, word), a question (how many values it is
 # about, its control), or an operation of `tagged`
@@ -73,6 +78,8 @@ def _load(event, stored, at, stride, side, word, form, mask):
         return value, _word(event, stored, at, stride, side, word + 1)
     if form == TEXT:
         return (NULL, 0) if value < 0 else (TEXT, value)
+    if form >= WIDE:
+        return (NULL, 0) if value < 0 else (form, value)
     if value == NULL_WORD:
         if mask < 0:
             return NULL, 0
@@ -88,8 +95,10 @@ def _run(row, event, stored, at, stride):
     code, stack = word_from(row, P_CODE), word_from(row, P_STACK)
     ends, store = word_from(row, P_ENDS), word_from(row, P_STORE)
     top = -2
-    for k in range(word_from(row, P_BEGIN), word_from(row, P_END)):
+    k, end = word_from(row, P_BEGIN), word_from(row, P_END)
+    while k < end:
         at_code = k * C_FIELDS
+        k += 1
         op, first = word_from(code, at_code), word_from(code, at_code + 1)
         if op == LEAF:
             top += 2
@@ -124,6 +133,8 @@ def _run(row, event, stored, at, stride):
             )
         put_word(stack, top, tag)
         put_word(stack, top + 1, value)
+        if tag == BEYOND:
+            k, end, top = word_from(row, P_END), word_from(row, P_LAST), -2
     return word_from(stack, 0) == TRUTH and word_from(stack, 1) == 1
 
 

@@ -9,13 +9,14 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from decimal import Decimal
 
 from lark import Token
 
 from cepheid.algebra.conditions import Literal
 from cepheid.errors import Source
 from cepheid.languages.parsed import span_of
-from cepheid.languages.words import decimal_of, integer_of, text_of
+from cepheid.languages.words import decimal_of, integer_of, negated, text_of
 
 FEWEST = 16  # items of a list that is one token
 NUMBER = r"-?(?:\d+(?:\.\d*)?|\.\d+)(?:[eE][+-]?\d+)?"
@@ -41,11 +42,12 @@ def literals_of(source: Source, token: Token) -> Iterator[Literal]:
         yield Literal(_value(source, item), span_of(source, item))
 
 
-def _value(source: Source, item: Token) -> int | float | str:
+def _value(source: Source, item: Token) -> int | float | Decimal | str:
     if item.startswith("'"):
         return text_of(item)
     sign = -1 if item.startswith("-") else 1
     number = Token("NUMBER", item.removeprefix("-"), start_pos=item.start_pos, end_pos=item.end_pos)
     if number.isdigit():
         return integer_of(source, number, sign)
-    return sign * decimal_of(source, number)
+    value = decimal_of(source, number)
+    return value if sign > 0 else negated(value)

@@ -7,6 +7,7 @@ becomes `0 - x`, and `!=`, `==` are written as `<>`, `=`.
 from __future__ import annotations
 
 from collections.abc import Iterator
+from decimal import Decimal
 from itertools import pairwise
 
 from lark import Token, Tree
@@ -32,7 +33,16 @@ from cepheid.algebra.conditions import (
 from cepheid.errors import CepheidError, Source
 from cepheid.languages.literals import literals_of
 from cepheid.languages.parsed import Node, Part, span_of
-from cepheid.languages.words import date_of, decimal_of, integer_of, name_of, text_of, timestamp_of
+from cepheid.languages.words import (
+    date_of,
+    decimal_of,
+    integer_of,
+    name_of,
+    negated,
+    text_of,
+    time_of_day_of,
+    timestamp_of,
+)
 
 ARITHMETIC = {"add": "+", "subtract": "-", "multiply": "*", "divide": "/", "remainder": "%"}
 COMPARISON = {"==": "=", "!=": "<>", "≠": "<>", "≤": "<=", "≥": ">="}
@@ -66,6 +76,7 @@ _VALUES = frozenset(
         "null",
         "timestamp",
         "date",
+        "time",
         "minus",
     )
 )
@@ -91,6 +102,8 @@ def _value(source: Source, node: Node) -> Condition:
             return Literal(timestamp_of(source, token), span)
         case "date", [_, Token() as token]:
             return Literal(date_of(source, token), span)
+        case "time", [_, Token() as token]:
+            return Literal(time_of_day_of(source, token), span)
         case "true", _:
             return Literal(TRUE.value, span)
         case "false", _:
@@ -109,8 +122,8 @@ def _minus(source: Source, node: Node, operand: Node) -> Condition:
     if operand.data == "integer" and isinstance(operand.children[0], Token):
         return Literal(integer_of(source, operand.children[0], sign=-1), span)
     value = lower_condition(source, operand)
-    if isinstance(value, Literal) and isinstance(value.value, float):
-        return Literal(-value.value, span)
+    if isinstance(value, Literal) and isinstance(value.value, float | Decimal):
+        return Literal(negated(value.value), span)
     return Arithmetic("-", Literal(0), value, span)
 
 

@@ -29,6 +29,7 @@ VALUE = frozenset(
         "NULL",
         "TIMESTAMP",
         "DATE",
+        "TIME",
         "LITERALS",
     ]
 )

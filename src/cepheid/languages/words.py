@@ -8,20 +8,23 @@ from decimal import Context, Decimal, InvalidOperation
 
 from lark import Token
 
+from cepheid.algebra.moments import Moment, TimeOfDay, read_moment, read_time_of_day
 from cepheid.algebra.nodes import Window, WindowUnit
+from cepheid.algebra.precision import is_held
 from cepheid.errors import CepheidError, Source, clipped, did_you_mean
 from cepheid.languages.parsed import span_of
 
-MICROSECONDS: dict[str, int] = {
+NANOSECONDS: dict[str, int] = {
     name: amount
     for names, amount in (
-        (("microsecond", "microseconds", "us", "µs", "μs"), 1),
-        (("millisecond", "milliseconds", "ms"), 1_000),
-        (("second", "seconds", "sec", "secs", "s"), 1_000_000),
-        (("minute", "minutes", "min", "mins", "m"), 60_000_000),
-        (("hour", "hours", "hr", "hrs", "h"), 3_600_000_000),
-        (("day", "days", "d"), 86_400_000_000),
-        (("week", "weeks", "w"), 604_800_000_000),
+        (("nanosecond", "nanoseconds", "ns"), 1),
+        (("microsecond", "microseconds", "us", "µs", "μs"), 1_000),
+        (("millisecond", "milliseconds", "ms"), 1_000_000),
+        (("second", "seconds", "sec", "secs", "s"), 1_000_000_000),
+        (("minute", "minutes", "min", "mins", "m"), 60_000_000_000),
+        (("hour", "hours", "hr", "hrs", "h"), 3_600_000_000_000),
+        (("day", "days", "d"), 86_400_000_000_000),
+        (("week", "weeks", "w"), 604_800_000_000_000),
     )
     for name in names
 }
@@ -63,22 +66,48 @@ def integer_of(source: Source, token: Token, sign: int = 1) -> int:
     return value
 
 
-def decimal_of(source: Source, token: Token) -> float:
+def decimal_of(source: Source, token: Token) -> float | Decimal:
+    """A number with a point or an exponent: a double where its shortest decimal is what was written, so that nothing is
+    lost and typing can still make it a decimal; else that decimal itself."""
     value = float(token)
     if math.isinf(value):
         raise CepheidError("syntax", "this number is too large", span=span_of(source, token))
-    return value
+    if not 1e-77 <= value <= 1e77 or Decimal(repr(value)) == (exact := Decimal(token)):
+        return value
+    plain = Decimal(f"{exact:f}")  # without an exponent above 0
+    return plain if is_held(plain) else value
 
 
-def timestamp_of(source: Source, token: Token) -> dt.datetime:
+def negated(value: float | Decimal) -> float | Decimal:
+    """The number with the other sign, all of its digits kept: `-` rounds a decimal to 28.
+
+    >>> negated(Decimal("1234567890123456789012345678901.5"))
+    Decimal('-1234567890123456789012345678901.5')
+    """
+    return value.copy_negate() if isinstance(value, Decimal) else -value
+
+
+def timestamp_of(source: Source, token: Token) -> Moment:
     try:
-        return dt.datetime.fromisoformat(text_of(token))
+        return read_moment(text_of(token))
     except ValueError:
         raise CepheidError(
             "syntax",
             f"{token} is not a timestamp",
             span=span_of(source, token),
             hint="write it as TIMESTAMP '2024-01-31 12:30:00'",
+        ) from None
+
+
+def time_of_day_of(source: Source, token: Token) -> TimeOfDay:
+    try:
+        return read_time_of_day(text_of(token))
+    except ValueError:
+        raise CepheidError(
+            "syntax",
+            f"{token} is not a time of day",
+            span=span_of(source, token),
+            hint="write it as TIME '12:30:00'",
         ) from None
 
 
@@ -98,18 +127,21 @@ def window_of(source: Source, sign: Token | None, number: Token, unit: Token | N
     """What stands after WITHIN; whether the amount makes sense is `algebra.scope`'s to say."""
     word = "" if unit is None else unit.casefold()
     amount = _amount_of(source, number)
-    if amount >= Decimal(INT64.stop) / MICROSECONDS.get(word, 1):
+    if amount >= Decimal(INT64.stop) * 1000 / NANOSECONDS.get(word, 1000):
         raise _too_large(source, number)
     amount = -amount if sign is not None else amount
     if unit is None:
         return Window(_plain(amount), WindowUnit.PLAIN)
     if word in EVENTS:
         return Window(_plain(amount), WindowUnit.EVENTS)
-    if word not in MICROSECONDS:
-        known = (*(name for name in MICROSECONDS if len(name) > 2), *EVENTS, "partition", "consume", "limit")
+    if word not in NANOSECONDS:
+        known = (*(name for name in NANOSECONDS if len(name) > 2), *EVENTS, "partition", "consume", "limit")
         hint = did_you_mean(word, known, "units are milliseconds, seconds, minutes, hours, days, events, …")
         raise CepheidError("syntax", f"unknown unit `{unit}`", span=span_of(source, unit), hint=hint)
-    return Window(_plain(_EXACT.multiply(amount, Decimal(MICROSECONDS[word]))), WindowUnit.MICROSECONDS)
+    ns = _EXACT.multiply(amount, Decimal(NANOSECONDS[word]))
+    if _EXACT.remainder(ns, Decimal(1000)) == 0:
+        return Window(_plain(_EXACT.divide(ns, Decimal(1000))), WindowUnit.MICROSECONDS)
+    return Window(_plain(ns), WindowUnit.NANOSECONDS)
 
 
 def _amount_of(source: Source, number: Token) -> Decimal:
@@ -128,7 +160,7 @@ def _amount_of(source: Source, number: Token) -> Decimal:
             "syntax",
             f"this window has more than {MOST_DECIMALS} decimals",
             span=span_of(source, number),
-            hint="a window with a unit is a whole number of microseconds",
+            hint="a window with a unit is a whole number of nanoseconds",
         )
     return amount
 

@@ -6,32 +6,25 @@ reason why the query needs more than that, as `explain` says it.
 
 from __future__ import annotations
 
-import pyarrow as pa
-
-from cepheid.algebra.nodes import PartBy, Query, Strategy, walk
-from cepheid.algebra.printing import print_part_by
+from cepheid.algebra.nodes import Query, Strategy
 from cepheid.algebra.variables import shown
 from cepheid.automata.chain import ChainCEA
 from cepheid.automata.chain_construct import NoChainError, construct_chain
 from cepheid.automata.chain_trim import trim_chain
 from cepheid.errors import CepheidError
 from cepheid.rewrite.rules import rewrite
-from cepheid.schema import Schema
 
 
-def chain_of(query: Query, rewritten: Query | None = None, schema: Schema | None = None) -> ChainCEA | str:
+def chain_of(query: Query, rewritten: Query | None = None) -> ChainCEA | str:
     """The automaton, its labels what the query as meant shows; or the reason why there is none.
 
-    >>> from cepheid.algebra.nodes import All, Atom
+    >>> from cepheid.algebra.nodes import All, Atom, PartBy
     >>> chain_of(Query(PartBy(All(Atom("A"), Atom("B")), ((None, "id"),)), consume=True))
     'ALL takes its parts in any order'
     """
     rewritten = rewrite(query).query if rewritten is None else rewritten
     if query.strategy not in (Strategy.ALL, Strategy.STRICT):
         return f"{query.strategy.value} compares matches, and those of other keys compete too"
-    mixed = None if schema is None else mixed_keys(rewritten, schema)
-    if mixed is not None:
-        return mixed
     names = tuple(item.name for item in shown(query))
     try:
         chain = construct_chain(rewritten.pattern, names, strict=query.strategy is Strategy.STRICT)
@@ -42,15 +35,3 @@ def chain_of(query: Query, rewritten: Query | None = None, schema: Schema | None
             raise
         return error.message
     return trim_chain(chain)
-
-
-def mixed_keys(query: Query, schema: Schema) -> str | None:
-    """Decimals are one key when they are exactly equal, but beside a real when they are the same real: what
-    neighbours say of each other then depends on who else is there."""
-    for node in walk(query.pattern):
-        if not isinstance(node, PartBy):
-            continue
-        names = {name for _, name in node.keys}
-        if len(names) > 1 and any(pa.types.is_decimal(schema.arrow.field(name).type) for name in names):
-            return f"{print_part_by(node.keys)} compares a decimal with another attribute"
-    return None

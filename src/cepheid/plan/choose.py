@@ -19,7 +19,7 @@ from cepheid.automata.construct import construct
 from cepheid.automata.srt import SRT
 from cepheid.automata.trim import trim
 from cepheid.errors import CepheidError, did_you_mean
-from cepheid.plan.chain import chain_of, mixed_keys
+from cepheid.plan.chain import chain_of
 from cepheid.plan.plan import Plan
 from cepheid.plan.transducer import transducer_of
 from cepheid.rewrite.attach_atoms import printed
@@ -47,7 +47,7 @@ def choose(query: Query, rewritten: Query, schema: Schema, evaluator: str = "aut
         )
     chain = None
     if evaluator == "chain" or (evaluator == "auto" and (not unary or _is_of_many_keys(rewritten))):
-        chain = chain_of(query, rewritten, schema)
+        chain = chain_of(query, rewritten)
     if evaluator == "chain" and isinstance(chain, str):
         raise CepheidError(
             "unsupported-evaluator",
@@ -58,7 +58,7 @@ def choose(query: Query, rewritten: Query, schema: Schema, evaluator: str = "aut
     if evaluator == "configurations" or (
         evaluator == "auto" and not unary and not isinstance(chain, ChainCEA)
     ):
-        transducer = mixed_keys(rewritten, schema) or transducer_of(query, rewritten)
+        transducer = transducer_of(query, rewritten)
     if evaluator == "configurations" and isinstance(transducer, str):
         raise CepheidError(
             "unsupported-evaluator",

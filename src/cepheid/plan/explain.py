@@ -5,6 +5,8 @@ from __future__ import annotations
 from math import inf
 from typing import assert_never
 
+import pyarrow as pa
+
 from cepheid.algebra.leads import lead
 from cepheid.algebra.nodes import Query
 from cepheid.algebra.printing import print_name, print_pattern, print_query, print_tree, print_window
@@ -109,8 +111,19 @@ def _plan(plan: Plan) -> str:
     inner = [name for name in plan.rewritten.partition_by if name not in query.partition_by]
     if inner:
         lines.append(f"PART-BY: runs as partitions by {', '.join(inner)}, which no match can tell")
+    lines.extend(_times(plan))
     lines.append(f"memory: {_memory(query)}")
     return "\n".join(lines)
+
+
+def _times(plan: Plan) -> list[str]:
+    """The zones in which conditions read instants, where some are read."""
+    zones: dict[str, list[str]] = {}
+    for name in plan.reads:
+        dtype = plan.schema.arrow.field(name).type
+        if pa.types.is_timestamp(dtype) and dtype.tz is not None:
+            zones.setdefault(dtype.tz, []).append(name)
+    return [f"zone: {zone} for {', '.join(names)}" for zone, names in zones.items()]
 
 
 def _memory(query: Query) -> str:

@@ -8,12 +8,14 @@ those of its own time zone.
 
 from __future__ import annotations
 
-import datetime as dt
 import math
 from collections.abc import Callable, Sequence
+from decimal import ROUND_CEILING, ROUND_FLOOR, Decimal
 from typing import Any
 
-from cepheid.semantics.numbers import instant, int64_or_null, round_half_away
+from cepheid.algebra.moments import moment_of
+from cepheid.semantics.decimals import rounded_decimal, whole_decimal
+from cepheid.semantics.numbers import TIMES, instant, int64_or_null, round_half_away
 
 
 def apply(function: str, arguments: Sequence[Any]) -> Any:
@@ -34,7 +36,7 @@ def _coalesce(*values: Any) -> Any:
 
 
 def _nullif(left: Any, right: Any) -> Any:
-    if isinstance(left, dt.date) and isinstance(right, dt.date):
+    if isinstance(left, TIMES) and isinstance(right, TIMES):
         return None if instant(left) == instant(right) else left
     return None if left is not None and right is not None and left == right else left
 
@@ -56,7 +58,19 @@ def _extreme(choose: Callable[..., Any], values: tuple[Any, ...]) -> Any:
 
 
 def _rank(value: Any) -> Any:
-    return instant(value) if isinstance(value, dt.date) else value
+    return instant(value) if isinstance(value, TIMES) else value
+
+
+def _floor(value: Any) -> Any:
+    return whole_decimal(value, ROUND_FLOOR) if isinstance(value, Decimal) else _whole(value, math.floor)
+
+
+def _ceil(value: Any) -> Any:
+    return whole_decimal(value, ROUND_CEILING) if isinstance(value, Decimal) else _whole(value, math.ceil)
+
+
+def _abs(value: Any) -> Any:
+    return value.copy_abs() if isinstance(value, Decimal) else int64_or_null(abs(value))
 
 
 def _whole(value: Any, towards: Callable[[Any], int]) -> int | None:
@@ -92,7 +106,9 @@ def _sign(value: Any) -> float:
 
 def _round(value: Any, digits: Any = 0) -> Any:
     places = _whole(digits, math.trunc)
-    return None if places is None else round_half_away(value, places)
+    if places is None:
+        return None
+    return rounded_decimal(value, places) if isinstance(value, Decimal) else round_half_away(value, places)
 
 
 def _substr(text: str, *places: Any) -> str | None:
@@ -112,8 +128,12 @@ def _replace(text: str, search: str, by: str = "") -> str:
     return text.replace(search, by) if search else text
 
 
-def _field(name: str) -> Callable[[dt.date], int]:
-    return lambda value: int(getattr(value, name, 0))  # a date is its midnight
+def _date(place: int) -> Callable[[Any], int]:
+    return lambda value: moment_of(value).date[place]
+
+
+def _time(place: int) -> Callable[[Any], int]:
+    return lambda value: moment_of(value).time[place]  # of a date, its midnight
 
 
 _TAKES_NULL: dict[str, Callable[..., Any]] = {
@@ -124,10 +144,10 @@ _TAKES_NULL: dict[str, Callable[..., Any]] = {
 }
 
 _STRICT: dict[str, Callable[..., Any]] = {
-    "abs": lambda value: int64_or_null(abs(value)),
+    "abs": _abs,
     "round": _round,
-    "floor": lambda value: _whole(value, math.floor),
-    "ceil": lambda value: _whole(value, math.ceil),
+    "floor": _floor,
+    "ceil": _ceil,
     "sqrt": lambda value: _real(math.sqrt, value),
     "power": _power,
     "ln": _ln,
@@ -146,11 +166,11 @@ _STRICT: dict[str, Callable[..., Any]] = {
     "startswith": str.startswith,
     "endswith": str.endswith,
     "contains": lambda text, part: part in text,
-    "year": _field("year"),
-    "month": _field("month"),
-    "day": _field("day"),
-    "hour": _field("hour"),
-    "minute": _field("minute"),
-    "second": _field("second"),
-    "dayofweek": lambda value: value.isoweekday() % 7 + 1,
+    "year": _date(0),
+    "month": _date(1),
+    "day": _date(2),
+    "hour": _time(0),
+    "minute": _time(1),
+    "second": _time(2),
+    "dayofweek": lambda value: moment_of(value).day_of_week,
 }

@@ -5,12 +5,10 @@ As conditions compare them, but for two: NULL is a key like any other, and so is
 
 from __future__ import annotations
 
-import datetime as dt
 from collections.abc import Hashable, Iterable
-from decimal import Decimal
 from typing import Any
 
-from cepheid.semantics.numbers import instant
+from cepheid.semantics.numbers import TIMES, instant
 
 
 def key_of(value: Any) -> Hashable:
@@ -21,17 +19,14 @@ def key_of(value: Any) -> Hashable:
     """
     if value != value:
         return "NaN"
-    return (instant(value),) if isinstance(value, dt.date) else (value,)
+    return (instant(value),) if isinstance(value, TIMES) else (value,)
 
 
 def is_one_key(values: Iterable[Any]) -> bool:
     """Whether all values, perhaps of several columns, are one key; none are.
 
+    >>> from decimal import Decimal
     >>> is_one_key([1, 1.0, Decimal(1)]), is_one_key([None, None]), is_one_key([None, 0]), is_one_key([])
     (True, True, False, True)
     """
-    given = list(values)
-    if any(isinstance(value, float) for value in given):
-        # Beside a double, a decimal is read as the nearest one, as conditions do.
-        given = [float(value) if isinstance(value, Decimal) else value for value in given]
-    return len({key_of(value) for value in given}) <= 1
+    return len({key_of(value) for value in values}) <= 1

@@ -1,4 +1,4 @@
-"""Numbers and instants as the engine has them: 64-bit integers, IEEE doubles, times on one line.
+"""Numbers and instants as the engine has them: 64-bit integers, IEEE doubles, times on one line (decimals: `decimals`).
 
 In: Python values. Out: Python values that also exist in an Arrow column; where there is none, NULL (None).
 """
@@ -8,6 +8,8 @@ from __future__ import annotations
 import datetime as dt
 from decimal import ROUND_HALF_UP, Context, Decimal
 from typing import Any
+
+from cepheid.algebra.moments import Moment, TimeOfDay, moment_of
 
 _INT64_MIN, _INT64_MAX = -(2**63), 2**63 - 1
 _WIDE = Context(prec=400)  # holds every double exactly enough to round it
@@ -24,15 +26,17 @@ def int64_or_null(value: Any) -> Any:
     return value
 
 
-def instant(value: dt.date) -> dt.datetime:
-    """A date or timestamp as a point in time; without a zone it is read as UTC.
+TIMES = (Moment, TimeOfDay, dt.date)
+"""Values of time: timestamps, dates, times of day and durations; a datetime is a date, too."""
+
+
+def instant(value: Any) -> int:
+    """A value of time as nanoseconds on one line; without a zone it is read as UTC.
 
     >>> instant(dt.date(2024, 2, 29)) == instant(dt.datetime(2024, 2, 29, 0, 0))
     True
     """
-    if not isinstance(value, dt.datetime):
-        return dt.datetime(value.year, value.month, value.day, tzinfo=dt.UTC)
-    return value.replace(tzinfo=dt.UTC) if value.tzinfo is None else value.astimezone(dt.UTC)
+    return moment_of(value).ns
 
 
 def round_half_away(value: Any, digits: int) -> Any:

@@ -1,7 +1,8 @@
 """A stream as the definitions have it: a Python list of events, and windows over it.
 
 In: an Arrow table in stream order. Out: `Event`s, whose positions are their indices. A time is a number: in
-microseconds for timestamps and dates, else the number itself.
+nanoseconds for timestamps that are counted so, in microseconds for others and for dates, else the number itself. A
+window over them is in the same unit: typing has seen to that.
 """
 
 from __future__ import annotations
@@ -11,11 +12,10 @@ from dataclasses import dataclass
 from typing import Any
 
 import pyarrow as pa
-import pyarrow.compute as pc
 
 from cepheid.algebra.nodes import Window, WindowUnit
-from cepheid.errors import CepheidError
-from cepheid.schema import Schema
+from cepheid.schema import Schema, counts_nanoseconds
+from cepheid.semantics.rows import rows_of, values_of
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,21 +38,9 @@ def events_of(table: pa.Table, schema: Schema, times: Sequence[int | float] | No
     >>> [(event.type, event.time) for event in events_of(table, schema_of(table.schema, time="ts"))]
     [('A', 1), ('B', 2)]
     """
-    rows = _rows(table)
+    rows = rows_of(table)
     numbers = times if times is not None else _numbers(table.column(schema.time))
     return [Event(_type_of(row, schema), time, row) for row, time in zip(rows, numbers, strict=True)]
-
-
-def _rows(table: pa.Table) -> list[dict[str, Any]]:
-    if table.num_columns == 0:
-        return [{} for _ in range(table.num_rows)]
-    try:
-        return table.to_pylist()  # type: ignore[no-any-return]
-    except (OverflowError, ValueError) as error:
-        hint = "dates and timestamps that conditions read lie in the years 1 to 9999"
-        raise CepheidError(
-            "bad-data", f"an event has a value that cannot be read: {error}", hint=hint
-        ) from error
 
 
 def _type_of(row: Mapping[str, Any], schema: Schema) -> str | None:
@@ -64,7 +52,8 @@ def _type_of(row: Mapping[str, Any], schema: Schema) -> str | None:
 
 def _numbers(column: pa.ChunkedArray) -> list[int | float]:
     if pa.types.is_date(column.type) or pa.types.is_timestamp(column.type):
-        column = pc.cast(pc.cast(column, pa.timestamp("us"), safe=False), pa.int64())
+        ns = 1 if counts_nanoseconds(column.type) else 1000
+        return [value.ns // ns for value in values_of(column)]
     numbers: list[int | float] = column.to_pylist()
     return numbers
 

@@ -8,7 +8,6 @@ no value is NULL. Expressions were typed when the query was read, so values trav
 
 from __future__ import annotations
 
-import datetime as dt
 import functools
 import math
 import operator
@@ -39,9 +38,11 @@ from cepheid.algebra.conditions import (
     Negation,
     RLike,
 )
+from cepheid.algebra.precision import DecimalType
 from cepheid.errors import CepheidError
+from cepheid.semantics.decimals import decimal_arithmetic
 from cepheid.semantics.functions import apply
-from cepheid.semantics.numbers import instant, int64_or_null
+from cepheid.semantics.numbers import TIMES, instant, int64_or_null
 
 Attributes = Mapping[str, Any]
 
@@ -73,15 +74,15 @@ def value_of(expression: Expression, events: Mapping[str | None, Attributes]) ->
     """
     match expression:
         case Literal(value):
-            return _read(value)
+            return value
         case Attribute(var, name, index):
             if index not in (None, Index.EACH):
                 raise CepheidError(
                     "not-yet", "attributes of one event among many (`a[i]`) are not yet supported"
                 )
-            return _read(events[var][name])
+            return events[var][name]
         case Arithmetic(op, left, right):
-            return _arithmetic(op, value_of(left, events), value_of(right, events))
+            return _arithmetic(op, value_of(left, events), value_of(right, events), expression.result)
         case Comparison(op, left, right):
             return compare(op, value_of(left, events), value_of(right, events))
         case Conjunction(operands):
@@ -110,21 +111,18 @@ def value_of(expression: Expression, events: Mapping[str | None, Attributes]) ->
 
 
 def compare(op: str, left: Any, right: Any) -> bool | None:
-    """A comparison of two values: NULL if one is, NaN by IEEE, times as instants.
+    """A comparison of two values: NULL if one is, NaN by IEEE, times as instants, numbers of all types by value.
 
     >>> compare("<>", float("nan"), float("nan")), compare("=", None, None)
     (True, None)
     """
     if left is None or right is None:
         return None
-    if isinstance(left, dt.date) and isinstance(right, dt.date):
+    if isinstance(left, TIMES) and isinstance(right, TIMES):
         left, right = instant(left), instant(right)
+    if left != left or right != right:  # NaN, beside which a decimal cannot be ordered
+        return op == "<>"
     return _COMPARE[op](left, right)
-
-
-def _read(value: Any) -> Any:
-    """A decimal is read as the nearest double, so that conditions have two kinds of number and not three."""
-    return float(value) if isinstance(value, Decimal) else value
 
 
 def _all(values: Iterable[bool | None]) -> bool | None:
@@ -137,12 +135,15 @@ def _not(value: bool | None) -> bool | None:
     return None if value is None else not value
 
 
-def _arithmetic(op: str, left: Any, right: Any) -> Any:
+def _arithmetic(op: str, left: Any, right: Any, result: DecimalType | None = None) -> Any:
     if left is None or right is None:
         return None
+    real = isinstance(left, float) or isinstance(right, float)
+    if not real and (result is not None or isinstance(left, Decimal) or isinstance(right, Decimal)):
+        return decimal_arithmetic(op, left, right, result)
     if op == "/":
         return None if right == 0 else float(left) / float(right)
-    if isinstance(left, float) or isinstance(right, float):
+    if real:
         left, right = float(left), float(right)
     match op:
         case "+":

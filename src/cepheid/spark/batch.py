@@ -61,6 +61,7 @@ def match_spark(
     evaluator: str = "auto",
     slices: int | None = None,
     columns: Sequence[str] | None = None,
+    zone: str | None = None,
 ) -> DataFrame:
     """The matches of a query in a DataFrame, as a DataFrame; nothing is matched before it is read.
 
@@ -69,7 +70,7 @@ def match_spark(
     over the time column at once. `positions` are in the partition's stream for a partitioned query, and need
     the whole stream in one task otherwise.
     """
-    rows, columns_of_events = union_streams(data, type)
+    rows, columns_of_events = union_streams(data, type, zone)
     schema = schema_of(columns_of_events, time=time, type=type, order=order, stream=parsed.stream)
     plan = plan_for(parsed, schema, evaluator)
     names = checked_columns(columns)
@@ -97,9 +98,10 @@ def count_spark(
     order: str | None = None,
     evaluator: str = "auto",
     slices: int | None = None,
+    zone: str | None = None,
 ) -> int:
     """The exact number of matches, without making them; runs a job."""
-    rows, columns_of_events = union_streams(data, type)
+    rows, columns_of_events = union_streams(data, type, zone)
     schema = schema_of(columns_of_events, time=time, type=type, order=order, stream=parsed.stream)
     plan = plan_for(parsed, schema, evaluator)
     plan.schema.require_readable(plan.reads)

@@ -17,8 +17,17 @@ from cepheid.spark.streams import quoted
 
 CSV_OPTIONS = {"header": "true", "escape": '"'}
 READ_OPTIONS: Mapping[str, Mapping[str, str]] = {"csv": {**CSV_OPTIONS, "inferSchema": "true"}}
-KEEP_NULLS = {"ignoreNullFields": "false"}
-WRITE_OPTIONS: Mapping[str, Mapping[str, str]] = {"csv": CSV_OPTIONS, "json": KEEP_NULLS}
+TIME_FORMATS = {
+    "timestampFormat": "yyyy-MM-dd'T'HH:mm:ss.SSSSSSXXX",
+    "timestampNTZFormat": "yyyy-MM-dd'T'HH:mm:ss.SSSSSS",
+}
+"""ISO 8601 with all that Spark has of a time; its own default ends with milliseconds."""
+
+JSON_OPTIONS = {"ignoreNullFields": "false", **TIME_FORMATS}
+WRITE_OPTIONS: Mapping[str, Mapping[str, str]] = {
+    "csv": {**CSV_OPTIONS, **TIME_FORMATS},
+    "json": JSON_OPTIONS,
+}
 
 
 def read(session: SparkSession, paths: Sequence[str], format: str) -> DataFrame:
@@ -55,7 +64,7 @@ def write_stream(frame: DataFrame, path: str, format: str) -> DataStreamWriter:
 
 def json_lines(frame: DataFrame) -> Iterator[str]:
     """Runs the query and gives each match as a line of JSON, one Spark partition in memory at a time."""
-    lines = frame.select(sql.to_json(sql.struct("*"), KEEP_NULLS).alias("line"))
+    lines = frame.select(sql.to_json(sql.struct("*"), JSON_OPTIONS).alias("line"))
     for row in lines.toLocalIterator():
         yield row["line"]
 
@@ -69,5 +78,5 @@ def _writable(frame: DataFrame, format: str) -> DataFrame:
 def _flat(name: str, dtype: DataType) -> Column:
     column = quoted(name)
     if isinstance(dtype, StructType | ArrayType):
-        return sql.to_json(column, KEEP_NULLS).alias(name)
+        return sql.to_json(column, JSON_OPTIONS).alias(name)
     return sql.hex(column).alias(name) if isinstance(dtype, BinaryType) else column

@@ -19,13 +19,14 @@ from pathlib import Path
 from pyspark.errors import PySparkException
 from pyspark.sql import SparkSession
 
+from cepheid.algebra.zones import known_zone
 from cepheid.errors import CepheidError
 from cepheid.spark.java import find_java
+from cepheid.spark.zones import SESSION_ZONE
 
 SETTINGS = {
     "spark.ui.enabled": "false",
     "spark.ui.showConsoleProgress": "false",
-    "spark.sql.session.timeZone": "UTC",  # times print alike on every machine
     "spark.sql.caseSensitive": "true",  # files may have columns `v` and `V`
 }
 
@@ -36,14 +37,17 @@ def local_session(
     name: str = "cepheid",
     settings: Mapping[str, str] | None = None,
     loud: bool = False,
+    zone: str = "UTC",
 ) -> SparkSession:
-    """Starts a session. `loud` leaves what Spark says on the terminal, for finding out what it did.
+    """Starts a session, in which times are read and written in `zone`. `loud` leaves what Spark says on the terminal,
+    for finding out what it did.
 
     A session that runs in this process already is given back as it is.
     """
     prepare_environment(master)
     builder = SparkSession.builder.master(master).appName(name)
-    for key, value in {**SETTINGS, **(settings or {})}.items():
+    zoned = {SESSION_ZONE: known_zone(zone)}  # not the machine's: times print alike on every one
+    for key, value in {**SETTINGS, **zoned, **(settings or {})}.items():
         builder = builder.config(key, value)
     log = Path(tempfile.gettempdir()) / f"cepheid-spark-{os.getpid()}.log"
     atexit.register(log.unlink, missing_ok=True)

@@ -118,7 +118,7 @@ def _reach(cut: float, within: float, dtype: pa.DataType) -> float:
     if pa.types.is_floating(dtype):
         # Rounding must not leave a row out; a few rows too many do no harm.
         return cut - within - 4 * float(np.spacing(max(abs(cut), within)))
-    return cut - math.ceil(within)
+    return max(cut - math.ceil(within), np.iinfo(np.int64).min)
 
 
 def _literal(number: float, dtype: pa.DataType) -> Column:
@@ -126,9 +126,8 @@ def _literal(number: float, dtype: pa.DataType) -> Column:
     if pa.types.is_date(dtype):
         return sql.date_from_unix_date(sql.lit(int(number // MICROSECONDS_PER_DAY)))
     if pa.types.is_timestamp(dtype) and dtype.tz is None:
-        # Through text, so that no time zone plays a part.
-        moment = dt.datetime(1970, 1, 1) + dt.timedelta(microseconds=int(number))
-        return sql.lit(moment.isoformat()).cast("timestamp_ntz")
+        # From a text, so that no time zone plays a part, and by an interval, which has room for all years.
+        return sql.lit("1970-01-01").cast("timestamp_ntz") + sql.lit(dt.timedelta(microseconds=int(number)))
     if pa.types.is_timestamp(dtype):
         return sql.timestamp_micros(sql.lit(int(number)))
     return sql.lit(float(number) if pa.types.is_floating(dtype) else int(number))

@@ -16,10 +16,13 @@ from pyspark.errors import PySparkException
 from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as sql
 
+from cepheid.algebra.zones import checked_zone
 from cepheid.errors import CepheidError
 from cepheid.schema import DEFAULT_TYPE, check_names
 from cepheid.spark.carriers import arrow_schema, carried
 from cepheid.spark.naming import inner
+from cepheid.spark.zones import session_zone
+from cepheid.streams.zones import common_zones, zoned_schema
 
 
 def column(name: str) -> Column:
@@ -27,14 +30,26 @@ def column(name: str) -> Column:
     return sql.col(inner(name))
 
 
-def union_streams(data: DataFrame | Mapping[str, DataFrame], type: str | None) -> tuple[DataFrame, pa.Schema]:
+def engine_schema(frame: DataFrame, zone: str | None, names: list[str] | None = None) -> pa.Schema:
+    """What the engine will see of a DataFrame, under these names: its columns as Arrow types, timestamps in this zone,
+    else the session's. The zone is that of the driver when a query is planned, and travels with the plan."""
+    given = checked_zone(zone)
+    shown_in = session_zone(frame.sparkSession) if given is None else given
+    return zoned_schema(arrow_schema(frame.schema, names), shown_in)
+
+
+def union_streams(
+    data: DataFrame | Mapping[str, DataFrame], type: str | None, zone: str | None = None
+) -> tuple[DataFrame, pa.Schema]:
     """The events of all streams, and the engine's view of their columns. Rows keep the order of the streams, and inside
-    each their own."""
+    each their own. Spark would read timestamps without a zone beside others in the session's: that is refused, as in
+    process."""
     if isinstance(data, DataFrame):
         frames = [_renamed(data)]
         names = list(data.columns)
     else:
         chosen = type or DEFAULT_TYPE
+        common_zones({name: arrow_schema(frame.schema) for name, frame in data.items()})
         frames = [_typed(frame, name, chosen) for name, frame in data.items()]
         names = list(
             dict.fromkeys(
@@ -51,7 +66,7 @@ def union_streams(data: DataFrame | Mapping[str, DataFrame], type: str | None) -
     except PySparkException as error:
         said = str(error).strip().partition("\n")[0]
         raise CepheidError("bad-data", f"the streams do not fit together: {said}") from error
-    return carried(rows, types), arrow_schema(types, names)
+    return carried(rows, types), engine_schema(rows, zone, names)
 
 
 def quoted(name: str) -> Column:

@@ -17,7 +17,7 @@ from cepheid.kernels.interning import hash_texts, intern_texts, intern_words, re
 from cepheid.kernels.stream import note_ties, number_events
 from cepheid.state_checks import letters, require, require_ends, require_indices, words
 from cepheid.streams.plain import whole
-from cepheid.streams.times import Ints, Times, recent, ties_of, times_of
+from cepheid.streams.times import Ints, Times, recent, ticks_of, ties_of
 
 State = dict[str, npt.NDArray[np.generic]]
 
@@ -58,15 +58,16 @@ class Texts:
 
     def of(self, numbers: Ints) -> pa.Array:
         """The strings that have these numbers."""
-        return self._binary(numbers).cast(pa.large_string())
+        return self.binary(numbers).cast(pa.large_string())
 
     def only(self, numbers: Ints) -> Texts:
         """These strings (ascending), numbered from 0."""
         kept = Texts()
-        kept.numbers(self._binary(numbers))
+        kept.numbers(self.binary(numbers))
         return kept
 
-    def _binary(self, numbers: Ints) -> pa.Array:
+    def binary(self, numbers: Ints) -> pa.Array:
+        """The same as bytes."""
         require_indices(
             numbers, 0, self.count, "texts"
         )  # of a saved state, where nothing has told texts from numbers
@@ -103,8 +104,12 @@ class Texts:
 class Lanes:
     """The lanes of one engine. Without `hashed` there are no hashes of keys, as none are needed for a count."""
 
-    def __init__(self, columns: tuple[str, ...], hashed: bool = True) -> None:
+    def __init__(
+        self, columns: tuple[str, ...], hashed: bool = True, nanoseconds: tuple[bool, ...] = ()
+    ) -> None:
+        """`nanoseconds` says of each column whether its values are timestamps counted so."""
         self.columns = columns
+        self._nanoseconds = nanoseconds
         self._hashed = hashed
         self.count = 0 if columns else 1
         self._texts = [Texts() for _ in columns]
@@ -160,6 +165,10 @@ class Lanes:
     def _note_hashes(self, keys: Ints, before: int) -> None:
         """Hashes the keys of the lanes that are new since `before`: by content, not by the numbers of texts."""
         hashes = np.stack([keys, keys])
+        for place in np.flatnonzero(self._nanoseconds):
+            # As microseconds, so that a key has one hash whatever its unit; what those leave out is in one of the two.
+            micros, rest = np.divmod(keys[:, place], 1000)
+            hashes[:, :, place] = micros, micros ^ rest << 54
         for k, texts in enumerate(self._texts):
             if texts.count:
                 known = (keys[:, -1] >> k & 1) == 0
@@ -281,13 +290,8 @@ def _as_integers(column: pa.Array, name: str) -> Ints | None:
     if dtype == pa.uint64():
         return _numbers(column).view(np.int64)
     if pa.types.is_timestamp(dtype) or pa.types.is_date(dtype):
-        filled = pc.fill_null(
-            column,
-            pa.scalar(
-                0, pa.int64() if pa.types.is_timestamp(dtype) or pa.types.is_date64(dtype) else pa.int32()
-            ).cast(dtype),
-        )
-        return np.array(times_of(filled, name), np.int64)
+        zero = pa.scalar(0, pa.int32() if pa.types.is_date32(dtype) else pa.int64()).cast(dtype)
+        return np.array(ticks_of(pc.fill_null(column, zero), f"column `{name}`"), np.int64)
     if pa.types.is_floating(dtype):
         reals = pc.fill_null(column.cast(pa.float64()), 0.0).to_numpy(zero_copy_only=False) + 0.0
         reals[np.isnan(reals)] = np.nan  # one NaN

@@ -1,8 +1,8 @@
 """Columns in the layouts that the rest of the engine takes: one layout per kind of value.
 
-In: a table or schema of any Arrow types. Out: the same values as plain text, bytes and lists, dictionaries only of
-text and without NULL in them, extension types as what they store, a union as a struct with one field per member, NULL
-but for the one that a row holds. So all kinds of data give the same output types.
+In: a table or schema of any Arrow types. Out: the same values as plain text, bytes and lists, decimals of 128 or 256
+bits, dictionaries only of text and without NULL in them, extension types as what they store, a union as a struct with
+one field per member, NULL but for the one that a row holds. So all kinds of data give the same output types.
 """
 
 from __future__ import annotations
@@ -63,6 +63,8 @@ def plain_type(dtype: pa.DataType) -> pa.DataType:
         values = plain_type(dtype.value_type)
         # Dictionaries of several batches are united, which can take more codes than each of them has.
         return pa.dictionary(pa.int32(), values, dtype.ordered) if values == pa.string() else values
+    if pa.types.is_decimal32(dtype) or pa.types.is_decimal64(dtype):
+        return pa.decimal128(dtype.precision, dtype.scale)
     if pa.types.is_list(dtype) or pa.types.is_large_list(dtype):
         return pa.list_(_plain_field(dtype.value_field))
     if pa.types.is_struct(dtype):

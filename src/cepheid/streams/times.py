@@ -1,7 +1,8 @@
-"""The time column as numbers: microseconds for timestamps and dates, else the numbers themselves.
+"""The time column as numbers: nanoseconds or microseconds for timestamps and dates, else the numbers themselves.
 
 In: a column of a type that `schema.is_time` accepts. Out: int64 or float64, finite and without NULL; bad values are an
-error that names the row. Timestamps count in microseconds, as Spark's do, so that both give the same matches.
+error that names the row. Timestamps of nanoseconds stay what they are; all others, and dates, count in microseconds, as
+Spark's do. The unit follows from the type alone (`schema.counts_nanoseconds`), and windows are brought to it.
 """
 
 from __future__ import annotations
@@ -12,6 +13,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from cepheid.errors import CepheidError
+from cepheid.schema import counts_nanoseconds
 from cepheid.streams.plain import whole
 
 Ints = npt.NDArray[np.int64]
@@ -36,15 +38,8 @@ def times_of(column: pa.ChunkedArray | pa.Array, name: str, first_row: int = 0) 
             hint="drop or fill the rows without a time before matching",
         )
     dtype = column.type
-    if pa.types.is_date(dtype):
-        days = _integers(column.cast(pa.date32()).cast(pa.int32()))
-        return _to_microseconds(days, MICROSECONDS_PER_DAY, name, first_row)
-    if pa.types.is_timestamp(dtype):
-        ticks = _integers(column.cast(pa.timestamp(dtype.unit)).cast(pa.int64()))
-        if dtype.unit == "ns":
-            return ticks // 1000
-        factor = {"s": 1_000_000, "ms": 1000, "us": 1}[dtype.unit]
-        return ticks if factor == 1 else _to_microseconds(ticks, factor, name, first_row)
+    if pa.types.is_date(dtype) or pa.types.is_timestamp(dtype):
+        return ticks_of(column, f"time column `{name}`", "bad-time", first_row)
     if pa.types.is_floating(dtype):
         reals: npt.NDArray[np.float64] = column.cast(pa.float64()).to_numpy(zero_copy_only=False)
         bad = np.flatnonzero(~np.isfinite(reals))
@@ -58,7 +53,8 @@ def times_of(column: pa.ChunkedArray | pa.Array, name: str, first_row: int = 0) 
         return reals + 0.0  # -0.0 and 0.0 are one time
     if dtype == pa.uint64():
         numbers: npt.NDArray[np.uint64] = column.to_numpy(zero_copy_only=False)
-        _check_range(numbers > np.iinfo(np.int64).max, "64 bits with a sign", name, first_row)
+        beyond = numbers > np.iinfo(np.int64).max
+        _check_range(beyond, "64 bits with a sign", f"time column `{name}`", "bad-time", first_row)
     return _integers(column)
 
 
@@ -67,21 +63,42 @@ def _integers(column: pa.Array) -> npt.NDArray[np.int64]:
     return numbers
 
 
-def _to_microseconds(
-    ticks: npt.NDArray[np.int64], factor: int, name: str, first_row: int
-) -> npt.NDArray[np.int64]:
+def ticks_of(column: pa.Array, what: str, code: str = "bad-data", first_row: int = 0) -> Ints:
+    """Timestamps or dates, none of them NULL, as whole numbers; `what` names the column in an error.
+
+    >>> ticks_of(pa.array([1], pa.timestamp("ns")), "it").tolist(), ticks_of(pa.array([1], pa.date32()), "it").tolist()
+    ([1], [86400000000])
+    """
+    dtype = column.type
+    if pa.types.is_date32(dtype):
+        ticks, factor = _integers(column.cast(pa.int32())), MICROSECONDS_PER_DAY
+    else:
+        unit = "ms" if pa.types.is_date64(dtype) else dtype.unit
+        ticks, factor = _integers(column), {"s": 1_000_000, "ms": 1000, "us": 1, "ns": 1}[unit]
+    if factor == 1:
+        return ticks
     most = np.iinfo(np.int64).max // factor
-    _check_range((ticks > most) | (ticks < -most), "microseconds in 64 bits", name, first_row)
+    _check_range((ticks > most) | (ticks < -most), "microseconds in 64 bits", what, code, first_row)
     return ticks * factor
 
 
-def _check_range(outside: npt.NDArray[np.bool_], of: str, name: str, first_row: int) -> None:
+def _check_range(outside: npt.NDArray[np.bool_], of: str, what: str, code: str, first_row: int) -> None:
     bad = np.flatnonzero(outside)
     if len(bad):
-        raise CepheidError(
-            "bad-time",
-            f"time column `{name}` lies outside the range of {of} in row {first_row + int(bad[0])}",
-        )
+        raise CepheidError(code, f"{what} lies outside the range of {of} in row {first_row + int(bad[0])}")
+
+
+def same_in_all_units(times: Times, ranks: Ints, dtype: pa.DataType) -> tuple[Times, Ints]:
+    """Times in microseconds, and ranks that also hold what those leave out: what ids are made of, so that one event has
+    one id whatever the unit of its column.
+
+    >>> same_in_all_units(np.array([5000, 5001]), np.array([3, 3]), pa.timestamp("ns"))
+    (array([5, 5]), array([               3, 4503599627370499]))
+    """
+    if not counts_nanoseconds(dtype):
+        return times, ranks
+    micros, rest = np.divmod(times.view(np.int64), 1000)
+    return micros, ranks | rest << 52
 
 
 def recent(times: Times, last: Time, amount: int | float) -> npt.NDArray[np.bool_]:
@@ -102,8 +119,8 @@ def unsigned(numbers: npt.NDArray[np.int64]) -> npt.NDArray[np.uint64]:
 
 
 def age_limit(amount: int | float) -> np.uint64:
-    """A window's duration as a bound on differences of whole numbers."""
-    return np.uint64(int(np.floor(amount)))
+    """A window's duration as a bound on differences of whole numbers, which have 64 bits."""
+    return np.uint64(min(int(amount // 1), 2**64 - 1))
 
 
 def ties_of(times: Times) -> npt.NDArray[np.int64]:

@@ -16,7 +16,7 @@ from cepheid.pipeline import parse_query, plan_for
 from cepheid.schema import schema_of
 from cepheid.spark.live.bucket import Bucket
 from cepheid.spark.live.head import Waiting, load_head
-from cepheid.spark.live.job import Job
+from cepheid.spark.live.job import Job, job_on
 from cepheid.spark.live.merge import in_order
 from cepheid.spark.live.pages import read
 from cepheid.spark.live.store import Memory
@@ -216,3 +216,20 @@ def test_buckets_and_cuts_change_no_byte_of_the_output() -> None:
             outputs.add(tuple(printed(pa.concat_tables(ran.given + ran.finished))))
     assert len(outputs) == 1
     assert len(next(iter(outputs))) > 50
+
+
+def test_a_checkpoint_keeps_the_zone_that_it_was_begun_in() -> None:
+    text = "SELECT * FROM s WHERE A AS x FILTER hour(x.ts) = 1 WITHIN 1 day"
+
+    def job_in(zone: str | None, *more: pa.Field) -> Job:
+        columns = pa.schema([("ts", pa.timestamp("us", zone)), ("type", pa.string()), *more])
+        return Job(plan_for(parse_query(text), schema_of(columns, time="ts")), (0,))
+
+    job_in("UTC").check(job_in("UTC").terms)
+    with pytest.raises(CepheidError, match="begun in the time zone UTC; now it is Europe/Paris") as caught:
+        job_in("Europe/Paris").check(job_in("UTC").terms)
+    assert 'zone="UTC"' in str(caught.value.hint)
+    for other in (job_in(None), job_in("Europe/Paris", pa.field("v", pa.int64()))):
+        with pytest.raises(CepheidError, match="begun with another set of columns"):
+            other.check(job_in("UTC").terms)
+    assert job_on(job_in("Europe/Paris").terms).plan.schema.arrow.field("ts").type.tz == "Europe/Paris"

@@ -3,8 +3,8 @@
 In: the relevant rows of a batch. Out: a code per row and column. A column is an attribute read in one way: as
 what its link's other side is. Columns that are read alike share their numbering, so that both sides of a
 link, and several links, can be compared. Equality is that of `semantics/keys.py`: NULL is a key like any
-other, so is NaN, and 1 = 1.0. For a link of values, as FILTER compares them, NULL and NaN have one code on its
-left side and another on its right, so that they equal nothing.
+other, so is NaN, and numbers of all types are equal by value. For a link of values, as FILTER compares them, NULL and
+NaN have one code on its left side and another on its right, so that they equal nothing.
 """
 
 from __future__ import annotations
@@ -22,8 +22,9 @@ from cepheid.automata.chain import ADJACENT, Link, LinkKind
 from cepheid.errors import CepheidError
 from cepheid.evaluators.interface import State
 from cepheid.matches.found import Ints
-from cepheid.schema import Schema
+from cepheid.schema import Schema, counts_nanoseconds
 from cepheid.semantics.keys import key_of
+from cepheid.semantics.rows import values_of
 from cepheid.state_checks import letters, require
 from cepheid.streams.lanes import Texts, numbered
 from cepheid.streams.plain import whole
@@ -35,8 +36,9 @@ _NULL_REAL = 0x7FF8000000000ABC  # … beside doubles: a NaN that no value has
 _NULL_NUMBER = -1  # … beside numbers given to texts and the like
 
 _WHOLE, _REAL, _TIME, _TRUTH, _NOTHING = "whole", "real", "time", "truth", "nothing"
+_NANOSECONDS = "time in nanoseconds"
 _NEXT, _HERE = "next position", "position"
-_OF_FIXED_WIDTH = (_WHOLE, "unsigned", _REAL, _TIME, _TRUTH, _NOTHING)
+_OF_FIXED_WIDTH = (_WHOLE, "unsigned", _REAL, _TIME, _NANOSECONDS, _TRUTH, _NOTHING)
 
 
 class Keys:
@@ -56,7 +58,6 @@ class Keys:
         self.right: list[int] = []
         self._texts: dict[str, Texts] = {}
         self._mixed: dict[str, dict[Any, int]] = {}
-        self._as_double: set[str] = set()  # links of a double: decimals beside it are read as the nearest one
         for number, link in enumerate(links):
             reading = self._reading(number, link, schema)
             first, second = (_NEXT, _HERE) if link == ADJACENT else (reading, reading)
@@ -64,6 +65,8 @@ class Keys:
             self.left.append(self._columns.setdefault((link.left, first, one), len(self._columns)))
             self.right.append(self._columns.setdefault((link.right, second, other), len(self._columns)))
         self.positional = ADJACENT in links
+        compared = {name for link in links if link.kind is LinkKind.VALUE for name in (link.left, link.right)}
+        self._decimals = any(pa.types.is_decimal(schema.arrow.field(name).type) for name in compared)
 
     def __len__(self) -> int:
         return len(self._columns)
@@ -73,14 +76,12 @@ class Keys:
         if link == ADJACENT:
             return _HERE
         types = [schema.arrow.field(name).type for name in (link.left, link.right)]
-        one, other = (_family(dtype, link.kind) for dtype in types)
+        one, other = (_family(dtype) for dtype in types)
         if one == other or other == _NOTHING:
             return one
         if one == _NOTHING:
             return other
         reading = f"link {number}"
-        if _REAL in (one, other):
-            self._as_double.add(reading)
         self._mixed[reading] = {}
         return reading
 
@@ -103,7 +104,7 @@ class Keys:
         if side != KEY:
             values = _known(values)
         if reading in self._mixed:
-            return self._numbered(values, self._mixed[reading], reading in self._as_double, side)
+            return self._numbered(values, self._mixed[reading], side)
         texts = self._texts.setdefault(reading, Texts())
         codes, nulls = numbered(values, name, texts)
         null = (_NULL_REAL if reading == _REAL else _NULL) - side
@@ -119,12 +120,10 @@ class Keys:
         return codes if nulls is None else np.where(nulls, null, codes)
 
     @staticmethod
-    def _numbered(values: pa.Array, numbers: dict[Any, int], as_double: bool, side: int) -> Ints:
+    def _numbered(values: pa.Array, numbers: dict[Any, int], side: int) -> Ints:
         """Numbers for values of two types: one lookup per distinct value."""
         encoded = values.dictionary_encode()
-        given = encoded.dictionary.to_pylist()
-        if as_double:
-            given = [float(value) if isinstance(value, Decimal) else value for value in given]
+        given = values_of(encoded.dictionary)
         by_code = np.array([numbers.setdefault(key_of(value), len(numbers)) for value in given], np.int64)
         places = encoded.indices.fill_null(len(by_code)).to_numpy(zero_copy_only=False)
         codes: Ints = np.append(by_code, _NULL_NUMBER - side)[places]
@@ -161,6 +160,8 @@ class Keys:
 
     def save(self) -> State:
         state: dict[str, npt.NDArray[np.generic]] = {}
+        if self._decimals:
+            state["decimals"] = np.ones(1, np.uint8)
         for reading, texts in self._texts.items():
             state |= texts.save(f"texts:{reading}")
         for reading, numbers in self._mixed.items():
@@ -169,6 +170,12 @@ class Keys:
         return state
 
     def load(self, state: State) -> None:
+        if self._decimals and "decimals" not in state:
+            raise CepheidError(
+                "bad-state",
+                "the state was saved by a version that compared decimals as doubles",
+                hint="match the stream again from its beginning",
+            )
         for name in state:
             if name.startswith("texts:") and name.endswith(".ends"):
                 reading = name.removeprefix("texts:").removesuffix(".ends")
@@ -182,18 +189,14 @@ class Keys:
 
 
 def _known(values: pa.Array) -> pa.Array:
-    """Values as FILTER compares them: decimals as doubles, and NULL where nothing can be equal."""
-    if pa.types.is_decimal(values.type):
-        values = values.cast(pa.float64())
+    """Values as FILTER compares them: NULL where nothing can be equal."""
     if not pa.types.is_floating(values.type):
         return values
     return pc.if_else(pc.is_nan(values), pa.scalar(None, values.type), values)
 
 
-def _family(dtype: pa.DataType, kind: LinkKind = LinkKind.KEY) -> str:
-    """Columns of one family have codes that can be compared."""
-    if kind is LinkKind.VALUE and pa.types.is_decimal(dtype):
-        return _REAL
+def _family(dtype: pa.DataType) -> str:
+    """Columns of one family have codes that can be compared; decimals of one type are compared as texts."""
     if pa.types.is_null(dtype):
         return _NOTHING
     if pa.types.is_boolean(dtype):
@@ -205,7 +208,9 @@ def _family(dtype: pa.DataType, kind: LinkKind = LinkKind.KEY) -> str:
     if pa.types.is_floating(dtype):
         return _REAL
     if pa.types.is_timestamp(dtype) or pa.types.is_date(dtype):
-        return _TIME
+        return _NANOSECONDS if counts_nanoseconds(dtype) else _TIME
+    if pa.types.is_time(dtype) or pa.types.is_duration(dtype):
+        return str(dtype)
     if pa.types.is_dictionary(dtype):
         return _family(dtype.value_type)
     if pa.types.is_string(dtype) or pa.types.is_large_string(dtype):

@@ -11,19 +11,32 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from cepheid.evaluators.columns.kinds import Nothing, Nulls, Numbers, RowByRowError, Value, either
+from cepheid.algebra.precision import DecimalType
+from cepheid.evaluators.columns.decimals import decimal_arithmetic, doubles_of
+from cepheid.evaluators.columns.kinds import (
+    Decimals,
+    Nothing,
+    Nulls,
+    Numbers,
+    RowByRowError,
+    Value,
+    WideDecimals,
+    either,
+)
 
 Ints = npt.NDArray[np.int64]
 
 
-def arithmetic(op: str, left: Value, right: Value) -> Numbers | Nothing:
-    """`left op right` for each row.
+def arithmetic(op: str, left: Value, right: Value, result: DecimalType | None = None) -> Value:
+    """`left op right` for each row; `result` as `conditions.Arithmetic` has it.
 
     >>> arithmetic("+", Numbers(np.array([1, 2**63 - 1])), Numbers(np.asarray(1))).null
     array([False,  True])
     """
     if isinstance(left, Nothing) or isinstance(right, Nothing):
         return Nothing()
+    if isinstance(left, Decimals | WideDecimals) or isinstance(right, Decimals | WideDecimals):
+        return _with_decimals(op, left, right, result)
     if not isinstance(left, Numbers) or not isinstance(right, Numbers):
         raise RowByRowError
     null = either(left.null, right.null)
@@ -36,6 +49,19 @@ def arithmetic(op: str, left: Value, right: Value) -> Numbers | Nothing:
         if left.real or right.real:
             return _reals(op, doubles(left), doubles(right), null)
         return _integers(op, left.values, right.values, null)
+
+
+def _with_decimals(op: str, left: Value, right: Value, result: DecimalType | None) -> Value:
+    """In doubles where one side is one; else exact."""
+    reals = [isinstance(side, Numbers) and (side.real or side.mixed) for side in (left, right)]
+    if any(reals):
+        one, other = (
+            doubles_of(side) if isinstance(side, Decimals | WideDecimals) else side for side in (left, right)
+        )
+        return arithmetic(op, one, other)
+    if result is None:
+        raise RowByRowError
+    return decimal_arithmetic(op, left, right, result)
 
 
 def doubles(numbers: Numbers) -> npt.NDArray[np.float64]:

@@ -15,8 +15,10 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from cepheid.evaluators.columns.compare import are_exact_reals, compare, same_unit
+from cepheid.evaluators.columns.decimals import chosen_decimals
 from cepheid.evaluators.columns.kinds import (
     SEVERAL_ZONES,
+    Decimals,
     Mask,
     Nothing,
     Nulls,
@@ -26,6 +28,7 @@ from cepheid.evaluators.columns.kinds import (
     Times,
     Truth,
     Value,
+    WideDecimals,
     nulls_of,
 )
 
@@ -66,6 +69,10 @@ def nullif(arguments: Sequence[Value]) -> Value:
             return Truth(true & ~null, null)
         case Numbers(values, _, mixed):
             return Numbers(np.broadcast_to(values, null.shape), null, mixed)
+        case Decimals(values, scale):
+            return Decimals(np.broadcast_to(values, null.shape), scale, null)
+        case WideDecimals(values):
+            return _nulled_wide(values, null)
         case Times(values, unit, _, zone):
             return Times(np.broadcast_to(values, null.shape), unit, null, zone)
         case Texts(values):
@@ -78,6 +85,12 @@ def _nulled_texts(values: Any, null: Mask) -> Value:
     if isinstance(values, pa.Scalar) and null.ndim == 0:
         return Nothing() if null else Texts(values)
     return Texts(pc.if_else(pa.array(null), pa.scalar(None, values.type), values))
+
+
+def _nulled_wide(values: Any, null: Mask) -> Value:
+    if isinstance(values, pa.Scalar) and null.ndim == 0:
+        return Nothing() if null else WideDecimals(values)
+    return WideDecimals(pc.if_else(pa.array(null), pa.scalar(None, values.type), values))
 
 
 def _fold(arguments: Sequence[Value], pick: Pick, of_texts: Pick) -> Value:
@@ -98,6 +111,8 @@ def _one_of(left: Value, right: Value, pick: Pick, of_texts: Pick) -> Value:
             one, two = same_unit(left, right)
             values, null = _chosen(one.values, one.null, two.values, two.null, pick)
             return Times(values, one.unit, null, one.zone if one.zone == two.zone else SEVERAL_ZONES)
+        case (Decimals() | WideDecimals(), _) | (_, Decimals() | WideDecimals()):
+            return chosen_decimals(left, right, pick)
         case Numbers(), Numbers():
             return _one_number(left, right, pick)
         case _:

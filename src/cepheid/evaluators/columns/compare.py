@@ -14,8 +14,11 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from cepheid.algebra.moments import PER_SECOND
+from cepheid.evaluators.columns.decimals import compare_decimals
 from cepheid.evaluators.columns.kinds import (
     EXACT_REAL,
+    Decimals,
     Mask,
     Nothing,
     Numbers,
@@ -24,7 +27,9 @@ from cepheid.evaluators.columns.kinds import (
     Times,
     Truth,
     Value,
+    WideDecimals,
     either,
+    in_unit,
     known,
     nulls_of,
 )
@@ -57,6 +62,8 @@ def compare(op: str, left: Value, right: Value) -> Truth:
     match left, right:
         case (Nothing(), _) | (_, Nothing()):
             return Truth(np.asarray(False), np.asarray(True))
+        case (Decimals() | WideDecimals(), _) | (_, Decimals() | WideDecimals()):
+            return compare_decimals(op, left, right)
         case Numbers(), Numbers():
             return known(_compare_numbers(op, left.values, right.values), either(left.null, right.null))
         case Times(), Times():
@@ -141,22 +148,24 @@ def are_exact_reals(whole: npt.NDArray[Any]) -> bool:
 
 
 def _compare_times(op: str, left: Times, right: Times) -> Any:
-    one, two = same_unit(left, right)
-    return _ARRAYS[op](one.values, two.values)
+    fineness = PER_SECOND[left.unit], PER_SECOND[right.unit]
+    if fineness[0] == fineness[1]:
+        return _ARRAYS[op](left.values, right.values)
+    if fineness[0] > fineness[1]:
+        return _compare_times(_MIRRORED[op], right, left)
+    # Only the finer one is divided, so nothing leaves 64 bits: c < q + r is c < q, or c = q and r > 0.
+    whole, rest = np.divmod(right.values, fineness[1] // fineness[0])
+    if op in ("=", "<>"):
+        equal = (left.values == whole) & (rest == 0)
+        return equal if op == "=" else ~equal
+    bound = whole + (rest > 0) if op in ("<", ">=") else whole
+    return _ARRAYS[op](left.values, bound)
 
 
 def same_unit(left: Times, right: Times) -> tuple[Times, Times]:
-    """Both in microseconds, or both in nanoseconds where one is."""
-    if left.unit == right.unit:
-        return left, right
-    return _nanoseconds(left), _nanoseconds(right)
-
-
-def _nanoseconds(times: Times) -> Times:
-    if times.unit == "ns":
-        return times
-    farthest = 2**63 // 1000 - 1  # some 292 years around 1970
-    values = times.values
-    if values.size and (int(values.max()) > farthest or int(values.min()) < -farthest):
+    """Both in the finer of their units."""
+    unit = max(left.unit, right.unit, key=lambda unit: PER_SECOND[unit])
+    one, two = in_unit(left, unit), in_unit(right, unit)
+    if one is None or two is None:
         raise RowByRowError
-    return Times(values * 1000, "ns", times.null, times.zone)
+    return one, two

@@ -20,8 +20,10 @@ import pyarrow.compute as pc
 from cepheid.evaluators.columns.arithmetic import doubles
 from cepheid.evaluators.columns.choose import CHOOSERS
 from cepheid.evaluators.columns.compare import truth_of_arrow
+from cepheid.evaluators.columns.decimals import absolute, doubles_of, floor_or_ceil, rounded_decimals
 from cepheid.evaluators.columns.kinds import (
     SEVERAL_ZONES,
+    Decimals,
     Nothing,
     Numbers,
     RowByRowError,
@@ -29,8 +31,10 @@ from cepheid.evaluators.columns.kinds import (
     Times,
     Truth,
     Value,
+    WideDecimals,
     either,
 )
+from cepheid.evaluators.columns.parts import PARTS, part_of
 from cepheid.evaluators.columns.rounding import rounded
 from cepheid.semantics import functions as definition
 
@@ -53,10 +57,14 @@ def apply(function: str, arguments: Sequence[Value]) -> Value:
 
 
 def _numeric(function: Callable[..., Numbers]) -> Callable[..., Value]:
-    """Only for int64 and doubles that are doubles by the definition as well."""
+    """Only for int64 and doubles that are doubles by the definition as well; decimals as the nearest doubles."""
 
     @functools.wraps(function)
-    def checked(*arguments: Value) -> Value:
+    def checked(*given: Value) -> Value:
+        arguments = [
+            doubles_of(argument) if isinstance(argument, Decimals | WideDecimals) else argument
+            for argument in given
+        ]
         numbers = [argument for argument in arguments if isinstance(argument, Numbers)]
         plain = all(number.values.dtype != np.uint64 and not number.mixed for number in numbers)
         if len(numbers) < len(arguments) or not plain:
@@ -64,6 +72,23 @@ def _numeric(function: Callable[..., Numbers]) -> Callable[..., Value]:
         return function(*numbers)
 
     return checked
+
+
+def _exactly(of_decimals: Callable[..., Value], of_numbers: Callable[..., Value]) -> Callable[..., Value]:
+    """A function that is exact on decimals as well."""
+
+    def exactly(first: Value, *others: Value) -> Value:
+        if isinstance(first, Decimals | WideDecimals):
+            return of_decimals(first, *others)
+        return of_numbers(first, *others)
+
+    return exactly
+
+
+def _round_decimals(value: Decimals | WideDecimals, digits: Value | None = None) -> Value:
+    if digits is not None and (not isinstance(digits, Numbers) or digits.values.ndim or digits.real):
+        raise RowByRowError
+    return rounded_decimals(value, 0 if digits is None else int(digits.values))
 
 
 def _nulled(values: Any, number: Numbers, also: Any) -> Numbers:
@@ -212,22 +237,20 @@ def _tested(kernel: Callable[..., Any]) -> Callable[..., Value]:
 # Times
 
 
-def _field(kernel: Callable[..., Any]) -> Callable[..., Value]:
-    def field(times: Value) -> Value:
+def _part(name: str) -> Callable[..., Value]:
+    def part(times: Value) -> Value:
         if not isinstance(times, Times) or times.zone == SEVERAL_ZONES:
             raise RowByRowError
-        instants = pa.array(times.values.reshape(-1), pa.timestamp(times.unit, times.zone))
-        fields = kernel(instants).to_numpy(zero_copy_only=False).astype(np.int64)
-        return Numbers(fields.reshape(times.values.shape), times.null)
+        return Numbers(part_of(name, times), times.null)
 
-    return field
+    return part
 
 
 _STRICT: dict[str, Callable[..., Value]] = {
-    "abs": _numeric(_abs),
-    "round": _numeric(_round),
-    "floor": _whole(np.floor),
-    "ceil": _whole(np.ceil),
+    "abs": _exactly(absolute, _numeric(_abs)),
+    "round": _exactly(_round_decimals, _numeric(_round)),
+    "floor": _exactly(functools.partial(floor_or_ceil, up=False), _whole(np.floor)),
+    "ceil": _exactly(functools.partial(floor_or_ceil, up=True), _whole(np.ceil)),
     "sqrt": _numeric(_sqrt),
     "power": _numeric(_power),
     "ln": _numeric(_ln),
@@ -246,11 +269,5 @@ _STRICT: dict[str, Callable[..., Value]] = {
     "startswith": _tested(pc.starts_with),
     "endswith": _tested(pc.ends_with),
     "contains": _tested(pc.match_substring),
-    "year": _field(pc.year),
-    "month": _field(pc.month),
-    "day": _field(pc.day),
-    "hour": _field(pc.hour),
-    "minute": _field(pc.minute),
-    "second": _field(pc.second),
-    "dayofweek": _field(functools.partial(pc.day_of_week, count_from_zero=False, week_start=7)),
+    **{name: _part(name) for name in PARTS},
 }

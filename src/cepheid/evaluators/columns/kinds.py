@@ -19,18 +19,17 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from cepheid.algebra.conditions import type_of_value
-from cepheid.errors import CepheidError
-from cepheid.evaluators.columns.distinct import distinct
-from cepheid.semantics.numbers import instant
+from cepheid.algebra.moments import PER_SECOND, Moment, TimeOfDay, moment_of
+from cepheid.algebra.precision import MOST_WIDE_DIGITS, type_of_decimal
+from cepheid.semantics.rows import ticks_ns
 from cepheid.streams.plain import whole
 
 Mask: TypeAlias = npt.NDArray[np.bool_]
 Nulls: TypeAlias = Mask | None
 
+NARROW = 18  # digits of the decimals that are kept as words
 EXACT_REAL = 2**53  # every whole number up to this size is also a double
 SEVERAL_ZONES = "several"
-_EPOCH = dt.datetime(1970, 1, 1, tzinfo=dt.UTC)
-_PER_SECOND = {"s": 1, "ms": 1_000, "us": 1_000_000, "ns": 1_000_000_000}
 
 
 class RowByRowError(Exception):
@@ -61,8 +60,25 @@ class Numbers:
 
 
 @dataclass(frozen=True, slots=True)
+class Decimals:
+    """Whole numbers of 64 bits times 10^-scale, the scale from 0 to 76."""
+
+    values: npt.NDArray[np.int64]
+    scale: int
+    null: Nulls = None
+
+
+@dataclass(frozen=True, slots=True)
+class WideDecimals:
+    """An Arrow array or scalar of a decimal256 type whose scale is from 0 to 76; it carries its own NULLs."""
+
+    values: Any
+
+
+@dataclass(frozen=True, slots=True)
 class Times:
-    """Instants since 1970 in UTC, counted in `unit`, "us" or "ns"; `zone` is where a clock shows them."""
+    """Instants since 1970 in UTC, or clock times, times of day, durations; counted in `unit`: "us", "ns" where the
+    column is, "s" or "ms" where microseconds would leave 64 bits. `zone` is where a clock shows them."""
 
     values: npt.NDArray[np.int64]
     unit: str
@@ -89,7 +105,7 @@ class Opaque:
     null: Nulls
 
 
-Value: TypeAlias = Truth | Numbers | Times | Texts | Nothing | Opaque
+Value: TypeAlias = Truth | Numbers | Decimals | WideDecimals | Times | Texts | Nothing | Opaque
 
 
 def either(*nulls: Nulls) -> Nulls:
@@ -118,9 +134,14 @@ def nulls_of(value: Value) -> Mask:
     match value:
         case Nothing():
             return np.asarray(True)
-        case Texts(values):
+        case Texts(values) | WideDecimals(values):
             return _mask(pc.is_null(values))
-        case Truth(values, null) | Numbers(values, null) | Times(values, null=null):
+        case (
+            Truth(values, null)
+            | Numbers(values, null)
+            | Decimals(values, null=null)
+            | Times(values, null=null)
+        ):
             return np.zeros(values.shape, np.bool_) if null is None else null
         case Opaque(null):
             return np.asarray(False) if null is None else null
@@ -143,22 +164,32 @@ def of_literal(value: type_of_value) -> Value:
             if not -(2**63) <= value < 2**63:
                 raise RowByRowError
             return Numbers(np.asarray(value, np.int64))
-        case float() | Decimal():
-            return Numbers(np.asarray(float(value), np.float64))
+        case float():
+            return Numbers(np.asarray(value, np.float64))
+        case Decimal():
+            return _of_decimal(value)
         case str():
             return Texts(pa.scalar(value, pa.large_string()))
-        case dt.date():  # a datetime is one as well
-            return Times(
-                np.asarray((instant(value) - _EPOCH) // dt.timedelta(microseconds=1), np.int64), "us"
-            )
+        case dt.date() | Moment() | TimeOfDay():  # a datetime is a date as well
+            return _time(moment_of(value))
         case _:
             assert_never(value)
 
 
-def _time(value: dt.date) -> Times:
-    microseconds = (instant(value) - _EPOCH) // dt.timedelta(microseconds=1)
-    zone = pa.scalar(value).type.tz if isinstance(value, dt.datetime) else None
-    return Times(np.asarray(microseconds, np.int64), "us", zone=zone)
+def _of_decimal(value: Decimal) -> Value:
+    exact = type_of_decimal(value)
+    if exact.scale < 0 or max(exact.precision, exact.scale) > MOST_WIDE_DIGITS:
+        raise RowByRowError
+    if exact.precision <= NARROW:
+        return Decimals(np.asarray(int(value.scaleb(exact.scale)), np.int64), exact.scale)
+    return WideDecimals(pa.scalar(value, pa.decimal256(exact.precision, exact.scale)))
+
+
+def _time(value: Moment) -> Times:
+    unit, ticks = ("us", value.ns // 1000) if value.ns % 1000 == 0 else ("ns", value.ns)
+    if not -(2**63) <= ticks < 2**63:
+        raise RowByRowError
+    return Times(np.asarray(ticks, np.int64), unit, zone=value.zone)
 
 
 def is_text(dtype: pa.DataType) -> bool:
@@ -187,10 +218,10 @@ def of_column(column: pa.ChunkedArray) -> Value:
     if pa.types.is_boolean(dtype):
         return Truth(_mask(whole(column.fill_null(False))), null)
     if pa.types.is_decimal(dtype):
-        return Numbers(_doubles(column), null)
+        return _decimals(column, null)
     if pa.types.is_integer(dtype) or pa.types.is_floating(dtype):
         return _numbers(column, null)
-    if pa.types.is_timestamp(dtype) or pa.types.is_date(dtype):
+    if ticks_ns(dtype) is not None:
         return _times(column, null)
     return Opaque(null)
 
@@ -227,42 +258,59 @@ def _numbers(column: pa.ChunkedArray, null: Nulls) -> Numbers:
     return Numbers(values.astype(np.int64, copy=False), null)
 
 
-def _doubles(column: pa.ChunkedArray) -> npt.NDArray[np.float64]:
-    """Decimals as the nearest doubles; Arrow's cast does not always give the nearest."""
+def _decimals(column: pa.ChunkedArray, null: Nulls) -> Value:
+    """Up to 18 digits as words; more as they are."""
     dtype = column.type
-    if pa.types.is_decimal128(dtype) and dtype.precision <= 15 and 0 <= dtype.scale <= 22:
-        # Both the digits and the power of ten are doubles, and a division rounds to the nearest.
+    if dtype.scale < 0:
+        digits = dtype.precision - dtype.scale
+        if digits > MOST_WIDE_DIGITS:
+            raise RowByRowError
+        return _decimals(column.cast(pa.decimal256(digits, 0)), null)
+    if dtype.scale > MOST_WIDE_DIGITS:
+        raise RowByRowError
+    if dtype.precision > NARROW:
         array = whole(column)
-        digits = np.frombuffer(array.buffers()[1], np.int64)[::2] if len(array) else np.zeros(0)
-        exact: npt.NDArray[np.float64] = digits[array.offset : array.offset + len(array)] / 10.0**dtype.scale
-        return exact
-    codes, values = distinct(column)
-    nearest = np.array([0.0 if value is None else float(value) for value in values.to_pylist()], np.float64)
-    looked_up: npt.NDArray[np.float64] = nearest[codes]
-    return looked_up
+        wide = pa.types.is_decimal256(dtype)
+        return WideDecimals(array if wide else array.cast(pa.decimal256(dtype.precision, dtype.scale)))
+    if not pa.types.is_decimal128(dtype) and not pa.types.is_decimal256(dtype):
+        column = column.cast(pa.decimal128(dtype.precision, dtype.scale))
+    return Decimals(low_words(whole(column)), dtype.scale, null)
+
+
+def low_words(array: pa.Array) -> npt.NDArray[np.int64]:
+    """The low 64 bits of each number of a decimal128 or decimal256 array: all of it where it has at most 18 digits."""
+    each = array.type.bit_width // 64
+    if not len(array):
+        return np.zeros(0, np.int64)
+    words = np.frombuffer(array.buffers()[1], np.int64)[::each]
+    return words[array.offset : array.offset + len(array)]
 
 
 def _times(column: pa.ChunkedArray, null: Nulls) -> Times:
     dtype = column.type
+    zone = dtype.tz if pa.types.is_timestamp(dtype) else None
+    unit = "s" if dtype == pa.date32() else "ms" if dtype == pa.date64() else dtype.unit
+    ticks = _filled(column.cast(pa.int32() if dtype.bit_width == 32 else pa.int64()))
+    counted: npt.NDArray[np.int64] = ticks.astype(np.int64, copy=False)
     if dtype == pa.date32():
-        days = _filled(column.cast(pa.int32())).astype(np.int64)
-        return Times(_microseconds(days, 86_400 * _PER_SECOND["us"]), "us", null)
-    unit, zone = (dtype.unit, dtype.tz) if pa.types.is_timestamp(dtype) else ("ms", None)
-    counted: npt.NDArray[np.int64] = _filled(column.cast(pa.int64()))
-    if unit in ("us", "ns"):
-        return Times(counted, unit, null, zone)
-    return Times(_microseconds(counted, _PER_SECOND["us"] // _PER_SECOND[unit]), "us", null, zone)
+        counted = counted * 86_400
+    times = Times(counted, unit, null, zone)
+    return times if unit in ("us", "ns") else in_unit(times, "us") or times
 
 
-def _microseconds(counted: npt.NDArray[np.int64], each: int) -> npt.NDArray[np.int64]:
-    most = (2**63 - 1) // each
-    if bool(np.any((counted > most) | (counted < -most))):
-        raise CepheidError(
-            "bad-data",
-            "a condition reads a time outside the range of microseconds in 64 bits",
-            hint="set such times to NULL, or read them from a column of integers",
-        )
-    return counted * each
+def in_unit(times: Times, unit: str) -> Times | None:
+    """The same times in a finer unit; None where one of them would leave 64 bits.
+
+    >>> in_unit(Times(np.array([2]), "s"), "ns").values, in_unit(Times(np.array([2**40]), "s"), "ns")
+    (array([2000000000]), None)
+    """
+    if times.unit == unit:
+        return times
+    each = PER_SECOND[unit] // PER_SECOND[times.unit]
+    most, values = (2**63 - 1) // each, times.values
+    if values.size and (int(values.max()) > most or int(values.min()) < -most):
+        return None
+    return Times(values * each, unit, times.null, times.zone)
 
 
 def spread(value: Value, codes: npt.NDArray[Any]) -> Value:
@@ -281,6 +329,10 @@ def spread(value: Value, codes: npt.NDArray[Any]) -> Value:
             return Truth(look_up(true), nulls(null))
         case Numbers(values, null, mixed):
             return Numbers(look_up(values), nulls(null), mixed)
+        case Decimals(values, scale, null):
+            return Decimals(look_up(values), scale, nulls(null))
+        case WideDecimals(values):
+            return value if isinstance(values, pa.Scalar) else WideDecimals(values.take(pa.array(codes)))
         case Times(values, unit, null, zone):
             return Times(look_up(values), unit, nulls(null), zone)
         case Texts(values):

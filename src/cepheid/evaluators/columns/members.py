@@ -13,7 +13,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from cepheid.evaluators.columns.compare import all_of, compare, negated
-from cepheid.evaluators.columns.kinds import Numbers, Texts, Truth, Value, known
+from cepheid.evaluators.columns.kinds import Decimals, Numbers, Texts, Truth, Value, known
 
 
 def is_member(value: Value, items: Sequence[Value]) -> Truth:
@@ -38,6 +38,8 @@ def _looked_up(value: Value, items: Sequence[Value]) -> Truth | None:
     match value:
         case Numbers(values) if values.dtype != np.uint64:
             return _among_numbers(value, items)
+        case Decimals():
+            return _among_decimals(value, items)
         case Texts():
             return _among_texts(value, items)
         case _:
@@ -64,6 +66,19 @@ def _among_numbers(value: Numbers, items: Sequence[Value]) -> Truth | None:
     # A constant that the column's kind cannot hold equals none of its values.
     wanted = [exact for number in numbers if (exact := _exactly(number.item(), value.real)) is not None]
     return known(np.isin(value.values, np.array(wanted, kind)), value.null)
+
+
+def _among_decimals(value: Decimals, items: Sequence[Value]) -> Truth | None:
+    wanted: list[int] = []
+    for item in items:
+        if not isinstance(item, Decimals | Numbers) or item.values.ndim or item.values.dtype.kind != "i":
+            return None
+        # A constant of another scale may have no word of this one: then it equals none of the values.
+        scale = item.scale if isinstance(item, Decimals) else 0
+        word, rest = divmod(item.values.item() * 10**value.scale, 10**scale)
+        if rest == 0 and abs(word) < 2**63:
+            wanted.append(word)
+    return known(np.isin(value.values, np.array(wanted, np.int64)), value.null)
 
 
 def _exactly(number: int | float, real: bool) -> int | float | None:

@@ -54,6 +54,7 @@ from cepheid.evaluators.columns.kinds import (
 )
 from cepheid.evaluators.columns.members import is_member
 from cepheid.evaluators.columns.texts import like, rlike
+from cepheid.semantics.rows import rows_of
 from cepheid.semantics.values import value_of
 
 
@@ -107,7 +108,7 @@ class Columns:
         names = list(dict.fromkeys(attribute.name for attribute in attributes(expression)))
         first, codes = self._combinations(names)
         read = pa.table({name: self._column(name).take(pa.array(first)) for name in names})
-        rows = read.to_pylist() if names else [{} for _ in first]
+        rows = rows_of(read) if names else [{} for _ in first]
         return [value_of(expression, {None: row}) for row in rows], codes
 
     def _truth(self, condition: Expression) -> Truth:
@@ -150,7 +151,7 @@ class Columns:
             case Attribute(_, name):
                 return self._attribute(name)
             case Arithmetic(op, left, right):
-                return arithmetic(op, self._value(left), self._value(right))
+                return arithmetic(op, self._value(left), self._value(right), expression.result)
             case Comparison(op, left, right):
                 return compare(op, self._value(left), self._value(right))
             case Conjunction(operands):

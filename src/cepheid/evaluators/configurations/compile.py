@@ -37,12 +37,16 @@ from cepheid.algebra.conditions import (
     over_current_event,
     rebuild,
 )
+from cepheid.algebra.number_types import decimal_type
+from cepheid.algebra.precision import DecimalType
 from cepheid.algebra.same import asked_same
-from cepheid.evaluators.configurations.forms import NoTestError, form_of, is_masked
+from cepheid.evaluators.configurations.decimal_words import MOST_REAL_SCALE, wide_form
+from cepheid.evaluators.configurations.forms import NoTestError, form_of, is_masked, reads_decimals
 from cepheid.evaluators.configurations.questions import Part, Question
 from cepheid.evaluators.configurations.words import can_be_looked_up, tagged
 from cepheid.kernels import tagged as tags
 from cepheid.kernels import tests
+from cepheid.kernels.decimals import DECIMAL, WIDE
 from cepheid.kernels.rounding import MOST_DIGITS
 from cepheid.schema import Schema
 from cepheid.semantics.values import value_of
@@ -126,7 +130,8 @@ its number of leaves and its address."""
 
 @dataclass(slots=True)
 class Compiled:
-    """`how` and the two operands, the left one a register's; or, where `how` is INSTRUCTIONS, `code`."""
+    """`how` and the two operands, the left one a register's; or, where `how` is INSTRUCTIONS, `code`, and `otherwise`,
+    which asks for the whole where a value on the way has no word."""
 
     registers: tuple[str, ...]
     how: int = tests.INSTRUCTIONS
@@ -134,20 +139,23 @@ class Compiled:
     left: Operand | None = None
     right: Operand | None = None
     code: list[Instruction] = field(default_factory=list)
+    otherwise: list[Instruction] = field(default_factory=list)
 
     @property
     def operands(self) -> list[Operand]:
-        given = (self.left, self.right, *(operand for _, operand, _, _ in self.code))
+        given = (self.left, self.right, *(operand for _, operand, _, _ in (*self.code, *self.otherwise)))
         return [operand for operand in given if operand is not None]
 
     @property
     def depth(self) -> int:
         """The most values that are on the stack at a time."""
-        deepest = now = 0
-        for op, _, argument, _ in self.code:
-            taken = argument if op == tests.ASK else 2 if op >= tags.FIRST_BINARY else 1
-            now += 1 if op in (tests.LEAF, tests.CONSTANT) else 1 - taken
-            deepest = max(deepest, now)
+        deepest = 0
+        for code in (self.code, self.otherwise):
+            now = 0
+            for op, _, argument, _ in code:
+                taken = argument if op == tests.ASK else 2 if op >= tags.FIRST_BINARY else 1
+                now += 1 if op in (tests.LEAF, tests.CONSTANT) else 1 - taken
+                deepest = max(deepest, now)
         return deepest
 
 
@@ -170,7 +178,7 @@ class Compiler:
         self._schema = schema
         self._texts = texts
         self.questions: list[Question] = []
-        self._leaves: dict[tuple[Expression, int | None], Leaf] = {}
+        self._leaves: dict[tuple[Expression, int | None, int], Leaf] = {}
         self._known: dict[int, tuple[Expression, frozenset[str | None]]] = {}
 
     @property
@@ -183,6 +191,10 @@ class Compiler:
         self._compare(condition, compiled)
         if compiled.how == tests.INSTRUCTIONS:
             self._emit(condition, compiled)
+            if reads_decimals(condition, self._schema):
+                code, compiled.code = compiled.code, []
+                self._ask(condition, compiled)
+                code, compiled.code, compiled.otherwise = [], code, compiled.code
         asks_for_null = compiled.how in (tests.WHOLES, tests.WORDS, tests.INSTRUCTIONS)
         for operand in compiled.operands:
             leaf = operand.leaf
@@ -205,13 +217,20 @@ class Compiler:
         self._known[id(expression)] = expression, read
         return read
 
-    def _operand(self, expression: Expression, compiled: Compiled, wanted: int | None = None) -> Operand:
-        """An expression over one event as a leaf."""
+    def _operand(
+        self,
+        expression: Expression,
+        compiled: Compiled,
+        wanted: int | None = None,
+        form: int | None = None,
+    ) -> Operand:
+        """An expression over one event as a leaf, in a form of its own or, where one is given, in that."""
         (var,) = self._readers(expression)
         alone = expression if var is None else over_current_event(expression, var)
-        leaf = self._leaves.get((alone, wanted))
+        form = form_of(alone, self._schema) if form is None else form
+        leaf = self._leaves.get((alone, wanted, form))
         if leaf is None:
-            leaf = self._leaves[alone, wanted] = Leaf(alone, form_of(alone, self._schema), wanted)
+            leaf = self._leaves[alone, wanted, form] = Leaf(alone, form, wanted)
         return Operand(tests.AT_HAND if var is None else compiled.registers.index(var), leaf)
 
     # Conditions that are a leaf of a register or compare two
@@ -253,15 +272,35 @@ class Compiler:
         form, other = form_of(left, self._schema), form_of(right, self._schema)
         if tags.ANY in (form, other) or tags.NULL in (form, other):
             return
+        if max(form, other) >= DECIMAL:
+            form, other = self._forms_of_decimals(left, right, form, other)
+            if tags.ANY in (form, other):
+                return
         compiled.outcomes = _ALL_OUTCOMES - outcomes if negated else outcomes
         at_hand = self._readers(right) == frozenset([None])
         if compiled.outcomes == tags.EQUAL and at_hand and can_be_looked_up(other, form):
             compiled.how = tests.SAME_WORDS
-            compiled.right = self._operand(right, compiled, wanted=form)
+            compiled.right = self._operand(right, compiled, wanted=form, form=other)
         else:
             compiled.how = _how(form, other, compiled.outcomes)
-            compiled.right = self._operand(right, compiled)
-        compiled.left = self._operand(left, compiled)
+            compiled.right = self._operand(right, compiled, form=other)
+        compiled.left = self._operand(left, compiled, form=form)
+
+    def _forms_of_decimals(
+        self, left: Expression, right: Expression, form: int, other: int
+    ) -> tuple[int, int]:
+        """The forms in which words of numbers compare, one of them decimals: wide ones only with their like. ANY where
+        there are none."""
+        if tags.REAL in (form, other):
+            return (form, other) if max(form, other) <= DECIMAL + MOST_REAL_SCALE else (tags.ANY, tags.ANY)
+        if max(form, other) < WIDE:
+            return form, other
+        wide = wide_form(self._exact_type(left, form), self._exact_type(right, other))
+        return (tags.ANY, tags.ANY) if wide is None else (wide, wide)
+
+    def _exact_type(self, expression: Expression, form: int) -> DecimalType:
+        exact = decimal_type(expression, self._schema)
+        return exact or DecimalType(20 if form == tags.BIG else 19, 0)
 
     # Programs
 
@@ -278,6 +317,8 @@ class Compiler:
                 code.append((tests.LEAF, self._operand(expression, compiled), 0, 0))
             return
         match expression:
+            case Arithmetic() if not self._has_words(expression):
+                self._ask(expression, compiled)
             case Arithmetic(op, left, right):
                 self._fold(_ARITHMETIC[op], (left, right), compiled)
             case Comparison(op, left, right):
@@ -309,6 +350,17 @@ class Compiler:
             self._emit(operand, compiled)
             if place > 0 or op < tags.FIRST_BINARY:
                 compiled.code.append((op, None, argument, 0))
+
+    def _has_words(self, node: Arithmetic) -> bool:
+        """Whether a kernel can compute it: of decimals, all that is not rounded."""
+        if node.result is None:
+            return True
+        scales = [
+            exact.scale if (exact := decimal_type(side, self._schema)) is not None else 0
+            for side in (node.left, node.right)
+        ]
+        natural = sum(scales) if node.op == "*" else max(scales)
+        return node.op != "/" and node.result.scale >= natural
 
     def _constant(self, expression: Expression) -> tuple[int, int]:
         value = value_of(expression, {})
@@ -402,8 +454,10 @@ class Compiler:
 def _how(form: int, other: int, outcomes: int) -> int:
     """How words of these forms are compared."""
     ordered = bool(outcomes & tags.LESS) != bool(outcomes & tags.GREATER)
-    if form == other == tags.TEXT and not ordered:
-        return tests.SAME_TEXTS
+    if form == other and (form == tags.TEXT or form >= WIDE):
+        return tests.WORDS if ordered else tests.SAME_TEXTS
+    if form == other and form >= DECIMAL:
+        return tests.WHOLES
     return _HOW.get(form, tests.WORDS) if form == other else tests.WORDS
 
 

@@ -1,8 +1,8 @@
 """Forms: how the value of an expression over one event is kept as a word of 64 bits.
 
 In: a typed expression and the schema. Out: one of the tags of `kernels.tagged`, known before any value is: REAL for
-doubles and decimals, BIG for numbers without a sign, NULL for what is always NULL. ANY where rows differ, as in
-`coalesce(whole, real)`: a tag and a value, two words.
+doubles, `DECIMAL + scale` or `WIDE + scale` for decimals, BIG for numbers without a sign, NULL for what is always NULL.
+ANY where rows differ, as in `coalesce(whole, real)`: a tag and a value, two words.
 """
 
 from __future__ import annotations
@@ -31,13 +31,21 @@ from cepheid.algebra.conditions import (
     Literal,
     Negation,
     RLike,
+    children,
     type_of_value,
 )
 from cepheid.algebra.functions import FUNCTIONS
 from cepheid.algebra.kinds import Kind, kind_of
+from cepheid.algebra.moments import Moment, TimeOfDay
+from cepheid.algebra.number_types import decimal_type
+from cepheid.algebra.precision import MOST_WIDE_DIGITS, DecimalType
 from cepheid.errors import CepheidError
+from cepheid.evaluators.configurations.decimal_words import form_of_decimal
+from cepheid.kernels.decimals import DECIMAL
 from cepheid.kernels.tagged import ANY, BIG, MICROS, NANOS, NULL, REAL, TEXT, TRUTH, WHOLE
 from cepheid.schema import Schema
+from cepheid.semantics.numbers import instant
+from cepheid.semantics.rows import ticks_ns
 
 _REAL_RESULT = ("sqrt", "power", "ln", "exp", "sign")
 _OF_FIRST_ARGUMENT = ("round", "nullif")
@@ -59,6 +67,9 @@ def form_of(expression: Expression, schema: Schema) -> int:
     >>> form_of(Attribute(None, "ts"), schema) == WHOLE, form_of(total, schema) == REAL
     (True, True)
     """
+    exact = decimal_type(expression, schema)
+    if exact is not None:
+        return _of_decimals(expression, exact)
     match expression:
         case Literal(value):
             return _of_literal(value)
@@ -69,7 +80,10 @@ def form_of(expression: Expression, schema: Schema) -> int:
         case Arithmetic(op, left, right):
             return _of_arithmetic(op, form_of(left, schema), form_of(right, schema))
         case Call(function, arguments):
-            return _of_call(function, [form_of(argument, schema) for argument in arguments])
+            forms = [form_of(argument, schema) for argument in arguments]
+            if function in ("floor", "ceil") and forms[0] == ANY and reads_decimals(expression, schema):
+                return ANY
+            return _of_call(function, forms)
         case Aggregate():
             raise NoTestError("aggregates over the events of a variable are not yet supported")
         case (
@@ -86,6 +100,22 @@ def form_of(expression: Expression, schema: Schema) -> int:
             return TRUTH
         case _:
             assert_never(expression)
+
+
+def reads_decimals(expression: Expression, schema: Schema) -> bool:
+    """Whether some value below may be a decimal."""
+    if isinstance(expression, Literal | Attribute):
+        return decimal_type(expression, schema) is not None
+    return any(reads_decimals(child, schema) for child in children(expression))
+
+
+def _of_decimals(expression: Expression, exact: DecimalType) -> int:
+    if isinstance(expression, Attribute) and expression.index not in (None, Index.EACH):
+        raise NoTestError("attributes of one event among many (`a[i]`) are not yet supported")
+    form = form_of_decimal(exact)
+    if form is None and isinstance(expression, Attribute):
+        raise NoTestError(f"`{expression.name}` has more than {MOST_WIDE_DIGITS} digits around the point")
+    return ANY if form is None else form
 
 
 def is_masked(expression: Expression, form: int, schema: Schema) -> bool:
@@ -114,12 +144,14 @@ def _of_literal(value: type_of_value) -> int:
             if not -(2**63) <= value < 2**64:
                 raise NoTestError(f"{value} is no number of 64 bits")
             return WHOLE if value < 2**63 else BIG
-        case float() | Decimal():
+        case float():
             return REAL
+        case Decimal():
+            return ANY  # with more digits than any column
         case str():
             return TEXT
-        case dt.date():
-            return MICROS
+        case dt.date() | Moment() | TimeOfDay():
+            return MICROS if instant(value) % 1000 == 0 else NANOS
         case _:
             assert_never(value)
 
@@ -136,8 +168,8 @@ def _of_column(name: str, dtype: pa.DataType) -> int:
             return TEXT
         case Kind.BOOLEAN:
             return TRUTH
-        case Kind.TIMESTAMP | Kind.DATE:
-            return NANOS if pa.types.is_timestamp(dtype) and dtype.unit == "ns" else MICROS
+        case Kind.TIMESTAMP | Kind.DATE | Kind.TIME | Kind.DURATION:
+            return NANOS if ticks_ns(dtype) == 1 else MICROS
         case Kind.NULL:
             return NULL
         case Kind.OTHER:
@@ -147,6 +179,8 @@ def _of_column(name: str, dtype: pa.DataType) -> int:
 def _of_arithmetic(op: str, left: int, right: int) -> int:
     if NULL in (left, right):
         return NULL
+    if max(left, right) >= DECIMAL and REAL not in (left, right):
+        return ANY  # decimals whose result has no type yet
     if op == "/" or REAL in (left, right):
         return REAL
     if ANY in (left, right):

@@ -17,12 +17,13 @@ from weakref import WeakValueDictionary
 
 import numpy as np
 import pyarrow as pa
-import pyarrow.compute as pc
 
 from cepheid.algebra.conditions import Expression
 from cepheid.evaluators.columns import Columns
+from cepheid.evaluators.configurations.decimal_words import array_of_words
 from cepheid.evaluators.configurations.words import words_of
 from cepheid.kernels import answers, tagged
+from cepheid.kernels.decimals import DECIMAL
 from cepheid.matches.found import Ints
 from cepheid.streams.lanes import Texts
 
@@ -44,9 +45,12 @@ class Part:
         """Values by tag and word."""
         null = keys[:, 0] == tagged.NULL
         words = np.where(null, 0, keys[:, 1])
+        if self.form >= DECIMAL:
+            return array_of_words(words, null, self.form, texts)
         if self.form == tagged.TEXT:
-            found = texts.of(words)
-            return found if not null.any() else pc.if_else(pa.array(~null), found, None)
+            if not null.any():
+                return texts.of(words)
+            return texts.of(words[~null]).take(pa.array(np.cumsum(~null) - 1, mask=null))
         if self.form == tagged.REAL:
             return pa.array(words.view(np.float64), mask=null)
         if self.form == tagged.BIG:
@@ -54,9 +58,18 @@ class Part:
         if self.form == tagged.TRUTH:
             return pa.array(words != 0, mask=null)
         plain = pa.array(words, mask=null)
-        if self.dtype is None:
-            return plain
-        return plain.cast(pa.timestamp("ns" if self.form == tagged.NANOS else "us")).cast(self.dtype)
+        return (
+            plain
+            if self.dtype is None
+            else _times(plain, "ns" if self.form == tagged.NANOS else "us", self.dtype)
+        )
+
+
+def _times(ticks: pa.Array, unit: str, dtype: pa.DataType) -> pa.Array:
+    """Ticks of a unit as values of the column's type, which they came from."""
+    if pa.types.is_time(dtype):
+        return ticks.cast(pa.time64(unit)).cast(dtype)
+    return ticks.cast(pa.duration(unit) if pa.types.is_duration(dtype) else pa.timestamp(unit)).cast(dtype)
 
 
 class Question:

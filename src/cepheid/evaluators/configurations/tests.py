@@ -15,11 +15,13 @@ import pyarrow as pa
 
 from cepheid.algebra.conditions import Condition, Expression, attributes
 from cepheid.algebra.printing import print_condition
+from cepheid.errors import CepheidError
 from cepheid.evaluators.columns import Columns
 from cepheid.evaluators.configurations.compile import Compiled, Compiler, Instruction, Leaf
 from cepheid.evaluators.configurations.words import Nulls, check_words, looked_up, words_of
 from cepheid.evaluators.interface import State
 from cepheid.kernels import tests
+from cepheid.kernels.decimals import DECIMAL, WIDE
 from cepheid.kernels.tagged import ANY, TEXT
 from cepheid.matches.found import Ints
 from cepheid.schema import Schema
@@ -60,16 +62,21 @@ class Tests:
         self._leaves = sorted(compiler.leaves, key=lambda leaf: not leaf.stored)
         self.record = self._place([leaf for leaf in self._leaves if leaf.stored], 0)
         self.words = self._place([leaf for leaf in self._leaves if not leaf.stored], self.record)
+        forms = [leaf.form for leaf in self._leaves if leaf.form >= DECIMAL]
+        self._decimals = {"decimals": np.array(forms, np.int64)} if forms else {}
         self._names = sorted({item.name for leaf in self._leaves for item in attributes(leaf.expression)})
-        code = [_coded(instruction) for compiled in self._compiled for instruction in compiled.code]
+        code = [_coded(each) for one in self._compiled for each in (*one.code, *one.otherwise)]
         self._code = np.array([*code, [0] * tests.C_FIELDS], np.int64)
         self._stack = np.zeros(
             2 * max((compiled.depth for compiled in self._compiled), default=0) + 2, np.int64
         )
         rows = [_row(compiled) for compiled in self._compiled]
         self.program = np.array(rows, np.int64).reshape(-1, tests.P_FIELDS)
-        ends = np.cumsum([len(compiled.code) for compiled in self._compiled], dtype=np.int64)
-        self.program[:, tests.P_END] = ends
+        own = np.array([len(compiled.code) for compiled in self._compiled], np.int64)
+        further = np.array([len(compiled.otherwise) for compiled in self._compiled], np.int64)
+        ends = np.cumsum(own + further, dtype=np.int64)
+        self.program[:, tests.P_END] = ends - further
+        self.program[:, tests.P_LAST] = ends
         self.program[1:, tests.P_BEGIN] = ends[:-1]
         self._note_addresses()
 
@@ -102,11 +109,12 @@ class Tests:
         return words
 
     def _fill(self, words: Ints, columns: Columns) -> None:
-        known: dict[Expression, tuple[Ints, Nulls]] = {}
+        known: dict[tuple[Expression, int], tuple[Ints, Nulls]] = {}
         for leaf in self._leaves:
-            if leaf.expression not in known:
-                known[leaf.expression] = words_of(columns, leaf.expression, leaf.form, self._texts)
-            values, nulls = known[leaf.expression]
+            key = leaf.expression, leaf.form
+            if key not in known:
+                known[key] = words_of(columns, leaf.expression, leaf.form, self._texts)
+            values, nulls = known[key]
             if leaf.form == ANY:
                 words[:, leaf.word : leaf.word + 2] = values
                 continue
@@ -143,8 +151,10 @@ class Tests:
         return self._texts.count
 
     def columns_of_texts(self) -> list[int]:
-        """The words of a record that are numbers of texts; negative ones are none."""
-        return [leaf.word for leaf in self._leaves if leaf.stored and leaf.form == TEXT]
+        """The words of a record that are numbers of texts, wide decimals among them; negative ones are none."""
+        return [
+            leaf.word for leaf in self._leaves if leaf.stored and (leaf.form == TEXT or leaf.form >= WIDE)
+        ]
 
     def columns_of_tags(self) -> list[int]:
         """The words of a record that say what kind of value the next one is."""
@@ -176,9 +186,15 @@ class Tests:
         return self._texts.memory + sum(question.memory for question in self._questions)
 
     def save(self) -> State:
-        return self._texts.save("texts")
+        return {**self._texts.save("texts"), **self._decimals}
 
     def load(self, state: State) -> None:
+        if not self._decimals.keys() <= state.keys():
+            raise CepheidError(
+                "bad-state",
+                "the state was saved by a version that compared decimals as doubles",
+                hint="match the stream again from its beginning",
+            )
         texts = Texts()
         texts.load("texts", dict(state))
         constants = self._texts.of(np.arange(self._constants))

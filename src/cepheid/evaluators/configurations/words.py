@@ -8,6 +8,7 @@ numbers. The sign of zero and the payload of NaN, which no condition can see, ar
 from __future__ import annotations
 
 import datetime as dt
+from decimal import Decimal
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -16,9 +17,18 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from cepheid.algebra.conditions import Attribute, Expression
+from cepheid.algebra.moments import Moment, TimeOfDay
 from cepheid.errors import CepheidError
 from cepheid.evaluators.columns import Columns, kinds
 from cepheid.evaluators.columns.distinct import repeats
+from cepheid.evaluators.configurations.decimal_words import (
+    can_be_found,
+    converted_decimals,
+    tagged_decimal,
+    words_by_value,
+    words_of_decimals,
+)
+from cepheid.kernels.decimals import DECIMAL, WIDE
 from cepheid.kernels.tagged import ANY, BIG, MICROS, NANOS, NULL, REAL, TEXT, TRUTH, WHOLE
 from cepheid.kernels.tests import ABSENT, NULL_REAL, NULL_TEXT, NULL_WORD
 from cepheid.matches.found import Ints
@@ -28,7 +38,6 @@ from cepheid.streams.plain import whole
 
 Nulls: TypeAlias = npt.NDArray[np.bool_] | None
 
-_EPOCH = dt.datetime(1970, 1, 1, tzinfo=dt.UTC)
 _TWO_63 = 2.0**63
 
 
@@ -38,7 +47,7 @@ def null_of(form: int) -> int:
     >>> null_of(TEXT)
     -1
     """
-    return NULL_REAL if form == REAL else NULL_TEXT if form == TEXT else NULL_WORD
+    return NULL_REAL if form == REAL else NULL_TEXT if form == TEXT or form >= WIDE else NULL_WORD
 
 
 def words_of(columns: Columns, expression: Expression, form: int, texts: Texts) -> tuple[Ints, Nulls]:
@@ -58,7 +67,10 @@ def words_of(columns: Columns, expression: Expression, form: int, texts: Texts) 
         words, nulls = _of_value(columns.value(expression), form, texts)
     except kinds.RowByRowError:
         values, codes = columns.by_definition(expression)
-        pairs = np.array([tagged(value, texts) for value in values], np.int64).reshape(-1, 2)
+        if form >= DECIMAL:
+            found, missing = words_by_value(values, form, texts)
+            return _with_nulls(found[codes], missing[codes], form), missing[codes]
+        pairs = np.array([tagged(value, texts, form) for value in values], np.int64).reshape(-1, 2)
         if form == ANY:
             return pairs[codes], None
         nulls = (pairs[:, 0] == NULL)[codes]
@@ -66,8 +78,9 @@ def words_of(columns: Columns, expression: Expression, form: int, texts: Texts) 
     return np.broadcast_to(words, rows), None if nulls is None else np.broadcast_to(nulls, rows)
 
 
-def tagged(value: Any, texts: Texts) -> tuple[int, int]:
-    """A Python value as a tag and a word.
+def tagged(value: Any, texts: Texts, form: int = ANY) -> tuple[int, int]:
+    """A Python value as a tag and a word. Times are counted as the form says; if it leaves that open, in microseconds
+    where they are whole ones.
 
     >>> tagged(2**63, Texts()) == (BIG, -(2**63)), tagged("a", Texts()) == (TEXT, 0), tagged(None, Texts())
     (True, True, (0, 0))
@@ -83,26 +96,54 @@ def tagged(value: Any, texts: Texts) -> tuple[int, int]:
             return REAL, int(_bits(np.array([value]))[0])
         case str():
             return TEXT, int(texts.numbers(pa.array([value], pa.large_string()))[0])
-        case dt.date() if hasattr(value, "nanosecond"):  # as Arrow gives times of nanoseconds
-            return NANOS, int(value.value)  # type: ignore[attr-defined]
-        case dt.date():
-            return MICROS, (instant(value) - _EPOCH) // dt.timedelta(microseconds=1)
+        case Decimal():
+            return tagged_decimal(value)
+        case dt.date() | Moment() | TimeOfDay():
+            return _tagged_time(instant(value), form)
         case _:
             raise AssertionError(value)
+
+
+def _tagged_time(ns: int, form: int) -> tuple[int, int]:
+    tag = form if form in (MICROS, NANOS) else MICROS if ns % 1000 == 0 else NANOS
+    word = ns if tag == NANOS else ns // 1000
+    if not -(2**63) <= word < 2**63:
+        raise out_of_range("us" if tag == MICROS else "ns")
+    return tag, word
+
+
+def out_of_range(unit: str) -> CepheidError:
+    """For a time that conditions of several events cannot hold in this unit."""
+    name = {"us": "microseconds", "ns": "nanoseconds"}[unit]
+    return CepheidError(
+        "bad-data",
+        f"a condition of several events reads a time outside the range of {name} in 64 bits",
+        hint="set such times to NULL, or read them from a column of integers",
+    )
 
 
 def _of_value(value: kinds.Value, form: int, texts: Texts) -> tuple[Ints, Nulls]:
     match value:
         case kinds.Nothing():
             return np.asarray(null_of(form), np.int64), np.asarray(True)
+        case _ if form >= DECIMAL:
+            words, nulls = words_of_decimals(value, form, texts)
+            return _with_nulls(words, nulls, form), nulls
         case kinds.Truth(true, null):
             return _with_nulls(true.astype(np.int64), null, form), null
+        case kinds.Decimals() | kinds.WideDecimals():
+            raise kinds.RowByRowError
         case kinds.Numbers(values, null):
             return _with_nulls(_bits(values) if form == REAL else _whole(values), null, form), null
-        case kinds.Times(values, unit, null):
-            if unit != ("ns" if form == NANOS else "us"):
+        case kinds.Times(_, unit, null):
+            wanted = "ns" if form == NANOS else "us"
+            if unit == "ns" and wanted == "us":
                 raise kinds.RowByRowError
-            return _with_nulls(values, null, form), null
+            times = kinds.in_unit(value, wanted)
+            if times is None:
+                raise out_of_range(wanted)
+            check_words(times.values, null, form, "a time")
+            return _with_nulls(times.values, null, form), null
         case kinds.Texts(values):
             return _of_texts(values, texts)
         case _:
@@ -159,7 +200,7 @@ def looked_up(words: Ints, nulls: Nulls, form: int, wanted: int, shown: str) -> 
 
 def check_words(words: Ints, nulls: Nulls, form: int, shown: str) -> None:
     """Whole numbers and times that are compared by their words only may not be those that stand for NULL."""
-    if form in (REAL, TEXT, TRUTH):
+    if form in (REAL, TEXT, TRUTH) or form >= DECIMAL:
         return
     clash = (words == NULL_WORD) | (words == NULL_WORD + ABSENT)
     if bool((clash if nulls is None else clash & ~nulls).any()):
@@ -173,6 +214,8 @@ def can_be_looked_up(form: int, wanted: int) -> bool:
     >>> can_be_looked_up(WHOLE, REAL), can_be_looked_up(ANY, REAL)
     (True, False)
     """
+    if max(form, wanted) >= DECIMAL:
+        return can_be_found(form, wanted)
     numbers, times = (WHOLE, BIG, REAL), (MICROS, NANOS)
     return form not in (NULL, ANY) and (
         form == wanted or (form in numbers and wanted in numbers) or (form in times and wanted in times)
@@ -181,6 +224,8 @@ def can_be_looked_up(form: int, wanted: int) -> bool:
 
 def _converted(words: Ints, form: int, wanted: int) -> tuple[Ints, npt.NDArray[np.bool_]]:
     """The words of the same values in another form, and where there are none."""
+    if max(form, wanted) >= DECIMAL:
+        return converted_decimals(words, form, wanted)
     if form == REAL:
         return _from_reals(words.view(np.float64), words, wanted)
     if form == wanted:

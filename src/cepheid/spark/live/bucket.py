@@ -15,9 +15,11 @@ from dataclasses import dataclass
 
 import pyarrow as pa
 
+from cepheid.algebra.moments import Moment
 from cepheid.engine import Engine
 from cepheid.errors import CepheidError
 from cepheid.saved import unpack
+from cepheid.semantics.rows import rows_of
 from cepheid.spark.live.head import Head, Waiting, load_head
 from cepheid.spark.live.job import Job
 from cepheid.spark.live.merge import in_order
@@ -49,6 +51,12 @@ class Numbers:
     waiting: int = 0
     state_bytes: int = 0
     memory: int = 0
+
+
+def _shown(rows: pa.Table) -> dict[str, object]:
+    """The first row, as an error shows it."""
+    (row,) = rows_of(rows.slice(0, 1))
+    return {name: str(value) if isinstance(value, Moment) else value for name, value in row.items()}
 
 
 class Bucket:
@@ -142,7 +150,7 @@ class Bucket:
         if self._job.late == "error":
             raise CepheidError(
                 "late-row",
-                f"a row came after the watermark had passed it: {late.slice(0, 1).to_pylist()[0]}, "
+                f"a row came after the watermark had passed it: {_shown(late)}, "
                 f"and {len(late) - 1} more of its page",
                 hint="make `watermark` longer, or let `late` count such rows or write them somewhere",
             )

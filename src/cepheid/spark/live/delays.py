@@ -13,10 +13,10 @@ import re
 from fractions import Fraction
 
 from cepheid.errors import CepheidError, did_you_mean
-from cepheid.languages.words import MICROSECONDS
+from cepheid.languages.words import NANOSECONDS
 
-_DAY = MICROSECONDS["day"]
-UNITS = MICROSECONDS | {
+_DAY = NANOSECONDS["day"]
+UNITS = NANOSECONDS | {
     **dict.fromkeys(("month", "months"), 31 * _DAY),
     **dict.fromkeys(("year", "years"), 372 * _DAY),
 }
@@ -44,16 +44,16 @@ def milliseconds_of(watermark: object) -> int:
     [10000, 10000, 93600000, 1500, 3]
     """
     if isinstance(watermark, dt.timedelta):
-        micros = Fraction(watermark // dt.timedelta(microseconds=1))
+        nanos = Fraction(watermark // dt.timedelta(microseconds=1)) * 1000
     elif isinstance(watermark, str):
-        micros = _micros(watermark)
+        nanos = _nanos(watermark)
     else:
         raise _refused(watermark, f"it is a duration, like {EXAMPLE}, where the time column holds timestamps")
-    if micros < 0:
+    if nanos < 0:
         raise _refused(
             watermark, f"a watermark cannot be negative; 0 seconds waits for no row, {EXAMPLE} for some"
         )
-    found = math.ceil(micros / 1000)
+    found = math.ceil(nanos / 1_000_000)
     if found >= MOST_MS:
         raise _refused(watermark, f"the longest that can be waited is {MOST_MS - 1} milliseconds")
     return found
@@ -62,7 +62,7 @@ def milliseconds_of(watermark: object) -> int:
 EXAMPLE = '"10 seconds"'
 
 
-def _micros(text: str) -> Fraction:
+def _nanos(text: str) -> Fraction:
     stripped = text.strip()
     iso = _ISO.fullmatch(stripped.upper()) if len(stripped) <= LONGEST else None
     if iso is not None and any(iso.groups()):

@@ -17,6 +17,7 @@ from cepheid.errors import CepheidError
 from cepheid.pipeline import parse_query, plan_for
 from cepheid.plan.plan import Plan
 from cepheid.schema import Schema
+from cepheid.streams.zones import zoned_schema
 
 Terms = dict[str, Any]
 
@@ -68,12 +69,32 @@ class Job:
         changed = [name for name in own if terms.get(name) != own[name]]
         if changed:
             name = changed[0]
+            if name == "schema":
+                _check_zones(_schema(str(terms.get(name))), _schema(own[name]))
             was, now = _shown(name, terms.get(name)), _shown(name, own[name])
             raise CepheidError(
                 "bad-state",
                 f"the checkpoint was begun with another {_WORDS.get(name, name)}: {was}; now it is {now}",
                 hint=_HINTS.get(name, "go on with what it was begun with, or begin a new checkpoint"),
             )
+
+
+def _check_zones(was: pa.Schema, now: pa.Schema) -> None:
+    """Refuses to go on in another time zone, where nothing else has changed."""
+    zones = [(_zone(old.type), _zone(new.type)) for old, new in zip(was, now, strict=False)]
+    moved = [(old, new) for old, new in zones if None not in (old, new) and old != new]
+    if moved and zoned_schema(was, "UTC") == zoned_schema(now, "UTC"):
+        old, new = moved[0]
+        raise CepheidError(
+            "bad-state",
+            f"the checkpoint was begun in the time zone {old}; now it is {new}",
+            hint=f'give `zone="{old}"`, or set `spark.sql.session.timeZone` to what it was',
+        )
+
+
+def _zone(dtype: pa.DataType) -> str | None:
+    zone: str | None = dtype.tz if pa.types.is_timestamp(dtype) else None
+    return zone
 
 
 _WORDS = {

@@ -51,9 +51,10 @@ def match_stream(
     columns: Sequence[str] | None = None,
     watermark: str | float | dt.timedelta | None = None,
     late: str | Path = DROP,
+    zone: str | None = None,
 ) -> DataFrame:
     """The matches of a query in a streaming DataFrame, as a streaming DataFrame."""
-    rows, columns_of_events = union_streams(data, type)
+    rows, columns_of_events = union_streams(data, type, zone)
     schema = schema_of(columns_of_events, time=time, type=type, order=order, stream=parsed.stream)
     plan = plan_for(parsed, schema, evaluator)
     names = checked_columns(columns)

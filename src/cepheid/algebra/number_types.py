@@ -1,0 +1,306 @@
+"""Which numbers are decimals: literals beside decimals become decimals, and arithmetic on decimals notes its type.
+
+In: a condition whose kinds go together, and the schema. Out: the same condition in which
+- a number literal with a point or an exponent is a `Decimal` where it meets decimals or literals only, and a double
+  beside doubles and whole numbers;
+- every `Arithmetic` on decimals has its `result`;
+- a value that may be a double or an exact number from row to row, `coalesce(x.real, x.cost)`, is made a double where
+  arithmetic mixes it with decimals (by `* 1.0`).
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from decimal import Decimal
+
+import pyarrow as pa
+
+from cepheid.algebra.conditions import (
+    Aggregate,
+    Arithmetic,
+    Attribute,
+    Call,
+    Comparison,
+    Condition,
+    Expression,
+    In,
+    Literal,
+    rebuild,
+)
+from cepheid.algebra.functions import FUNCTIONS
+from cepheid.algebra.kinds import Kind
+from cepheid.algebra.precision import (
+    DecimalType,
+    is_held,
+    result_type,
+    rounded_type,
+    type_of_decimal,
+    widest,
+)
+from cepheid.errors import Span
+from cepheid.schema import Schema
+
+_WHOLE, _REAL, _DECIMAL = "whole", "real", "decimal"
+_LONG = DecimalType(20, 0)
+_DIGITS = {8: 3, 16: 5, 32: 10, 64: 20}  # of whole numbers by their bits
+_CHOOSERS = ("coalesce", "least", "greatest", "nullif")
+_ROUNDERS = ("round", "floor", "ceil")
+_REAL_RESULT = ("sqrt", "power", "ln", "exp", "sign")
+
+
+@dataclass(frozen=True, slots=True)
+class _Number:
+    """What the values of an expression may be. `exact`: the type that holds those that are no doubles. `constant`: it
+    reads no event; a constant that is a decimal can still become a double."""
+
+    kinds: frozenset[str]
+    exact: DecimalType = _LONG
+    constant: bool = False
+
+    @property
+    def is_open(self) -> bool:
+        return self.constant and _DECIMAL in self.kinds
+
+
+_ONE_REAL = _Number(frozenset([_REAL]))
+_ONE_WHOLE = _Number(frozenset([_WHOLE]))
+_Settled = tuple[Expression, _Number | None]
+
+
+def with_number_types(condition: Condition, schema: Schema) -> Condition:
+    """The condition with its numbers settled.
+
+    >>> from cepheid.schema import schema_of
+    >>> columns = pa.schema([("ts", pa.int64()), ("cost", pa.decimal128(10, 2)), ("v", pa.float64())])
+    >>> schema = schema_of(columns, time="ts")
+    >>> third = Comparison("=", Arithmetic("*", Attribute("x", "cost"), Literal(3)), Literal(0.3))
+    >>> settled = with_number_types(third, schema)
+    >>> settled.right, settled.left.result
+    (Literal(value=Decimal('0.3')), DecimalType(precision=12, scale=2))
+    >>> with_number_types(Comparison("=", Attribute("x", "v"), Literal(0.3)), schema).right
+    Literal(value=0.3)
+    """
+    return _closed(_settled(condition, schema))
+
+
+def decimal_type(expression: Expression, schema: Schema) -> DecimalType | None:
+    """The type of a settled expression whose values are decimals, or decimals and whole numbers; None for any other.
+
+    >>> from cepheid.schema import schema_of
+    >>> schema = schema_of(pa.schema([("ts", pa.int64()), ("cost", pa.decimal128(10, 2))]), time="ts")
+    >>> decimal_type(Call("floor", (Attribute(None, "cost"),)), schema), decimal_type(Literal(1.5), schema)
+    (DecimalType(precision=9, scale=0), None)
+    """
+    match expression:
+        case Literal(Decimal() as value):
+            return type_of_decimal(value)
+        case Attribute(_, name):
+            dtype = _value_type(schema, name)
+            return DecimalType(dtype.precision, dtype.scale) if pa.types.is_decimal(dtype) else None
+        case Arithmetic():
+            return expression.result
+        case Call("nullif" | "abs", (first, *_)):
+            return decimal_type(first, schema)
+        case Call(function, (first, *rest)) if function in _ROUNDERS:
+            exact = decimal_type(first, schema)
+            return None if exact is None else rounded_type(exact, _digits(rest))
+        case Call(function, arguments) if function in _CHOOSERS:
+            exacts = [decimal_type(argument, schema) for argument in arguments]
+            if not any(exacts):
+                return None
+            held = [
+                exact or _exact_type(argument, schema)
+                for argument, exact in zip(arguments, exacts, strict=True)
+                if argument != Literal(None)
+            ]
+            known = [exact for exact in held if exact is not None]
+            return widest(known) if len(known) == len(held) else None
+        case _:
+            return None
+
+
+def _exact_type(expression: Expression, schema: Schema) -> DecimalType | None:
+    """The type that holds whole numbers, too; None where there may be doubles."""
+    number = _settled(expression, schema)[1]
+    if isinstance(expression, Literal) and isinstance(expression.value, float):
+        return None
+    return None if number is None or _REAL in number.kinds else number.exact
+
+
+def _value_type(schema: Schema, name: str) -> pa.DataType:
+    dtype = schema.arrow.field(name).type
+    return dtype.value_type if pa.types.is_dictionary(dtype) else dtype
+
+
+def _settled(expression: Expression, schema: Schema) -> _Settled:
+    match expression:
+        case Literal():
+            return _literal(expression)
+        case Attribute(_, name):
+            return expression, _column(_value_type(schema, name))
+        case Aggregate():
+            return expression, None
+        case Arithmetic(op, left, right):
+            return _arithmetic(expression, op, _settled(left, schema), _settled(right, schema))
+        case Comparison(op, left, right, span):
+            first, second = _beside_each_other([_settled(left, schema), _settled(right, schema)], True)
+            return Comparison(op, first[0], second[0], span), None
+        case In(operand, items, span):
+            settled = _beside_each_other([_settled(item, schema) for item in (operand, *items)], True)
+            return In(settled[0][0], tuple(item for item, _ in settled[1:]), span), None
+        case Call(function, arguments, span):
+            return _call(function, [_settled(argument, schema) for argument in arguments], span)
+        case _:
+            return rebuild(expression, lambda child: _closed(_settled(child, schema))), None
+
+
+def _closed(settled: _Settled) -> Expression:
+    """The expression where it meets no decimals: its literals are doubles."""
+    expression, number = settled
+    return _as_reals(expression) if number is not None and number.is_open else expression
+
+
+def _literal(literal: Literal) -> _Settled:
+    value = literal.value
+    if isinstance(value, bool) or not isinstance(value, int | float | Decimal):
+        return literal, None
+    if isinstance(value, int):
+        return literal, _Number(frozenset([_WHOLE]), type_of_decimal(value), constant=True)
+    exact = Decimal(repr(value)) if isinstance(value, float) else value
+    if not is_held(exact):
+        return Literal(float(value), literal.span), _ONE_REAL
+    if exact.as_tuple().exponent > 0:  # type: ignore[operator]  # it is finite
+        exact = Decimal(f"{exact:f}")
+    number = _Number(frozenset([_DECIMAL]), type_of_decimal(exact), constant=True)
+    return Literal(exact, literal.span), number
+
+
+def _column(dtype: pa.DataType) -> _Number | None:
+    if pa.types.is_decimal(dtype):
+        return _Number(frozenset([_DECIMAL]), DecimalType(dtype.precision, dtype.scale))
+    if pa.types.is_integer(dtype):
+        return _Number(frozenset([_WHOLE]), DecimalType(_DIGITS[dtype.bit_width], 0))
+    return _ONE_REAL if pa.types.is_floating(dtype) else None
+
+
+def _as_reals(expression: Expression) -> Expression:
+    """A constant computed in doubles."""
+    if isinstance(expression, Literal) and isinstance(expression.value, Decimal):
+        return Literal(float(expression.value), expression.span)
+    changed = rebuild(expression, _as_reals)
+    return (
+        Arithmetic(changed.op, changed.left, changed.right, changed.span)
+        if isinstance(changed, Arithmetic)
+        else changed
+    )
+
+
+def _beside_each_other(settled: Sequence[_Settled], compared: bool) -> list[_Settled]:
+    """Constants that are still open decided by what they stand beside: decimals leave them decimals, doubles and whole
+    numbers make them doubles. `compared`: they only compare, so that beside whole numbers what no double can tell
+    apart stays a decimal."""
+    given = [number for _, number in settled if number is not None and not number.constant]
+    kinds = _kinds(given)
+    if not kinds or (_DECIMAL in kinds and (compared or _REAL not in kinds)):
+        return list(settled)
+    exactly = compared and _REAL not in kinds
+    return [
+        (_as_reals(expression), _ONE_REAL)
+        if number is not None and number.is_open and not (exactly and not _orders_alike(expression))
+        else (expression, number)
+        for expression, number in settled
+    ]
+
+
+def _orders_alike(expression: Expression) -> bool:
+    """Whether a literal and its double lie between the same whole numbers."""
+    if not isinstance(expression, Literal) or not isinstance(expression.value, Decimal):
+        return True
+    exact, real = expression.value, float(expression.value)
+    return (math.floor(exact), math.ceil(exact)) == (math.floor(real), math.ceil(real))
+
+
+def _kinds(numbers: Iterable[_Number]) -> frozenset[str]:
+    return frozenset().union(*(number.kinds for number in numbers))
+
+
+def _arithmetic(node: Arithmetic, op: str, left: _Settled, right: _Settled) -> _Settled:
+    (first, one), (second, two) = _beside_each_other([left, right], False)
+    if one is None or two is None:  # a NULL
+        return Arithmetic(op, _closed((first, one)), _closed((second, two)), node.span), one or two
+    kinds, constant = _kinds([one, two]), one.constant and two.constant
+    if _DECIMAL not in kinds:
+        whole = kinds == frozenset([_WHOLE])
+        number = _ONE_REAL if op == "/" or _ONE_REAL in (one, two) else _Number(kinds)
+        if whole and op != "/":
+            number = _Number(kinds, constant=constant)
+        return Arithmetic(op, first, second, node.span), number
+    if _REAL in kinds:
+        if _ONE_REAL.kinds not in (one.kinds, two.kinds):  # else one side is a double in every row
+            first, second = _one_kind(first, one), _one_kind(second, two)
+        return Arithmetic(op, first, second, node.span), _ONE_REAL
+    # `-x` is read as `0 - x`; it has the digits of x.
+    negated = op == "-" and first == Literal(0)
+    result = two.exact if negated else result_type(op, one.exact, two.exact)
+    number = _Number(frozenset([_DECIMAL]), result, constant)
+    return Arithmetic(op, first, second, node.span, result), number
+
+
+def _one_kind(expression: Expression, number: _Number) -> Expression:
+    return expression if len(number.kinds) == 1 else Arithmetic("*", expression, Literal(1.0))
+
+
+def _call(function: str, arguments: list[_Settled], span: Span | None) -> _Settled:
+    def made(settled: Iterable[_Settled]) -> Call:
+        return Call(function, tuple(expression for expression, _ in settled), span)
+
+    if function in _CHOOSERS:
+        chosen = _beside_each_other(arguments, False)
+        numbers = [number for _, number in chosen if number is not None]
+        if not numbers:
+            return made(chosen), None
+        one = numbers[0] if function == "nullif" else _one_of(numbers)
+        return made(chosen), one
+    if function in ("abs", *_ROUNDERS):
+        (first, number), *rest = arguments
+        closed = [(first, number), *((_closed(item), item[1]) for item in rest)]
+        if number is not None and _DECIMAL in number.kinds:
+            return made(closed), _rounded(function, number, closed[1:])
+        if number is not None and function in ("floor", "ceil"):
+            number = _ONE_WHOLE
+        return made(closed), number
+    plain: list[_Settled] = [(_closed(item), item[1]) for item in arguments]
+    if function in _REAL_RESULT:
+        return made(plain), _ONE_REAL
+    return made(plain), _ONE_WHOLE if _gives_number(function) else None
+
+
+def _rounded(function: str, number: _Number, digits: Sequence[_Settled]) -> _Number:
+    """What abs, round, floor and ceil give for what may be a decimal; doubles become whole by floor and ceil."""
+    exact, kinds = number.exact, number.kinds
+    if function != "abs":
+        exact = rounded_type(exact, _digits([item for item, _ in digits]))
+    if function in ("floor", "ceil") and _REAL in kinds:
+        exact, kinds = widest([exact, _LONG]), kinds - {_REAL} | {_WHOLE}
+    constant = number.constant and all(place is not None and place.constant for _, place in digits)
+    return _Number(kinds, exact, constant)
+
+
+def _gives_number(function: str) -> bool:
+    return function in FUNCTIONS and FUNCTIONS[function].result is Kind.NUMBER
+
+
+def _digits(rest: Sequence[Expression]) -> int | None:
+    """The digits that a call rounds to, where they are the same for all rows; floor and ceil have none."""
+    if not rest:
+        return 0
+    value = rest[0].value if isinstance(rest[0], Literal) else None
+    return value if isinstance(value, int) and abs(value) <= 10_000 else None
+
+
+def _one_of(numbers: Sequence[_Number]) -> _Number:
+    exacts = [number.exact for number in numbers if number.kinds != frozenset([_REAL])]
+    constant = all(number.constant for number in numbers)
+    return _Number(_kinds(numbers), widest(exacts) if exacts else _LONG, constant)
