@@ -1183,7 +1183,7 @@ ON_SPARK = (
     Break(
         "spark/keys.py",
         "in_buckets",
-        "keys[name] == quoted(BUCKET)",
+        "keys[name] == sql.col(BUCKET)",
         "sql.lit(True)",
         "an event plays in a bucket only the roles that brought it there",
         ("tests/spark/test_part_by.py",),
@@ -1192,8 +1192,8 @@ ON_SPARK = (
     Break(
         "spark/keys.py",
         "ranked",
-        "orderBy(*order, quoted(ARRIVAL))",
-        "orderBy(quoted(ARRIVAL))",
+        "orderBy(*order, sql.col(ARRIVAL))",
+        "orderBy(sql.col(ARRIVAL))",
         "ranks among ties follow the order column",
         ("tests/spark/test_part_by.py",),
         spark=True,
@@ -1210,7 +1210,7 @@ ON_SPARK = (
     Break(
         "spark/slices.py",
         "sliced",
-        "OVERLAP, quoted(SLICE) != first",
+        "OVERLAP, sql.col(SLICE) != first",
         "OVERLAP, sql.lit(False)",
         "a match is reported by one slice",
         (f"{BATCH}::test_any_number_of_slices_gives_the_same_matches",),
@@ -1228,7 +1228,7 @@ ON_SPARK = (
     Break(
         "spark/batch.py",
         "_distributed",
-        "numbered.repartition(*map(quoted, keys))",
+        "numbered.repartition(*map(column, keys))",
         "numbered.repartition(4)",
         "all rows of a key are in one task",
         (f"{BATCH}::test_more_shuffle_partitions_change_nothing",),

@@ -6,6 +6,7 @@ from breaking import Break
 
 BATCHES = "tests/spark/live/test_micro_batches.py"
 LATE = f"{BATCHES}::test_a_row_at_the_watermark_of_an_earlier_micro_batch_is_late"
+BEFORE_1970 = f"{BATCHES}::test_times_before_1970_pass_by_the_same_rule"
 RELEASED = f"{BATCHES}::test_rows_are_released_when_the_watermark_has_come_to_them"
 ARRIVAL = f"{BATCHES}::test_rows_of_one_time_keep_the_order_of_their_arrival"
 MERGED = f"{BATCHES}::test_pages_are_merged_in_stream_order"
@@ -18,6 +19,22 @@ BUCKET = "spark/live/bucket.py"
 MERGE = "spark/live/merge.py"
 
 STREAMS: tuple[Break, ...] = (
+    Break(
+        BUCKET,
+        "passed",
+        "newest - delay",
+        "newest",
+        "streams: times before 1970 wait for the watermark, too",
+        (BEFORE_1970,),
+    ),
+    Break(
+        BUCKET,
+        "hear",
+        "max(known, newest_ms)",
+        "newest_ms",
+        "streams: the watermark of times before 1970 does not go back",
+        (f"{BATCHES}::test_the_newest_time_is_kept_only_while_spark_does_not_show_it",),
+    ),
     Break(
         BUCKET,
         "take",
@@ -165,8 +182,8 @@ STREAMS: tuple[Break, ...] = (
     Break(
         "spark/live/watermark.py",
         "passed",
-        "if watermark_ms <= 0:",
-        "if watermark_ms < 0:",
+        "watermark_ms <= 0",
+        "watermark_ms < 0",
         "streams: a watermark of 0 says nothing",
         (f"{SIZE}::test_rows_before_the_first_watermark_wait",),
     ),

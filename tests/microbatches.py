@@ -3,8 +3,8 @@
 In: a `generators.Case`, and choices of how its rows come: when, in which micro-batch, read by which task of the
 source. Out: what streaming does otherwise than the definition, or None. The rules of Spark are written here once
 more: the watermark of a micro-batch is the latest time of all earlier ones less the delay, in whole milliseconds; it
-never goes back, and 0 says nothing; what is at or before the watermark of an earlier micro-batch is late. Rows are
-packed, handed to buckets and kept by `cepheid.spark.live`, in stores of this process, with pages of a few rows.
+never goes back; what is at or before the watermark of an earlier micro-batch is late. Spark shows it only above 0.
+Rows are packed, handed to buckets and kept by `cepheid.spark.live`, in stores of this process, in pages of few rows.
 """
 
 from __future__ import annotations
@@ -35,10 +35,9 @@ from cepheid.spark.live.bucket import Arrived, Bucket
 from cepheid.spark.live.head import load_head
 from cepheid.spark.live.job import Job, job_on
 from cepheid.spark.live.merge import in_order
-from cepheid.spark.live.pack import BUCKET, PackTask, number_of
+from cepheid.spark.live.pack import BUCKET, PackTask, newest_of, number_of
 from cepheid.spark.live.pages import Page
 from cepheid.spark.live.store import Memory
-from cepheid.spark.live.watermark import passed
 from comparing import seeded_compared
 from generators import ANYTHING, SETS, UNARY, Case, Choices, Seeded, chance, pick, seeded, seeded_sremo
 from readings import case_of, reading_case, seeded_reading
@@ -135,10 +134,10 @@ def milliseconds(times: pa.ChunkedArray) -> list[int]:
     return list(times.to_pylist())
 
 
-def is_late(time: object, dtype: pa.DataType, watermark: int) -> bool:
+def is_late(time: object, dtype: pa.DataType, watermark: int | None) -> bool:
     """Whether a time, as the oracle's events have it, is at or before an earlier watermark."""
     assert isinstance(time, int | float)
-    if watermark <= 0:
+    if watermark is None:
         return False
     if pa.types.is_floating(dtype):
         return time <= watermark / 1000
@@ -158,20 +157,21 @@ class Coming:
         """All rows in the order of their arrival."""
         return [row for sources in self.batches for rows in sources for row in rows]
 
-    def watermarks(self, table: pa.Table) -> list[int]:
-        """The watermark of each micro-batch."""
+    def watermarks(self, table: pa.Table) -> list[int | None]:
+        """The watermark of each micro-batch; None before any row has come."""
         seen = milliseconds(table["ts"])
-        found, now = [], 0
+        found: list[int | None] = []
+        times: list[int] = []
         for sources in self.batches:
-            found.append(now)
-            now = max([now, *(seen[row] - self.delay for rows in sources for row in rows)])
+            found.append(max(times, default=None))
+            times += [seen[row] - self.delay for rows in sources for row in rows]
         return found
 
     def late(self, table: pa.Table) -> set[int]:
         """The rows that come too late."""
         found: set[int] = set()
         times = [event.time for event in events_of(table, schema_of(table.schema, time="ts"))]
-        before = 0
+        before: int | None = None
         for sources, now in zip(self.batches, self.watermarks(table), strict=True):
             rows = [row for rows in sources for row in rows]
             found |= {row for row in rows if is_late(times[row], table.schema.field("ts").type, before)}
@@ -230,13 +230,15 @@ def run_stream(job: Job, table: pa.Table, coming: Coming, choices: Choices) -> R
     ran = Ran([], [], [])
     for sources, watermark in zip(coming.batches, coming.watermarks(table), strict=True):
         arrived: dict[int, list[Arrived]] = {key: [] for key in keys}
+        told: list[bytes] = []
         for source, rows in enumerate(sources):
-            for key, page in packed(job, table.take(pa.array(rows, pa.int64())), source, choices):
+            for key, page in packed(job, table.take(pa.array(rows, pa.int64())), source, choices, told):
                 arrived[key].append(page)
+        shown = (max(watermark or 0, 0), newest_of(told))
         for key in keys:
             lost = Memory(stores[key].head(), stores[key].pages) if chance(choices, 20) else None
-            before = None if lost is None else call(job, lost, arrived[key], watermark)
-            bucket, found = call(job, stores[key], arrived[key][::-1], watermark)
+            before = None if lost is None else call(job, lost, arrived[key], *shown)
+            bucket, found = call(job, stores[key], arrived[key][::-1], *shown)
             if before is not None:
                 assert [printed(table) for table in before[1]] == [printed(table) for table in found]
                 assert known(before[0]) == known(bucket)
@@ -251,8 +253,11 @@ def run_stream(job: Job, table: pa.Table, coming: Coming, choices: Choices) -> R
     return ran
 
 
-def packed(job: Job, rows: pa.Table, source: int, choices: Choices) -> Iterator[tuple[int, Arrived]]:
-    """The pages that a task of the source makes of its rows, by the key of their bucket."""
+def packed(
+    job: Job, rows: pa.Table, source: int, choices: Choices, newest: list[bytes] | None = None
+) -> Iterator[tuple[int, Arrived]]:
+    """The pages that a task of the source makes of its rows, by the key of their bucket. What empty ones tell of the
+    newest time is added to `newest`."""
     schema = job.plan.schema
     real = pa.types.is_floating(schema.time_type)
     placed = rows.append_column(BUCKET, bucket_of(rows, job.plan.query.partition_by, len(job.keys)))
@@ -267,14 +272,19 @@ def packed(job: Job, rows: pa.Table, source: int, choices: Choices) -> Iterator[
                     row["bucket"],
                     Arrived(source, row["number"], Page(row["rows"], low, high, row["content"])),
                 )
+            elif newest is not None:
+                newest.append(row["high"])
     assert told == set(job.keys), "every bucket hears of every micro-batch"
 
 
-def call(job: Job, store: Memory, arrived: list[Arrived], watermark: int) -> tuple[Bucket, list[pa.Table]]:
-    """One call of a bucket, with what it found."""
+def call(
+    job: Job, store: Memory, arrived: list[Arrived], watermark: int, newest: int | None = None
+) -> tuple[Bucket, list[pa.Table]]:
+    """One call of a bucket, with what it found; `watermark` is Spark's, `newest` the newest time of the micro-batch."""
     bucket = Bucket(job, store)
     bucket.take(arrived)
-    found = list(bucket.release(passed(watermark, job.plan.schema.time_type)))
+    found = list(bucket.release(bucket.passed(watermark)))
+    bucket.hear(newest)
     bucket.close()
     assert bucket.numbers.matches == sum(map(len, found))
     assert bucket.numbers.late == sum(map(len, bucket.late))
@@ -375,7 +385,8 @@ def streaming_differences(seed: int, kind: str) -> str | None:
     plan = planned(case.query, schema, pick(choices, EVALUATORS))
     if plan is None:
         return None if not wanted else f"refused as unsatisfiable, but the oracle finds {wanted}"
-    job = Job(plan, tuple(range(10, 10 + pick(choices, (1, 2, 3)))), chance(choices, 30))
+    keys = tuple(range(10, 10 + pick(choices, (1, 2, 3))))
+    job = Job(plan, keys, chance(choices, 30), delay_ms=rows.delay)
     with small_pages(choices):
         ran = run_stream(job, table, rows, choices)
     if sorted(ran.late) != sorted(late):

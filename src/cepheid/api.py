@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import datetime as dt
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -16,9 +17,11 @@ from cepheid.feeds import FEEDS, feed_of
 from cepheid.frames import (
     columns_of,
     from_arrow,
+    from_spark,
     kind_of,
     schema_without_rows,
     to_arrow,
+    to_spark,
     type_column,
     unite,
 )
@@ -60,7 +63,7 @@ def match(
     slices: int | None = None,
     columns: Sequence[str] | None = None,
     language: str | None = None,
-    watermark: str | float | None = None,
+    watermark: str | float | dt.timedelta | None = None,
     late: str | Path = "drop",
     zone: str | None = None,
 ) -> Any:
@@ -88,15 +91,20 @@ def match(
 
     parsed = _parsed(query, language)
     limit = checked_limit(limit)
+    options: dict[str, Any]
     data = _opened(data)
     kind = _kind(data)
+    if kind == "pandas-on-spark":
+        options = {"order": order, "positions": positions, "limit": limit, "evaluator": evaluator}
+        options |= {"slices": slices, "columns": columns, "watermark": watermark, "late": late, "zone": zone}
+        return from_spark(match(to_spark(data), parsed, time, type, **options))
     if kind == "spark":
         require("spark", "matching on Spark")
         from cepheid.spark.batch import match_spark
 
         chosen = _chosen(data, parsed, time)
         _check_streams(chosen, parsed, _type_column(chosen, type))
-        options: dict[str, Any] = {
+        options = {
             "time": time,
             "type": _type_column(chosen, type),
             "order": order,
@@ -145,7 +153,7 @@ def count(
     from cepheid.whole import count_table
 
     parsed = _parsed(query, language)
-    data = _opened(data)
+    data = _opened(to_spark(data))
     kind = _kind(data)
     if kind == "spark":
         require("spark", "counting on Spark")
@@ -198,6 +206,7 @@ def explain(
     parsed = _parsed(query, language)
     if data is None:
         return explain_query(parsed.tree, parsed.query)
+    data = data if isinstance(data, pa.Schema) else to_spark(data)
     chosen = _chosen(_opened(data, rows=False), parsed, time)
     type = _type_column(chosen, type)
     _check_streams(chosen, parsed, type)
@@ -216,9 +225,9 @@ def arrow_schema_of(data: Any, type: str | None = DEFAULT_TYPE, zone: str | None
         parts = {name: arrow_schema_of(part, zone=zone).empty_table() for name, part in data.items()}
         return unite(parts, type or DEFAULT_TYPE).schema
     if kind_of(data) == "spark":
-        from cepheid.spark.batch import arrow_schema
+        from cepheid.spark.streams import engine_schema
 
-        return arrow_schema(data, zone)
+        return engine_schema(data, zone)
     return schema_without_rows(data)
 
 
@@ -242,7 +251,7 @@ def _is_stream(data: Any) -> bool:
     return any(streaming)
 
 
-def _check_watermark(watermark: str | float | None, late: str | Path) -> None:
+def _check_watermark(watermark: str | float | dt.timedelta | None, late: str | Path) -> None:
     if watermark is not None or late != "drop":
         name = "late" if watermark is None else "watermark"
         raise CepheidError(

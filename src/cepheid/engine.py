@@ -90,6 +90,9 @@ class Engine:
             columns,
         )
         self._layout, self.output_schema = layout, layout.arrow
+        shown = {variable.name for variable in plan.shown}
+        self.shows_events = not counting and not shown.isdisjoint(self.output_schema.names)
+        plan.schema.require_readable(plan.schema.shown if self.shows_events else plan.reads)
         self._nothing = self.output_schema.empty_table()
         self._keeps_rows = layout.reads_events and not counting
         self._lanes = _lanes_of(plan.query.partition_by, plan.schema, hashed=not counting)

@@ -41,6 +41,7 @@ CODES: dict[str, str] = {
     "not-yet": "valid, but not yet supported",
     "unsupported-evaluator": "the evaluator asked for cannot run this query",
     "bad-state": "saved state cannot be loaded",
+    "bad-worker": "the Python of Spark's workers cannot run this package",
     "not-installed": "packages of one of Cepheid's extras, or Java, are missing",
 }
 
@@ -110,11 +111,35 @@ class CepheidError(Exception):
     def __str__(self) -> str:
         head = f"error[{self.code}]: {self.message}"
         if self.span is None:
-            return head if self.hint is None else f"{head}\n  hint: {self.hint}"
+            return head if self.hint is None else f"{head}{_HINT}{self.hint}"
         return head + "\n" + excerpt(self.span, self.hint)
 
     def __reduce__(self) -> tuple[object, ...]:
         return _restore, (self.code, self.message, self.span, self.hint)
+
+
+_HINT = "\n  hint: "
+
+
+def error_in(text: str) -> CepheidError | None:
+    """The error inside the text that Spark makes of a worker's failure; None where there is none of ours.
+
+    >>> text = "thrown from the Python worker:\\ncepheid.errors.CepheidError: error[bad-time]: the time is NULL"
+    >>> error_in(text + "\\n  hint: leave such rows out\\n\\n\\tat org.apache.spark…").hint
+    'leave such rows out'
+    """
+    missing = re.search(r"ModuleNotFoundError: No module named '(cepheid|numba|numpy|pandas|pyarrow)\b", text)
+    if missing is not None:
+        hint = "install cepheid in the Python that the workers run, or name another with PYSPARK_PYTHON"
+        message = f"the Python of Spark's workers has no package {missing[1]}"
+        return CepheidError("bad-worker", message, hint=hint)
+    found = re.search(
+        r"CepheidError: error\[([a-z-]+)\]: (.*?)(?:\n\s*\n|\n\s*at |\n\S|\s*SQLSTATE:|\Z)", text, re.DOTALL
+    )
+    if found is None or found[1] not in CODES:
+        return None
+    message, _, hint = found[2].rstrip().partition(_HINT)
+    return CepheidError(found[1], message, hint=hint or None)
 
 
 class CepheidWarning(UserWarning):

@@ -6,6 +6,7 @@ nothing is imported that the user has not.
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Mapping
 from os import PathLike
 from typing import Any
@@ -13,13 +14,14 @@ from typing import Any
 import pyarrow as pa
 
 from cepheid.errors import CepheidError
-from cepheid.schema import DEFAULT_TYPE, require_column
+from cepheid.schema import DEFAULT_TYPE, require_column, unreadable
 from cepheid.streams.plain import plain_schema, plain_table
 from cepheid.streams.zones import common_zones, in_zones
 
 
 def kind_of(data: Any) -> str:
-    """One of arrow, batch, pandas, polars, polars-lazy, spark; or reader, stream, dataset, path and feed.
+    """One of arrow, batch, pandas, polars, polars-lazy, spark, pandas-on-spark; or reader, stream, dataset, path and
+    feed.
 
     >>> kind_of(pa.table({"ts": [1]})), kind_of("ticks.parquet")
     ('arrow', 'path')
@@ -31,6 +33,8 @@ def kind_of(data: Any) -> str:
     if isinstance(data, pa.RecordBatchReader):
         return "reader"
     for cls in type(data).__mro__:
+        if cls.__module__ == "pyspark.pandas.frame" and cls.__name__ == "DataFrame":
+            return "pandas-on-spark"
         place = (cls.__module__.split(".")[0], cls.__name__)
         if place == ("pandas", "DataFrame"):
             return "pandas"
@@ -73,15 +77,63 @@ def _read(data: Any, kind: str) -> pa.Table:
         case "batch":
             return pa.Table.from_batches([data])
         case "pandas":
-            return pa.Table.from_pandas(data, preserve_index=False)
+            return _from_pandas(data)
         case "polars":
-            return data.to_arrow()
+            return _from_polars(data)
         case "polars-lazy":
-            return data.collect().to_arrow()
+            return _from_polars(data.collect())
         case "stream":
             return pa.RecordBatchReader.from_stream(data).read_all()
         case other:
             raise CepheidError("bad-data", f"{other} data cannot be mixed with data of other kinds")
+
+
+def _from_pandas(data: Any) -> pa.Table:
+    """The frame without its index. A column of objects that Arrow has no type for is left unread."""
+    try:
+        return pa.Table.from_pandas(data, preserve_index=False)
+    except pa.ArrowException:
+        columns, fields = [], []
+        for place, name in enumerate(data.columns):
+            try:
+                column = pa.Table.from_pandas(data.iloc[:, [place]], preserve_index=False)
+                field, values = column.schema.field(0), column.column(0)
+            except pa.ArrowException as error:
+                reason = str(error.args[0] if error.args else error).splitlines()[0]
+                field = unreadable(str(name), f"cannot be read: {reason}")
+                values = pa.nulls(len(data), field.type)
+            fields.append(field)
+            columns.append(values)
+        return pa.Table.from_arrays(columns, schema=pa.schema(fields))
+
+
+def _from_polars(data: Any) -> pa.Table:
+    """The frame; a column of Python's own objects is left unread."""
+    objects = {name for name, dtype in data.schema.items() if str(dtype) == "Object"}
+    if not objects:
+        return data.to_arrow()
+    table = data.drop(objects).to_arrow()
+    for place, name in enumerate(data.columns):
+        if name in objects:
+            field = unreadable(name, "holds objects of Python")
+            table = table.add_column(place, field, pa.nulls(len(data), field.type))
+    return table
+
+
+def to_spark(data: Any) -> Any:
+    """Frames of pandas on Spark as Spark's own, without their index; other data as it is."""
+    if isinstance(data, Mapping):
+        return {name: to_spark(part) for name, part in data.items()}
+    if kind_of(data) != "pandas-on-spark":
+        return data
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # that the index is lost
+        return data.to_spark()
+
+
+def from_spark(frame: Any) -> Any:
+    """A DataFrame of Spark as a frame of pandas on Spark."""
+    return frame.pandas_api()
 
 
 def columns_of(data: Any) -> list[str]:

@@ -6,7 +6,7 @@ column is known to order events. Types here are those of `streams.plain`, which 
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 
 import pyarrow as pa
@@ -15,6 +15,18 @@ from cepheid.errors import CepheidError, did_you_mean
 
 DEFAULT_TYPE = "type"
 HIDDEN = "__cepheid_"  # what names of columns begin with that are added on the way
+
+UNREADABLE = b"cepheid:unreadable"
+"""In the metadata of a field: why the column cannot be read, after its name. It is no error until it is needed."""
+
+
+def unreadable(name: str, reason: str) -> pa.Field:
+    """A column that cannot be read, of a type that no condition, key or role takes.
+
+    >>> unreadable("c", "holds values of several types").type
+    StructType(struct<>)
+    """
+    return pa.field(name, pa.struct([]), metadata={UNREADABLE: reason})
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,6 +52,18 @@ class Schema:
     def time_type(self) -> pa.DataType:
         return self.arrow.field(self.time).type
 
+    def require_readable(self, names: Iterable[str]) -> None:
+        """Refuses the first of these columns that cannot be read."""
+        for name in names:
+            reason = (self.arrow.field(name).metadata or {}).get(UNREADABLE)
+            if reason is not None:
+                raise CepheidError(
+                    "bad-data",
+                    f"column `{name}` {reason.decode()}",
+                    hint="drop or cast the column, or name the `columns` of the output that are wanted: without the "
+                    "events themselves, columns that the query does not read are left alone",
+                )
+
 
 def schema_of(
     arrow: pa.Schema,
@@ -57,7 +81,7 @@ def schema_of(
     >>> schema_of(columns, time="ts", stream="stocks").type is None
     True
     """
-    _check_names(arrow.names)
+    check_names(arrow.names)
     require_column(arrow.names, time, "time")
     if not is_time(arrow.field(time).type):
         raise CepheidError(
@@ -78,7 +102,8 @@ def schema_of(
     return Schema(arrow, time, type, order, stream)
 
 
-def _check_names(names: list[str]) -> None:
+def check_names(names: list[str]) -> None:
+    """Refuses names that tell no column from another, or that this package keeps for itself."""
     repeated = {name for name in names if names.count(name) > 1}
     if repeated:
         listed = ", ".join(f"`{name}`" for name in sorted(repeated))

@@ -35,6 +35,7 @@ def match_table(
     columns: Sequence[str] | None = None,
 ) -> pa.Table:
     """All matches, in the order of their ends."""
+    plan, table = _narrowed(plan, table, columns)
     try:
         with at_most(MANY_EVENTS):
             return _matched(plan, table, positions, limit, columns)
@@ -49,11 +50,23 @@ def match_table(
 
 def count_table(plan: Plan, table: pa.Table) -> int:
     """The exact number of matches; only the columns that decide them are read."""
-    arrow = pa.schema([plan.schema.arrow.field(name) for name in plan.reads])
-    engine = Engine(replace(plan, schema=replace(plan.schema, arrow=arrow)), counting=True)
-    engine.push(table.select(list(plan.reads)))
+    plan, table = _with_what_is_read(plan, table)
+    engine = Engine(plan, counting=True)
+    engine.push(table)
     engine.finish()
     return engine.counted
+
+
+def _narrowed(plan: Plan, table: pa.Table, columns: Sequence[str] | None) -> tuple[Plan, pa.Table]:
+    """Where the output shows no events, columns that the query does not read are left out, whatever they hold."""
+    shown = {variable.name for variable in plan.shown}
+    shows_events = shown if columns is None else not shown.isdisjoint(columns)
+    return (plan, table) if shows_events else _with_what_is_read(plan, table)
+
+
+def _with_what_is_read(plan: Plan, table: pa.Table) -> tuple[Plan, pa.Table]:
+    arrow = pa.schema([plan.schema.arrow.field(name) for name in plan.reads])
+    return replace(plan, schema=replace(plan.schema, arrow=arrow)), table.select(list(plan.reads))
 
 
 def _matched(

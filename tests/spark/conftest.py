@@ -16,6 +16,7 @@ def spark() -> Iterator[SparkSession]:
     (port,) = free_ports(1)
     settings = {
         "spark.sql.shuffle.partitions": "4",
+        "spark.sql.caseSensitive": "false",  # as users have it
         "spark.plugins": "org.apache.spark.sql.connect.SparkConnectPlugin",
         "spark.connect.grpc.binding.address": "127.0.0.1",
         "spark.connect.grpc.binding.port": str(port),

@@ -8,7 +8,6 @@ from decimal import Decimal
 import numpy as np
 import pyarrow as pa
 import pytest
-from pyspark.errors import PythonException
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as sql
 
@@ -263,5 +262,5 @@ def test_bad_times_are_named_in_full_by_the_worker(spark: SparkSession) -> None:
     missing = frame(spark, table).withColumn("ts", sql.when(sql.col("v") < 0.99, sql.col("ts")))
     query = cepheid.query(f"{PAIRS} WITHIN 5")
     for slices in (1, 3):
-        with pytest.raises(PythonException, match=r"error\[bad-time\]: time column `ts` is NULL in row"):
+        with pytest.raises(CepheidError, match=r"error\[bad-time\]: time column `ts` is NULL in row"):
             count_spark(missing, query, time="ts", slices=slices)

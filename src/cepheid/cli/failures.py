@@ -21,7 +21,7 @@ import typer
 from rich.console import Console
 from rich.text import Text
 
-from cepheid.errors import CepheidError, CepheidWarning
+from cepheid.errors import CepheidError, CepheidWarning, error_in
 
 BAD_INPUT = 1
 BAD_USAGE = 2
@@ -78,9 +78,9 @@ def explained(error: Exception) -> str | None:
     """
     if isinstance(error, CepheidError):
         return str(error)
-    from_worker = worker_message(str(error))
+    from_worker = error_in(str(error))
     if from_worker is not None:
-        return from_worker
+        return str(from_worker)
     if isinstance(error, OSError | UnicodeDecodeError):
         return f"error[bad-argument]: {_of_system(error)}"
     if _is_of_spark(error) and "Traceback (most recent call last)" not in str(error):
@@ -98,21 +98,6 @@ def _named(error: Exception, query_name: Path | None) -> Exception:
         return error
     span = replace(error.span, source=replace(error.span.source, name=str(query_name)))
     return CepheidError(error.code, error.message, span=span, hint=error.hint)
-
-
-def worker_message(text: str) -> str | None:
-    """The error of the engine inside the text that Spark makes of a worker's failure.
-
-    >>> worker_message('''Traceback (most recent call last):
-    ...   File "task.py", line 1, in run
-    ... cepheid.errors.CepheidError: error[bad-time]: the time of row 3 is NULL
-    ...   hint: leave such rows out
-    ...
-    ... \\tat org.apache.spark…''')
-    'error[bad-time]: the time of row 3 is NULL\\n  hint: leave such rows out'
-    """
-    found = re.search(r"CepheidError: (error\[.*?)(?:\n\s*\n|\n\tat |\s*SQLSTATE:|\Z)", text, re.DOTALL)
-    return found.group(1).rstrip() if found else None
 
 
 def coloured(message: str) -> Text:

@@ -16,7 +16,7 @@ order column there.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 import pyarrow as pa
@@ -25,23 +25,23 @@ from pyspark.sql import DataFrame
 from pyspark.sql import functions as sql
 
 from cepheid.algebra.nodes import Query
-from cepheid.algebra.zones import checked_zone
 from cepheid.engine import Engine, checked_columns
-from cepheid.errors import CepheidError, warn
+from cepheid.errors import CepheidError, error_in, warn
 from cepheid.pipeline import ParsedQuery, plan_for
 from cepheid.plan.choose import choose
 from cepheid.plan.plan import Plan
 from cepheid.rewrite.rules import rewrite
 from cepheid.schema import DEFAULT_TYPE, Schema, schema_of
+from cepheid.spark.carriers import restored
+from cepheid.spark.interpreter import workers_python
 from cepheid.spark.keys import BUCKET, in_buckets, key_attributes, playing_roles, ranked, with_roles
-from cepheid.spark.sending import send_kernels
+from cepheid.spark.sending import with_kernels
 from cepheid.spark.slices import CORES_THAT_PAY, find_cuts, sliced, why_not
 from cepheid.spark.sorting import ARRIVAL
-from cepheid.spark.streams import quoted, union_streams
+from cepheid.spark.streams import column, union_streams
 from cepheid.spark.task import COUNT_SCHEMA, CountTask, MatchTask
-from cepheid.spark.types import from_arrow_schema, to_arrow_schema
-from cepheid.spark.zones import session_zone
-from cepheid.streams.zones import zoned_schema
+from cepheid.spark.types import from_arrow_schema
+from cepheid.spark.worker import sent_task
 
 # Spark sizes Arrow batches row by row unless it is told this very number, which about halves the cost of
 # moving rows to Python. Batches stay bounded by their number of rows.
@@ -69,8 +69,8 @@ def match_spark(
     over the time column at once. `positions` are in the partition's stream for a partitioned query, and need
     the whole stream in one task otherwise.
     """
-    rows = union_streams(data, type)
-    schema = schema_of(arrow_schema(rows, zone), time=time, type=type, order=order, stream=parsed.stream)
+    rows, columns_of_events = union_streams(data, type, zone)
+    schema = schema_of(columns_of_events, time=time, type=type, order=order, stream=parsed.stream)
     plan = plan_for(parsed, schema, evaluator)
     names = checked_columns(columns)
     positions = positions or (names is not None and "positions" in names)
@@ -83,7 +83,8 @@ def match_spark(
         rows, plan = _by_attributes(rows, parsed, plan, attributes, ranks=True)
     else:
         rows = _distributed(rows, plan, slices, positions=positions)
-    found = _run(rows, MatchTask(plan, positions, wanted, names, ranked=bool(attributes)), made)
+    found = _run(rows, MatchTask(plan, positions, wanted, names, ranked=bool(attributes)), made, parsed.text)
+    found = restored(found, made, plan)
     return found if wanted is None else found.limit(wanted)
 
 
@@ -99,17 +100,21 @@ def count_spark(
     zone: str | None = None,
 ) -> int:
     """The exact number of matches, without making them; runs a job."""
-    rows = union_streams(data, type)
-    schema = schema_of(arrow_schema(rows, zone), time=time, type=type, order=order, stream=parsed.stream)
+    rows, columns_of_events = union_streams(data, type, zone)
+    schema = schema_of(columns_of_events, time=time, type=type, order=order, stream=parsed.stream)
     plan = plan_for(parsed, schema, evaluator)
+    plan.schema.require_readable(plan.reads)
     plan = pruned(parsed, plan)
     attributes = _shuffled_by(plan, slices, positions=False)
     if attributes:
         rows, plan = _by_attributes(rows, parsed, plan, attributes, ranks=False)
     else:
         rows = _distributed(rows, plan, slices, positions=False)
-    counts = _run(rows, CountTask(plan), COUNT_SCHEMA)
-    total = sum(int(row["count"]) for row in counts.collect())
+    counts = _run(rows, CountTask(plan), COUNT_SCHEMA, parsed.text)
+    try:
+        total = sum(int(row["count"]) for row in counts.collect())
+    except PySparkException as error:
+        raise error_in(str(error)) or error from None
     return total if plan.query.limit is None else min(total, plan.query.limit)
 
 
@@ -135,16 +140,6 @@ def explain_spark(plan: Plan) -> str:
             f"tasks: one below {CORES_THAT_PAY} cores, else time slices that overlap by one window (`slices=n` asks)"
         )
     return "\n".join(lines)
-
-
-def arrow_schema(rows: DataFrame, zone: str | None = None) -> pa.Schema:
-    """What the engine will see of a DataFrame: its columns as Arrow types, timestamps in this zone, else the session's.
-
-    The zone is that of the driver when a query is planned, and travels with the plan.
-    """
-    given = checked_zone(zone)
-    shown_in = session_zone(rows.sparkSession) if given is None else given
-    return zoned_schema(to_arrow_schema(rows.schema), shown_in)
 
 
 def output_schema(plan: Plan, positions: bool, columns: tuple[str, ...] | None = None) -> pa.Schema:
@@ -176,7 +171,7 @@ def _by_attributes(
     if ranks:
         numbered = ranked(numbered, schema)
     if len(attributes) == 1:
-        return numbered.repartition(quoted(attributes[0])), plan
+        return numbered.repartition(column(attributes[0])), plan
     query = playing_roles(plan.query)
     rewritten = replace(rewrite(query).query, partition_by=(BUCKET,))
     planned = choose(query, rewritten, with_roles(schema, attributes), plan.asked)
@@ -184,7 +179,7 @@ def _by_attributes(
 
 
 def _numbered(rows: DataFrame, schema: Schema) -> DataFrame:
-    return rows.select(*map(quoted, schema.names), sql.monotonically_increasing_id().alias(ARRIVAL))
+    return rows.select(*map(column, schema.names), sql.monotonically_increasing_id().alias(ARRIVAL))
 
 
 def _distributed(rows: DataFrame, plan: Plan, slices: int | None, *, positions: bool) -> DataFrame:
@@ -195,7 +190,7 @@ def _distributed(rows: DataFrame, plan: Plan, slices: int | None, *, positions: 
     numbered = _numbered(rows, plan.schema)
     keys = plan.query.partition_by
     if keys:
-        return numbered.repartition(*map(quoted, keys))
+        return numbered.repartition(*map(column, keys))
     wanted = _how_many_slices(rows, plan.query, slices, positions=positions)
     if wanted > 1:
         cuts = find_cuts(rows, plan.schema, plan.query, wanted, asked=slices is not None)
@@ -227,15 +222,11 @@ def _cores(rows: DataFrame) -> int:
         return 1
 
 
-def _run(rows: DataFrame, task: MatchTask | CountTask, schema: pa.Schema) -> DataFrame:
+def _run(rows: DataFrame, task: MatchTask | CountTask, schema: pa.Schema, query: str) -> DataFrame:
     rows.sparkSession.conf.set(*UNMEASURED_BATCHES)
-    kernels = send_kernels(rows.sparkSession, task.plan.evaluator)
-
-    def run(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-        kernels.use()
-        return task(batches)
-
-    return rows.mapInArrow(run, from_arrow_schema(schema))
+    sent = with_kernels(rows.sparkSession, task.plan.evaluator, task)
+    with workers_python(rows.sparkSession):
+        return rows.mapInArrow(sent_task(sent, query), from_arrow_schema(schema))
 
 
 def smaller(one: int | None, other: int | None) -> int | None:

@@ -19,8 +19,9 @@ from cepheid.algebra.conditions import Attribute, Condition, Conjunction, IsTrue
 from cepheid.algebra.nodes import Atom, Bind, Filter, PartBy, Pattern, Query, Strategy, rebuild
 from cepheid.rewrite.partition import asks_about_the_stream, compares_all
 from cepheid.schema import HIDDEN, Schema
+from cepheid.spark.naming import inner
 from cepheid.spark.sorting import ARRIVAL
-from cepheid.spark.streams import quoted
+from cepheid.spark.streams import column
 from cepheid.spark.task import RANK
 
 BUCKET = f"{HIDDEN}bucket"
@@ -55,7 +56,7 @@ def _outermost(pattern: Pattern) -> PartBy | None:
 
 def role(attribute: str) -> str:
     """The column that is true where this attribute brought the event to the bucket."""
-    return f"{HIDDEN}role_{attribute}"
+    return f"{HIDDEN}role_{inner(attribute)}"
 
 
 def playing_roles(query: Query) -> Query:
@@ -94,14 +95,14 @@ def in_buckets(rows: DataFrame, schema: Schema, attributes: tuple[str, ...]) -> 
     """Each row once per bucket that one of its attributes names."""
     keys = {name: _bucket(_comparable(schema, name, attributes)) for name in attributes}
     copies = rows.withColumn(BUCKET, sql.explode(sql.array_distinct(sql.array(*keys.values()))))
-    marks = {role(name): keys[name] == quoted(BUCKET) for name in attributes}
-    return copies.withColumns(marks).repartition(quoted(BUCKET))
+    marks = {role(name): keys[name] == sql.col(BUCKET) for name in attributes}
+    return copies.withColumns(marks).repartition(sql.col(BUCKET))
 
 
 def ranked(rows: DataFrame, schema: Schema) -> DataFrame:
     """The rows with their rank among all rows of the same time, which ids are made of."""
-    order = [] if schema.order is None else [quoted(schema.order).asc_nulls_last()]
-    same_time = Window.partitionBy(quoted(schema.time)).orderBy(*order, quoted(ARRIVAL))
+    order = [] if schema.order is None else [column(schema.order).asc_nulls_last()]
+    same_time = Window.partitionBy(column(schema.time)).orderBy(*order, sql.col(ARRIVAL))
     return rows.withColumn(RANK, sql.row_number().over(same_time).cast("long") - 1)
 
 
@@ -112,14 +113,14 @@ def _bucket(key: Column) -> Column:
 def _comparable(schema: Schema, name: str, attributes: tuple[str, ...]) -> Column:
     """The attribute in a type in which equal keys have equal hashes."""
     types = {schema.arrow.field(other).type for other in attributes}
-    column = quoted(name)
+    values = column(name)
     numeric = [
         pa.types.is_integer(dtype) or pa.types.is_floating(dtype) or pa.types.is_decimal(dtype)
         for dtype in types
     ]
     if all(numeric) and (len(types) > 1 or any(map(pa.types.is_floating, types))):
-        double = column.cast("double")
+        double = values.cast("double")
         return sql.when(sql.isnan(double), sql.lit(float("nan"))).otherwise(double + sql.lit(0.0))
     if any(pa.types.is_timestamp(dtype) for dtype in types) and len(types) > 1:
-        return column.cast("timestamp")
-    return column
+        return values.cast("timestamp")
+    return values

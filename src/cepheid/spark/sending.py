@@ -10,10 +10,12 @@ a wheel: theirs has them, too.
 from __future__ import annotations
 
 import contextlib
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from weakref import WeakKeyDictionary
 
+import pyarrow as pa
 from pyspark import SparkFiles
 from pyspark.errors import PySparkException
 from pyspark.sql import SparkSession
@@ -21,6 +23,7 @@ from pyspark.sql import SparkSession
 from cepheid.kernels.cache.folders import private_folder
 from cepheid.kernels.cache.store import received, store
 from cepheid.precompile import OF_EVALUATOR, exercise
+from cepheid.spark.worker import Task
 
 _SENT: WeakKeyDictionary[SparkSession, tuple[frozenset[str], SentKernels]] = WeakKeyDictionary()
 _RECEIVED: set[str] = set()
@@ -43,6 +46,23 @@ class SentKernels:
 
 
 NOTHING = SentKernels()
+
+
+@dataclass(frozen=True, slots=True)
+class WithKernels:
+    """A task that loads the kernels that were sent before it runs."""
+
+    kernels: SentKernels
+    task: Task
+
+    def __call__(self, batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+        self.kernels.use()
+        return self.task(batches)
+
+
+def with_kernels(session: SparkSession, evaluator: str, task: Task) -> Task:
+    """The task, and the kernels that its evaluator needs sent to where it will run."""
+    return WithKernels(send_kernels(session, evaluator), task)
 
 
 def send_kernels(session: SparkSession, evaluator: str) -> SentKernels:

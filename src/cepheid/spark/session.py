@@ -27,6 +27,7 @@ from cepheid.spark.zones import SESSION_ZONE
 SETTINGS = {
     "spark.ui.enabled": "false",
     "spark.ui.showConsoleProgress": "false",
+    "spark.sql.caseSensitive": "true",  # files may have columns `v` and `V`
 }
 
 

@@ -21,7 +21,7 @@ from pyspark.sql import functions as sql
 from cepheid.algebra.leads import lead
 from cepheid.algebra.nodes import Query, WindowUnit
 from cepheid.schema import HIDDEN, Schema
-from cepheid.spark.streams import quoted
+from cepheid.spark.streams import column
 from cepheid.spark.task import OVERLAP
 from cepheid.streams.times import MICROSECONDS_PER_DAY, times_of
 
@@ -71,7 +71,7 @@ def find_cuts(rows: DataFrame, schema: Schema, query: Query, slices: int, *, ask
     """
     assert query.window is not None
     within = query.window.amount
-    time = quoted(schema.time)
+    time = column(schema.time)
     shares = [k / slices for k in range(slices + 1)]
     # The ends and the quantiles in one row; through Arrow, which keeps timestamps exact.
     found = (
@@ -94,15 +94,15 @@ def find_cuts(rows: DataFrame, schema: Schema, query: Query, slices: int, *, ask
 
 def sliced(rows: DataFrame, schema: Schema, cuts: Cuts) -> DataFrame:
     """Each row once per slice that needs it, one slice per Spark partition, rows of overlaps marked."""
-    time = quoted(schema.time)
+    time = column(schema.time)
     dtype = schema.time_type
     begins = [_literal(cut, dtype) for cut in cuts.at]
     reaches = [_literal(_reach(cut, cuts.within, dtype), dtype) for cut in cuts.at]
     first, last = _how_many_before(time, begins), _how_many_before(time, reaches)
     copies = rows.withColumn(SLICE, sql.explode(sql.sequence(first, last))).withColumn(
-        OVERLAP, quoted(SLICE) != first
+        OVERLAP, sql.col(SLICE) != first
     )
-    return copies.repartitionById(len(cuts.at) + 1, quoted(SLICE)).drop(SLICE)
+    return copies.repartitionById(len(cuts.at) + 1, sql.col(SLICE)).drop(SLICE)
 
 
 def _how_many_before(time: Column, values: list[Column]) -> Column:

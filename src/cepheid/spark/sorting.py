@@ -16,7 +16,9 @@ from typing import Any
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
 
+from cepheid.errors import CepheidError
 from cepheid.schema import HIDDEN, Schema
 from cepheid.streams.order import sort_stream
 from cepheid.streams.times import Times, times_of
@@ -26,6 +28,9 @@ ARRIVAL = f"{HIDDEN}arrival"
 order."""
 
 MEMORY = 256 << 20
+LONGEST = 300
+"""Characters of an event that an error shows."""
+
 SAMPLES_PER_PIECE = 16
 ROWS_PER_BLOCK = 1 << 16
 
@@ -58,13 +63,37 @@ def in_stream_order(
         yield from _merged(runs, schema, memory) if len(runs) > 1 else runs
 
 
+def sorted_events(table: pa.Table, schema: Schema) -> pa.Table:
+    """The rows in stream order. A bad time is named by its event: a task does not know the number of a row."""
+    try:
+        return sort_stream(table, schema)
+    except CepheidError as error:
+        if error.code != "bad-time":
+            raise
+        message = error.message + _with_bad_time(table, schema)
+        raise CepheidError(error.code, message, hint=error.hint) from None
+
+
+def _with_bad_time(table: pa.Table, schema: Schema) -> str:
+    times = table[schema.time]
+    bad = pc.is_null(times, nan_is_null=True)
+    if pa.types.is_floating(times.type):
+        bad = pc.or_(bad, pc.fill_null(pc.is_inf(times), False))
+    row = pc.index(bad, True).as_py()
+    if row < 0:
+        return ""
+    event = table.select([name for name in schema.shown if name != schema.time]).slice(row, 1).to_pylist()[0]
+    shown = str(event)
+    return f": the event {shown if len(shown) <= LONGEST else shown[: LONGEST - 1] + '…'}"
+
+
 def _sorted(table: pa.Table, schema: Schema) -> pa.Table:
     # Sorting by time keeps the order of ties, so the rows must be in order of arrival first. They usually
     # are, or come as a few ascending blocks, one per task before the shuffle.
     arrival = table[ARRIVAL].to_numpy()
     if np.any(arrival[1:] < arrival[:-1]):
         table = table.take(pa.array(np.argsort(arrival, kind="stable")))
-    return sort_stream(table, schema)
+    return sorted_events(table, schema)
 
 
 def _spilled(table: pa.Table, path: Path) -> pa.Table:

@@ -1,37 +1,84 @@
-"""Several streams as one DataFrame.
+"""The events of a user's DataFrames as the rest of this folder has them: one DataFrame whose columns go by inner names.
 
-In: a DataFrame, or a dict from stream name to DataFrame. Out: one DataFrame with the attributes of all by
-name, NULL where a stream lacks one; an event without a type column has its stream's name as type.
+In: a DataFrame, or a dict from stream name to DataFrame. Out: one DataFrame with the attributes of all by name, NULL
+where a stream lacks one; an event without a type column has its stream's name as type.
+
+Columns are renamed by their place before anything names them (`naming.py`), and those of types that Spark does not hand
+to Python, such as intervals of months, are cast to one that it does (`carriers.py`).
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 
+import pyarrow as pa
+from pyspark.errors import PySparkException
 from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as sql
 
-from cepheid.schema import DEFAULT_TYPE
-from cepheid.spark.types import to_arrow_schema
-from cepheid.streams.zones import common_zones
+from cepheid.algebra.zones import checked_zone
+from cepheid.errors import CepheidError
+from cepheid.schema import DEFAULT_TYPE, check_names
+from cepheid.spark.carriers import arrow_schema, carried
+from cepheid.spark.naming import inner
+from cepheid.spark.zones import session_zone
+from cepheid.streams.zones import common_zones, zoned_schema
+
+
+def column(name: str) -> Column:
+    """A user's column in a DataFrame that `union_streams` gave."""
+    return sql.col(inner(name))
+
+
+def engine_schema(frame: DataFrame, zone: str | None, names: list[str] | None = None) -> pa.Schema:
+    """What the engine will see of a DataFrame, under these names: its columns as Arrow types, timestamps in this zone,
+    else the session's. The zone is that of the driver when a query is planned, and travels with the plan."""
+    given = checked_zone(zone)
+    shown_in = session_zone(frame.sparkSession) if given is None else given
+    return zoned_schema(arrow_schema(frame.schema, names), shown_in)
+
+
+def union_streams(
+    data: DataFrame | Mapping[str, DataFrame], type: str | None, zone: str | None = None
+) -> tuple[DataFrame, pa.Schema]:
+    """The events of all streams, and the engine's view of their columns. Rows keep the order of the streams, and inside
+    each their own. Spark would read timestamps without a zone beside others in the session's: that is refused, as in
+    process."""
+    if isinstance(data, DataFrame):
+        frames = [_renamed(data)]
+        names = list(data.columns)
+    else:
+        chosen = type or DEFAULT_TYPE
+        common_zones({name: arrow_schema(frame.schema) for name, frame in data.items()})
+        frames = [_typed(frame, name, chosen) for name, frame in data.items()]
+        names = list(
+            dict.fromkeys(
+                name
+                for frame in data.values()
+                for name in (*frame.columns, *(() if chosen in frame.columns else (chosen,)))
+            )
+        )
+    rows, *others = frames
+    try:
+        for frame in others:
+            rows = rows.unionByName(frame, allowMissingColumns=True)
+        types = rows.schema
+    except PySparkException as error:
+        said = str(error).strip().partition("\n")[0]
+        raise CepheidError("bad-data", f"the streams do not fit together: {said}") from error
+    return carried(rows, types), engine_schema(rows, zone, names)
 
 
 def quoted(name: str) -> Column:
-    """A column by its exact name, dots and backticks included."""
+    """A column by its exact name, dots and backticks included; not where two names differ only in case."""
     return sql.col("`" + name.replace("`", "``") + "`")
 
 
-def union_streams(data: DataFrame | Mapping[str, DataFrame], type: str | None) -> DataFrame:
-    """The events of all streams; rows keep the order of the streams, and inside each their own. Spark would read
-    timestamps without a zone beside others in the session's: that is refused, as in process."""
-    if isinstance(data, DataFrame):
-        return data
-    common_zones({name: to_arrow_schema(frame.schema) for name, frame in data.items()})
-    first, *others = (_typed(frame, name, type or DEFAULT_TYPE) for name, frame in data.items())
-    for frame in others:
-        first = first.unionByName(frame, allowMissingColumns=True)
-    return first
+def _renamed(frame: DataFrame) -> DataFrame:
+    check_names(frame.columns)
+    return frame.toDF(*map(inner, frame.columns))
 
 
 def _typed(frame: DataFrame, stream: str, type: str) -> DataFrame:
-    return frame if type in frame.columns else frame.withColumn(type, sql.lit(stream))
+    renamed = _renamed(frame)
+    return renamed if type in frame.columns else renamed.withColumn(inner(type), sql.lit(stream))

@@ -16,6 +16,7 @@ import pyarrow.compute as pc
 from cepheid.engine import Engine
 from cepheid.plan.plan import Plan
 from cepheid.schema import HIDDEN
+from cepheid.spark.naming import outer
 from cepheid.spark.sorting import in_stream_order
 from cepheid.streams.times import Ints
 
@@ -75,11 +76,22 @@ class CountTask:
 
 def _runs(batches: Iterable[pa.RecordBatch], plan: Plan) -> Iterator[tuple[pa.Table, bool, Ints | None]]:
     """The rows in stream order, whether matches that end in them are to be reported, and their ranks if known."""
-    for piece in in_stream_order(batches, plan.schema):
+    for piece in in_stream_order(outer(batches, plan.schema.names), plan.schema):
         # Rows of the overlap are earlier than all others of the slice.
         overlap = pc.sum(piece[OVERLAP]).as_py() if OVERLAP in piece.column_names else 0
-        # Spark hands timestamps in the session's zone at this moment; the plan has its own. The values are the same.
-        rows = piece.select(plan.schema.names).cast(plan.schema.arrow)
+        rows = fitted(piece, plan.schema.arrow)
         ranks = piece[RANK].to_numpy() if RANK in piece.column_names else None
         yield rows.slice(0, overlap), False, None if ranks is None else ranks[:overlap]
         yield rows.slice(overlap), True, None if ranks is None else ranks[overlap:]
+
+
+def fitted(table: pa.Table, schema: pa.Schema) -> pa.Table:
+    """The columns of the schema, in its types. Spark hands timestamps in the session's time zone; the plan was made for
+    UTC. The values are the same. What has its type already is not cast: where a list is NULL, Arrow does not cast what
+    lies in it and must not be NULL, not even to the same type."""
+    columns = [table[field.name] for field in schema]
+    cast = [
+        column if column.type == field.type else column.cast(field.type)
+        for column, field in zip(columns, schema, strict=True)
+    ]
+    return pa.Table.from_arrays(cast, schema=schema)

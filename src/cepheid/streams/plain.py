@@ -1,17 +1,18 @@
 """Columns in the layouts that the rest of the engine takes: one layout per kind of value.
 
 In: a table or schema of any Arrow types. Out: the same values as plain text, bytes and lists, decimals of 128 or 256
-bits, dictionaries only of text and without NULL in them, extension types as what they store. So all kinds of data give
-the same output types.
-Types that have no such layout are an error that names the column.
+bits, dictionaries only of text and without NULL in them, extension types as what they store, a union as a struct with
+one field per member, NULL but for the one that a row holds. So all kinds of data give the same output types.
 """
 
 from __future__ import annotations
 
+import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
 from cepheid.errors import CepheidError
+from cepheid.schema import UNREADABLE
 
 
 def plain_schema(schema: pa.Schema) -> pa.Schema:
@@ -21,7 +22,14 @@ def plain_schema(schema: pa.Schema) -> pa.Schema:
     name: string
     code: int64
     """
-    return pa.schema([pa.field(field.name, _supported(field)) for field in schema])
+    return pa.schema(
+        [pa.field(field.name, plain_type(field.type), metadata=_kept(field)) for field in schema]
+    )
+
+
+def _kept(field: pa.Field) -> dict[bytes, bytes] | None:
+    reason = (field.metadata or {}).get(UNREADABLE)
+    return None if reason is None else {UNREADABLE: reason}
 
 
 def plain_table(table: pa.Table) -> pa.Table:
@@ -35,13 +43,6 @@ def plain_table(table: pa.Table) -> pa.Table:
         return table.replace_schema_metadata(None)
     columns = [_plain(column, field) for column, field in zip(table.columns, schema, strict=True)]
     return pa.Table.from_arrays(columns, schema=schema)
-
-
-def _supported(field: pa.Field) -> pa.DataType:
-    dtype = plain_type(field.type)
-    if pa.types.is_union(dtype):
-        raise CepheidError("bad-data", f"column `{field.name}` has type {dtype}, which is not yet supported")
-    return dtype
 
 
 def plain_type(dtype: pa.DataType) -> pa.DataType:
@@ -68,7 +69,26 @@ def plain_type(dtype: pa.DataType) -> pa.DataType:
         return pa.list_(_plain_field(dtype.value_field))
     if pa.types.is_struct(dtype):
         return pa.struct([_plain_field(field) for field in dtype])
-    return dtype
+    if pa.types.is_union(dtype):
+        return pa.struct(_members(dtype))
+    inside = [dtype.field(place).type for place in range(dtype.num_fields)]
+    if [plain_type(part) for part in inside] == inside:
+        return dtype
+    if pa.types.is_map(dtype):
+        return pa.map_(plain_type(dtype.key_type), _plain_field(dtype.item_field), dtype.keys_sorted)
+    if pa.types.is_fixed_size_list(dtype):
+        return pa.list_(_plain_field(dtype.value_field), dtype.list_size)
+    return pa.list_(_plain_field(dtype.value_field))  # a list of views
+
+
+def _members(union: pa.UnionType) -> list[pa.Field]:
+    """One field per member of a union, under its name, or with its place where two have one name."""
+    fields = [union.field(place) for place in range(union.num_fields)]
+    names = [field.name for field in fields]
+    return [
+        pa.field(name if names.count(name) == 1 else f"{name}_{place}", plain_type(field.type))
+        for place, (name, field) in enumerate(zip(names, fields, strict=True))
+    ]
 
 
 def _plain_field(field: pa.Field) -> pa.Field:
@@ -79,26 +99,71 @@ def _plain(column: pa.ChunkedArray, field: pa.Field) -> pa.ChunkedArray:
     if column.type == field.type:
         return _without_null_codes(column)
     try:
-        return _without_null_codes(_stored(column).cast(field.type))
+        chunks = [_plain_array(chunk, field.type) for chunk in column.chunks]
+        return _without_null_codes(pa.chunked_array(chunks, field.type))
     except (pa.ArrowInvalid, pa.ArrowNotImplementedError, pa.ArrowTypeError) as error:
         message = f"column `{field.name}` cannot be read as {field.type}: {error}"
         raise CepheidError("bad-data", message) from error
 
 
-def _stored(column: pa.ChunkedArray) -> pa.ChunkedArray:
-    """What an extension type or runs of equal values stand for."""
-    dtype = column.type
+def _plain_array(array: pa.Array, target: pa.DataType) -> pa.Array:
+    """The array in the layout `target`, which is `plain_type` of its own."""
+    dtype = array.type
+    if dtype == target:
+        return array
     if isinstance(dtype, pa.BaseExtensionType):
-        return _stored(pa.chunked_array([chunk.storage for chunk in column.chunks], dtype.storage_type))
+        return _plain_array(array.storage, target)
     if pa.types.is_run_end_encoded(dtype):
-        return _stored(
-            pa.chunked_array([pc.run_end_decode(chunk) for chunk in column.chunks], dtype.value_type)
-        )
-    if pa.types.is_dictionary(dtype) and isinstance(dtype.value_type, pa.BaseExtensionType):
-        return _stored(
-            pa.chunked_array([chunk.dictionary_decode() for chunk in column.chunks], dtype.value_type)
-        )
-    return column
+        return _plain_array(pc.run_end_decode(array), target)
+    if pa.types.is_dictionary(dtype) and not pa.types.is_dictionary(target):
+        return _plain_array(_plain_array(array.dictionary, target).take(array.indices), target)
+    if pa.types.is_union(dtype):
+        return _as_struct(array, target)
+    if pa.types.is_struct(dtype):
+        parts = [_plain_array(array.field(n), target.field(n).type) for n in range(dtype.num_fields)]
+        return pa.StructArray.from_arrays(parts, fields=list(target), mask=_missing(array))
+    if pa.types.is_map(dtype):
+        keys, items = _plain_array(array.keys, target.key_type), _plain_array(array.items, target.item_type)
+        return pa.MapArray.from_arrays(_fresh(array.offsets), keys, items, type=target, mask=_missing(array))
+    if pa.types.is_fixed_size_list(dtype):
+        begin = array.offset * dtype.list_size
+        values = array.values.slice(begin, len(array) * dtype.list_size)
+        values = _plain_array(values, target.value_type)
+        return pa.FixedSizeListArray.from_arrays(values, type=target, mask=_missing(array))
+    if pa.types.is_list_view(dtype) or pa.types.is_large_list_view(dtype):
+        sizes = np.where(array.is_valid(), pc.fill_null(array.sizes, 0), 0)
+        offsets = pa.array(np.concatenate([[0], np.cumsum(sizes)]).astype(np.int32))
+        values = _plain_array(array.flatten(), target.value_type)
+        return pa.ListArray.from_arrays(offsets, values, type=target, mask=_missing(array))
+    if (pa.types.is_list(dtype) or pa.types.is_large_list(dtype)) and dtype.value_type != target.value_type:
+        values = _plain_array(array.values, target.value_type)
+        offsets = _fresh(array.offsets.cast(pa.int32()))
+        return pa.ListArray.from_arrays(offsets, values, type=target, mask=_missing(array))
+    return array.cast(target)
+
+
+def _missing(array: pa.Array) -> pa.Array | None:
+    return array.is_null() if array.null_count else None
+
+
+def _fresh(offsets: pa.Array) -> pa.Array:
+    """Offsets that are a slice of nothing: beside a mask, Arrow takes no others."""
+    return pa.array(np.array(offsets))
+
+
+def _as_struct(union: pa.UnionArray, target: pa.StructType) -> pa.Array:
+    """One field per member, NULL but for the member that a row holds."""
+    # Read from the buffers: pyarrow's `type_codes` and `offsets` of a slice are those of its whole.
+    _, codes, *places = union.buffers()
+    rows = slice(union.offset, union.offset + len(union))
+    held = np.frombuffer(codes, np.int8)[rows]
+    dense = union.type.mode == "dense"
+    where = np.frombuffer(places[0], np.int32)[rows] if dense else np.arange(len(union), dtype=np.int32)
+    parts = []
+    for place, code in enumerate(union.type.type_codes):
+        member = _plain_array(union.field(place), target.field(place).type)
+        parts.append(member.take(pa.array(where, mask=held != code)))
+    return pa.StructArray.from_arrays(parts, fields=list(target))
 
 
 def _without_null_codes(column: pa.ChunkedArray) -> pa.ChunkedArray:

@@ -60,7 +60,7 @@ def zoned_schema(schema: pa.Schema, zone: str | None) -> pa.Schema:
     """
     if zone is None:
         return schema
-    return pa.schema([pa.field(field.name, _zoned(field.type, zone)) for field in schema])
+    return pa.schema([field.with_type(_zoned(field.type, zone)) for field in schema])
 
 
 def _zoned(dtype: pa.DataType, zone: str) -> pa.DataType:

@@ -15,7 +15,7 @@ from cepheid.errors import CepheidError
 from cepheid.pipeline import parse_query, plan_for
 from cepheid.schema import schema_of
 from cepheid.spark.live.bucket import Bucket
-from cepheid.spark.live.head import Waiting
+from cepheid.spark.live.head import Waiting, load_head
 from cepheid.spark.live.job import Job, job_on
 from cepheid.spark.live.merge import in_order
 from cepheid.spark.live.pages import read
@@ -57,6 +57,29 @@ def test_a_row_at_the_watermark_of_an_earlier_micro_batch_is_late() -> None:
     assert ran.late == [2]
     assert sorted((row["start"], row["end"]) for found in ran.given for row in found.to_pylist()) == [(4, 4)]
     assert [(row["start"], row["end"]) for found in ran.finished for row in found.to_pylist()] == [(4, 5)]
+
+
+def test_times_before_1970_pass_by_the_same_rule() -> None:
+    """Spark's watermark stays at 0. The third micro-batch has the watermark -8, the second had -10: -10 is late."""
+    table = table_of([-8, -6, -10, -9, -8, -7, 1], "AAABBBB")
+    batches = Coming([[[0]], [[1]], [[2, 3, 4, 5]], [[6]]], 2)
+    ran = run_stream(job_for(PAIRS, table, delay_ms=2), table, batches, Seeded(0))
+    assert ran.late == [2]
+    assert [(row["start"], row["end"]) for found in ran.given for row in found.to_pylist()] == [(-8, -8)]
+    ends = sorted((row["start"], row["end"]) for found in ran.finished for row in found.to_pylist())
+    assert ends == [(-8, -7), (-8, 1), (-6, 1)]
+
+
+def test_the_newest_time_is_kept_only_while_spark_does_not_show_it() -> None:
+    """So that the state of other streams is as it always was."""
+    store = Memory()
+    for newest, kept in ((-9, -9), (-11, -9), (2, 2), (3, None)):
+        job = job_for(PAIRS, table_of([1]), delay_ms=2)
+        call(job, store, [], 0, newest)
+        saved = store.head()
+        assert saved is not None
+        assert load_head(saved).newest_ms == kept
+        assert (b"newest_ms" in saved) == (kept is not None)
 
 
 def test_rows_are_released_when_the_watermark_has_come_to_them() -> None:

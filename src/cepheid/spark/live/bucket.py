@@ -25,6 +25,7 @@ from cepheid.spark.live.job import Job
 from cepheid.spark.live.merge import in_order
 from cepheid.spark.live.pages import Page, after, read
 from cepheid.spark.live.store import Store
+from cepheid.spark.live.watermark import moment_of, passed
 from cepheid.streams.times import times_of
 
 CHUNK = 1 << 17
@@ -103,6 +104,24 @@ class Bucket:
             self._put_engine(engine, last)
         for number, content in self._new.items():
             self._store.put_page(number, content)
+
+    def passed(self, watermark_ms: int) -> int | float | None:
+        """The time up to which all rows have come: by Spark's watermark or, while that has not moved from 0, by the
+        newest time of earlier micro-batches; None before there is one."""
+        dtype, newest, delay = self._schema.time_type, self.head.newest_ms, self._job.delay_ms
+        if watermark_ms > 0 or newest is None or delay is None:
+            return passed(watermark_ms, dtype)
+        return moment_of(newest - delay, dtype)
+
+    def hear(self, newest_ms: int | None) -> None:
+        """The newest time of this micro-batch's rows, in all buckets. It counts from the next one on, and is kept only
+        as long as Spark's watermark stays at 0 for it."""
+        delay = self._job.delay_ms
+        if newest_ms is None or delay is None:
+            return
+        known = self.head.newest_ms
+        newest = newest_ms if known is None else max(known, newest_ms)
+        self.head.newest_ms = newest if newest - delay <= 0 else None
 
     def finish(self) -> Iterator[pa.Table]:
         """All that waits, as if the stream ended here. The store is only read."""

@@ -15,13 +15,16 @@ from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as sql
 
 from cepheid.errors import CepheidError
+from cepheid.spark.carriers import restored
+from cepheid.spark.interpreter import workers_python
 from cepheid.spark.live.bucket import Bucket
 from cepheid.spark.live.head import load_head
 from cepheid.spark.live.job import Job, job_on
 from cepheid.spark.live.settings import use_state_store
 from cepheid.spark.live.store import Memory
-from cepheid.spark.sending import send_kernels
+from cepheid.spark.sending import with_kernels
 from cepheid.spark.types import from_arrow_schema
+from cepheid.spark.worker import sent_task
 
 HEAD = -1  # in place of a page's number
 
@@ -47,17 +50,20 @@ def finish_stream(session: SparkSession, checkpoint: str) -> DataFrame:
         sql.col("user_map_key.number").alias("number"),
         sql.col("user_map_value.content").alias("content"),
     )
-    task, schema = FinishTask(job), job.engine().output_schema
-
-    kernels = send_kernels(session, job.plan.evaluator)
-
-    def run(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-        kernels.use()
-        return task(batches)
+    schema = job.engine().output_schema
+    task = with_kernels(session, job.plan.evaluator, FinishTask(job))
 
     both = heads.unionAll(pages).repartition(job.terms["buckets"], "bucket").sortWithinPartitions("bucket")
-    found = both.mapInArrow(run, from_arrow_schema(schema))
-    return found if job.limit is None else found.limit(job.limit)
+    with workers_python(session):
+        found = both.mapInArrow(sent_task(task, job.plan.text), from_arrow_schema(schema))
+    found = restored(found, schema, job.plan)
+    return found if job.limit is None else found.limit(max(0, job.limit - _given(heads)))
+
+
+def _given(heads: DataFrame) -> int:
+    """How many matches the buckets have given together, of which the stream gave as many as its limit allowed."""
+    counts = heads.select(sql.get_json_object(sql.col("content").cast("string"), "$.given").cast("bigint"))
+    return sum(int(row[0]) for row in counts.collect())
 
 
 class FinishTask:

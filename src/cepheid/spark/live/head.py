@@ -46,6 +46,7 @@ class Head:
     until: int | float | None = None
     taken: int = 0
     given: int = 0
+    newest_ms: int | None = None  # of all times, while Spark's watermark does not show them
 
     def number(self) -> int:
         """A number for a new page."""
@@ -58,7 +59,10 @@ class Head:
         return self.engine_bytes + sum(page.size for page in self.waiting)
 
     def save(self) -> bytes:
-        return json.dumps({"format": FORMAT, **asdict(self)}, separators=(",", ":")).encode()
+        fields = {"format": FORMAT, **asdict(self)}
+        if self.newest_ms is None:
+            del fields["newest_ms"]  # rarely there, and unknown to earlier releases
+        return json.dumps(fields, separators=(",", ":")).encode()
 
 
 def load_head(saved: bytes) -> Head:

@@ -24,7 +24,8 @@ Terms = dict[str, Any]
 
 @dataclass(frozen=True, slots=True)
 class Job:
-    """`keys` are the numbers of the buckets (`placing`); `late` says what becomes of late rows (`late`)."""
+    """`keys` are the numbers of the buckets (`placing`); `late` says what becomes of late rows (`late`), `delay_ms` how
+    long the watermark waits. These two may change when a query is started again."""
 
     plan: Plan
     keys: tuple[int, ...]
@@ -32,6 +33,7 @@ class Job:
     limit: int | None = None
     columns: tuple[str, ...] | None = None
     late: str = "drop"
+    delay_ms: int | None = None
 
     def engine(self) -> Engine:
         return Engine(

@@ -12,6 +12,7 @@ have been handed over; an alarm is deleted after it has rung, so the next must b
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
 from typing import Any
 
 import pandas as pd
@@ -23,11 +24,11 @@ from cepheid.errors import CepheidError
 from cepheid.spark.live.bucket import Arrived, Bucket, Numbers
 from cepheid.spark.live.job import Job
 from cepheid.spark.live.late import write_late
-from cepheid.spark.live.pack import number_of
+from cepheid.spark.live.pack import newest_of, number_of
 from cepheid.spark.live.pages import Page, written
 from cepheid.spark.live.settle import settle
-from cepheid.spark.live.watermark import passed
 from cepheid.spark.sending import NOTHING, SentKernels
+from cepheid.spark.task import fitted
 
 OUTPUT = "content binary, late bigint, matches bigint, waiting bigint, state_bytes bigint, memory bigint"
 ROWS = 1 << 15
@@ -52,9 +53,10 @@ class MatchOperator(StatefulProcessor):  # type: ignore[misc]
         timerValues: Any,  # noqa: N803
     ) -> Iterator[pd.DataFrame]:
         real = pa.types.is_floating(self._job.plan.schema.time_type)
-        packed = (row for frame in rows for row in frame.to_dict("records"))
+        packed = [row for frame in rows for row in frame.to_dict("records")]
         arrived = [_arrived(row, real) for row in packed if row["rows"]]
-        yield from self._call(int(key[0]), arrived, int(timerValues.getCurrentWatermarkInMs()))
+        newest = newest_of(row["high"] for row in packed if not row["rows"])
+        yield from self._call(int(key[0]), arrived, int(timerValues.getCurrentWatermarkInMs()), newest)
 
     def handleExpiredTimer(  # noqa: N802
         self,
@@ -67,16 +69,19 @@ class MatchOperator(StatefulProcessor):  # type: ignore[misc]
     def close(self) -> None:
         pass
 
-    def _call(self, key: int, arrived: list[Arrived], watermark_ms: int) -> Iterator[pd.DataFrame]:
+    def _call(
+        self, key: int, arrived: list[Arrived], watermark_ms: int, newest_ms: int | None = None
+    ) -> Iterator[pd.DataFrame]:
         settle()
         bucket = Bucket(self._job, _SparkStore(self._head, self._pages))
         bucket.take(arrived)
-        for found in bucket.release(passed(watermark_ms, self._job.plan.schema.time_type)):
+        for found in bucket.release(bucket.passed(watermark_ms)):
             for begin in range(0, len(found), ROWS):
                 yield _row(written(found.slice(begin, ROWS)), Numbers())
         if bucket.late:
             write_late(self._job.late, bucket.late, f"{_query()}-{key}-{bucket.head.calls}")
         self._set_alarm(bucket, watermark_ms)
+        bucket.hear(newest_ms)
         bucket.close()
         yield _row(None, bucket.numbers)
 
@@ -140,6 +145,16 @@ def _row(content: bytes | None, numbers: Numbers) -> pd.DataFrame:
     )
 
 
+@dataclass(frozen=True, slots=True)
+class UnpackTask:
+    """`unpack`, to be sent to a worker."""
+
+    schema: pa.Schema
+
+    def __call__(self, batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+        return unpack(batches, self.schema)
+
+
 def unpack(batches: Iterable[pa.RecordBatch], schema: pa.Schema) -> Iterator[pa.RecordBatch]:
     """The matches in what the operator gave. Runs in a Spark worker."""
     settle()
@@ -147,4 +162,4 @@ def unpack(batches: Iterable[pa.RecordBatch], schema: pa.Schema) -> Iterator[pa.
         for content in batch.column(0):
             if content.is_valid:
                 table = pa.ipc.open_stream(content.as_buffer()).read_all()
-                yield from table.cast(schema).to_batches()
+                yield from fitted(table, schema).to_batches()

@@ -3,7 +3,7 @@
 In: Arrow batches, each row with the number of its partition's bucket. Out: one row per page: bucket, where it came
 from, what is known of it, and its bytes. Rows go to the shuffle as a few large values instead of one by one, and are
 in order already. Each task also sends every bucket an empty page, so that all of them hear of every micro-batch and
-so of every watermark.
+so of every watermark; it tells the newest time of the task's rows, as Spark's watermark counts it.
 """
 
 from __future__ import annotations
@@ -18,8 +18,12 @@ from pyspark import TaskContext
 from cepheid.schema import HIDDEN, Schema
 from cepheid.spark.live.pages import pages_of
 from cepheid.spark.live.settle import settle
-from cepheid.streams.order import sort_stream
+from cepheid.spark.live.watermark import spark_ms
+from cepheid.spark.naming import outer
+from cepheid.spark.sorting import sorted_events
+from cepheid.spark.task import fitted
 from cepheid.streams.plain import whole
+from cepheid.streams.times import times_of
 
 BUCKET = f"{HIDDEN}bucket"
 HELD = 64 << 20
@@ -50,17 +54,24 @@ class PackTask:
         context = TaskContext.get()
         source = 0 if context is None else context.partitionId()
         number = 0
-        for table in _gathered(batches):
-            made = [page for bucket in self._buckets(table) for page in bucket]
+        newest: int | None = None
+        for table in _gathered(outer(batches, self.schema.names)):
+            rows = self._sorted(table)
+            last = spark_ms(
+                times_of(rows[self.schema.time].slice(len(rows) - 1), self.schema.time)[0].item(), self.schema
+            )
+            newest = last if newest is None else max(newest, last)
+            made = [page for bucket in self._buckets(rows) for page in bucket]
             yield _packed(made, source, number)
             number += len(made)
-        yield _packed([(key, 0, b"", b"", b"") for key in self.keys], source, number)
+        told = b"" if newest is None else number_bytes(newest)
+        yield _packed([(key, 0, b"", told, b"") for key in self.keys], source, number)
 
-    def _buckets(self, table: pa.Table) -> Iterator[list[tuple[int, int, bytes, bytes, bytes]]]:
-        buckets = whole(table[BUCKET]).to_numpy()
-        # Spark hands timestamps in the session's zone at this moment; the plan has its own. The values are the same.
-        rows = table.select(self.schema.names).cast(self.schema.arrow).append_column(BUCKET, table[BUCKET])
-        rows = sort_stream(rows, self.schema)
+    def _sorted(self, table: pa.Table) -> pa.Table:
+        rows = fitted(table, self.schema.arrow).append_column(BUCKET, table[BUCKET])
+        return sorted_events(rows, self.schema)
+
+    def _buckets(self, rows: pa.Table) -> Iterator[list[tuple[int, int, bytes, bytes, bytes]]]:
         buckets = whole(rows[BUCKET]).to_numpy()
         rows = rows.drop_columns([BUCKET]).combine_chunks()
         if len(self.keys) == 1:
@@ -91,6 +102,16 @@ def number_bytes(time: int | float) -> bytes:
 def number_of(content: bytes, *, real: bool) -> int | float:
     found: int | float = np.frombuffer(content, "<f8" if real else "<i8")[0].item()
     return found
+
+
+def newest_of(told: Iterable[bytes]) -> int | None:
+    """The newest time of a micro-batch, of what its empty pages tell.
+
+    >>> newest_of([b"", number_bytes(-7), number_bytes(-9)])
+    -7
+    """
+    times = [int(number_of(bytes(content), real=False)) for content in told if len(content)]
+    return max(times, default=None)
 
 
 def _gathered(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.Table]:

@@ -6,29 +6,35 @@ given once, in append mode, when the watermark has passed its last event.
 
 from __future__ import annotations
 
+import datetime as dt
 import warnings
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 
 import pyarrow as pa
-from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql import DataFrame
 from pyspark.sql import functions as sql
 
 from cepheid.engine import checked_columns
-from cepheid.errors import CepheidError, CepheidWarning, callers
+from cepheid.errors import CepheidWarning, callers
 from cepheid.pipeline import ParsedQuery, plan_for
-from cepheid.schema import DEFAULT_TYPE, Schema, schema_of
-from cepheid.spark.batch import arrow_schema, pruned, smaller
+from cepheid.schema import DEFAULT_TYPE, schema_of
+from cepheid.spark.batch import pruned, smaller
+from cepheid.spark.carriers import restored
+from cepheid.spark.interpreter import workers_python
 from cepheid.spark.live.job import Job
 from cepheid.spark.live.late import DROP, ERROR, checked_late, is_path
-from cepheid.spark.live.operator import OUTPUT, MatchOperator, unpack
+from cepheid.spark.live.late_table import late_table
+from cepheid.spark.live.operator import OUTPUT, MatchOperator, UnpackTask
 from cepheid.spark.live.pack import BUCKET, PACKED, PackTask
 from cepheid.spark.live.placing import bucket_keys
 from cepheid.spark.live.settings import partitions_of, use_state_store
 from cepheid.spark.live.watermark import watched
 from cepheid.spark.sending import send_kernels
-from cepheid.spark.streams import quoted, union_streams
+from cepheid.spark.streams import column, union_streams
 from cepheid.spark.types import from_arrow_schema
+from cepheid.spark.worker import sent_operator, sent_task
 
 METRICS = "cepheid"
 
@@ -44,13 +50,13 @@ def match_stream(
     limit: int | None = None,
     evaluator: str = "auto",
     columns: Sequence[str] | None = None,
-    watermark: str | float | None = None,
+    watermark: str | float | dt.timedelta | None = None,
     late: str | Path = DROP,
     zone: str | None = None,
 ) -> DataFrame:
     """The matches of a query in a streaming DataFrame, as a streaming DataFrame."""
-    rows = union_streams(data, type)
-    schema = schema_of(arrow_schema(rows, zone), time=time, type=type, order=order, stream=parsed.stream)
+    rows, columns_of_events = union_streams(data, type, zone)
+    schema = schema_of(columns_of_events, time=time, type=type, order=order, stream=parsed.stream)
     plan = plan_for(parsed, schema, evaluator)
     names = checked_columns(columns)
     kept = checked_late(late)
@@ -61,32 +67,29 @@ def match_stream(
     job = Job(plan, tuple(keys), positions or "positions" in (names or ()), wanted, names)
     made = job.engine().output_schema
     if kept in (DROP, ERROR) and not any(variable.name in made.names for variable in plan.shown):
-        job = Job(pruned(parsed, plan), job.keys, job.positions, job.limit, job.columns)
-    late_path = kept if kept in (DROP, ERROR) or is_path(kept) else _table(session, kept, rows, schema)
-    job = Job(job.plan, job.keys, job.positions, job.limit, job.columns, late_path)
-    found = _run(watched(rows, schema, watermark), job, made)
+        job = replace(job, plan=pruned(parsed, plan))
+    if kept not in (DROP, ERROR):
+        schema.require_readable(schema.names)
+    late_path = kept if kept in (DROP, ERROR) or is_path(kept) else late_table(session, kept, rows, schema)
+    watched_rows, delay_ms = watched(rows, schema, watermark)
+    job = replace(job, late=late_path, delay_ms=delay_ms)
+    found = _run(watched_rows, job, made)
     return found if wanted is None else found.limit(wanted)
 
 
 def _run(rows: DataFrame, job: Job, made: pa.Schema) -> DataFrame:
-    task, schema = PackTask(job.plan.schema, job.keys), made
-
-    def pack(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-        return task(batches)
-
-    def matches(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-        return unpack(batches, schema)
-
-    bucket = _bucket(job)
-    packed = rows.select(*map(quoted, job.plan.schema.names), bucket).mapInArrow(
-        pack, from_arrow_schema(PACKED)
-    )
-    called = packed.groupBy("bucket").transformWithStateInPandas(
-        MatchOperator(job, send_kernels(rows.sparkSession, job.plan.evaluator)),
-        outputStructType=OUTPUT,
-        outputMode="Append",
-        timeMode="EventTime",
-    )
+    query, schema = job.plan.text, job.plan.schema
+    operator = MatchOperator(job, send_kernels(rows.sparkSession, job.plan.evaluator))
+    with workers_python(rows.sparkSession):
+        packed = rows.select(*map(column, schema.names), _bucket(job)).mapInArrow(
+            sent_task(PackTask(schema, job.keys), query), from_arrow_schema(PACKED)
+        )
+        called = packed.groupBy("bucket").transformWithStateInPandas(
+            sent_operator(operator, query),
+            outputStructType=OUTPUT,
+            outputMode="Append",
+            timeMode="EventTime",
+        )
     observed = called.observe(
         METRICS,
         sql.coalesce(sql.sum("late"), sql.lit(0)).alias("late_rows"),
@@ -95,35 +98,21 @@ def _run(rows: DataFrame, job: Job, made: pa.Schema) -> DataFrame:
         sql.coalesce(sql.sum("state_bytes"), sql.lit(0)).alias("state_bytes"),
         sql.coalesce(sql.sum("memory"), sql.lit(0)).alias("engine_bytes"),
     )
-    return observed.select("content").mapInArrow(matches, from_arrow_schema(made))
+    with workers_python(rows.sparkSession):
+        found = observed.select("content").mapInArrow(
+            sent_task(UnpackTask(made), query), from_arrow_schema(made)
+        )
+    return restored(found, made, job.plan)
 
 
 def _bucket(job: Job) -> sql.Column:
     """Which bucket a row belongs to, from 0: keys with the same hash share one."""
     by = job.plan.query.partition_by
     if by:
-        return sql.pmod(sql.hash(*map(quoted, by)), sql.lit(len(job.keys))).cast("int").alias(BUCKET)
+        return sql.pmod(sql.hash(*map(column, by)), sql.lit(len(job.keys))).cast("int").alias(BUCKET)
     warnings.warn(
         "the query has no PARTITION BY: one Spark task will match the whole stream, in order",
         CepheidWarning,
         stacklevel=callers(),
     )
     return sql.lit(0).alias(BUCKET)
-
-
-def _table(session: SparkSession, name: str, rows: DataFrame, schema: Schema) -> str:
-    """Where the files of a table are, which is made if it is not there."""
-    if not session.catalog.tableExists(name):
-        empty = session.createDataFrame([], rows.select(*map(quoted, schema.names)).schema)
-        empty.write.format("parquet").saveAsTable(name)
-    told = {
-        row["col_name"]: row["data_type"] for row in session.sql(f"DESCRIBE TABLE EXTENDED {name}").collect()
-    }
-    kind, location = str(told.get("Provider")), str(told.get("Location", ""))
-    if kind.lower() != "parquet" or not location:
-        raise CepheidError(
-            "bad-argument",
-            f"late rows can be written to a table of Parquet files; `{name}` is of {kind}",
-            hint="name a table that does not exist yet, or a folder",
-        )
-    return location if "://" in location else location.replace("file:/", "file:///")

@@ -1,0 +1,91 @@
+"""Which Python the workers run: found out before a job, where that can be known.
+
+In: a session. Out: nothing, or an error before anything runs; while `workers_python` lasts, functions sent to workers
+on this machine run in a Python that has this package. Spark takes `python3` of the path where `PYSPARK_PYTHON` names
+none, which is another one when a virtual environment is not activated. On a cluster, and with Spark Connect, only a
+worker itself can tell (`worker.py`).
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from functools import cache
+from pathlib import Path
+
+from pyspark.errors import PySparkException
+from pyspark.sql import SparkSession
+
+from cepheid.errors import CepheidError
+
+CHOSEN = "PYSPARK_PYTHON"
+PATIENCE_S = 60
+_PROBE = """
+import importlib.util, sys
+lacks = [name for name in ("cepheid", "pyarrow", "numba") if importlib.util.find_spec(name) is None]
+version = "{}.{}".format(*sys.version_info)
+if lacks:
+    print("it has no package " + lacks[0])
+elif version != sys.argv[1]:
+    print("it is Python " + version + ", the driver is Python " + sys.argv[1])
+"""
+
+
+@contextmanager
+def workers_python(session: SparkSession) -> Iterator[None]:
+    """While it lasts, functions are sent to workers that can run them. A Python that nobody chose is replaced by the
+    driver's own; one that was chosen and cannot run them is an error."""
+    context = _local_context(session)
+    if context is None or (obstacle := _obstacle(context.pythonExec)) is None:
+        yield
+        return
+    if os.environ.get(CHOSEN):
+        raise CepheidError(
+            "bad-worker",
+            f"the Python of Spark's workers, {context.pythonExec}, cannot run Cepheid: {obstacle}",
+            hint=f"set {CHOSEN}={sys.executable} before the session starts, or install cepheid there",
+        )
+    before, context.pythonExec = context.pythonExec, sys.executable
+    try:
+        yield
+    finally:
+        context.pythonExec = before
+
+
+def _local_context(session: SparkSession):  # type: ignore[no-untyped-def]
+    """The context of a session whose workers run on this machine; None where that is not known."""
+    try:
+        context = session.sparkContext
+        return context if str(context.master).startswith("local") else None
+    except (PySparkException, AttributeError):  # Spark Connect
+        return None
+
+
+def _obstacle(python: str) -> str | None:
+    found = shutil.which(python)
+    if found is None:
+        return "there is no such program"
+    # Not by what links lead to: the Python of a virtual environment is a link to one outside of it.
+    return None if Path(found).absolute() == Path(sys.executable).absolute() else _probed(found)
+
+
+@cache
+def _probed(python: str) -> str | None:
+    """Why a Python cannot run the engine; None when it can."""
+    try:
+        done = subprocess.run(
+            [python, "-c", _PROBE, "{}.{}".format(*sys.version_info)],
+            capture_output=True,
+            text=True,
+            timeout=PATIENCE_S,
+            check=False,
+        )
+    except (OSError, subprocess.SubprocessError) as error:
+        return str(error)
+    if done.returncode:
+        return "it does not start: " + (done.stderr.strip().splitlines() or ["no reason given"])[-1]
+    return done.stdout.strip() or None
