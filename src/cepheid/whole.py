@@ -13,7 +13,7 @@ from math import log10
 
 import pyarrow as pa
 
-from cepheid.engine import Engine, most_bytes
+from cepheid.engine import Engine, checked_columns, most_bytes
 from cepheid.errors import CepheidError
 from cepheid.evaluators.configurations.selection import HOW
 from cepheid.evaluators.interface import at_most
@@ -35,6 +35,7 @@ def match_table(
     columns: Sequence[str] | None = None,
 ) -> pa.Table:
     """All matches, in the order of their ends."""
+    columns = checked_columns(columns)
     plan, table = _narrowed(plan, table, columns)
     try:
         with at_most(MANY_EVENTS):
