@@ -17,7 +17,7 @@ import cepheid
 from cepheid.cli.app import app
 from cepheid.files.ddl import schema_of_text
 from cepheid.files.described import Described, describe, spark_schema
-from cepheid.spark.batch import arrow_schema
+from cepheid.spark.carriers import arrow_schema
 from cepheid.spark.files import read_described
 
 pytestmark = pytest.mark.spark
@@ -85,7 +85,7 @@ def seen_alike(spark: SparkSession, known: Described | None) -> pa.Table:
     """The rows as Spark reads them; its types must be those described, its values those that pyarrow reads."""
     assert known is not None
     frame = read_described(spark, known)
-    assert arrow_schema(frame) == known.schema
+    assert arrow_schema(frame.schema) == known.schema
     rows = frame.toArrow().cast(known.schema)
     if known.files is not None:
         own = pa.Table.from_batches(known.files.batches(known.schema.names)).to_pandas()
@@ -137,7 +137,7 @@ def test_formats_and_schemas_that_are_given(tmp_path: Path, spark: SparkSession)
     given = schema_of_text("zip string, v decimal(5, 2), when string")
     known = describe(path, time="when", time_format="%d.%m.%Y at %H:%M:%S.%f %z", schema=given)
     frame = read_described(spark, known)
-    assert arrow_schema(frame) == known.schema
+    assert arrow_schema(frame.schema) == known.schema
     assert str(frame.toArrow().to_pylist()[0]["v"]) == "1.00"
     assert frame.toArrow().to_pylist()[0]["zip"] == "01234"
     (tmp_path / "b.json").write_text('{"ts": "2024-01-01T00:00:00Z", "v": 1, "w": [1]}\n')
