@@ -656,8 +656,8 @@ PARTITIONS = (
     Break(
         "matches/table.py",
         "_variable",
-        "index[where]\n    return _events(layout.schema, events, chosen, ~present)",
-        "index[where]\n    return _events(layout.schema, events, chosen, None)",
+        "return _events(layout.schema, events, chosen, ~present)",
+        "return _events(layout.schema, events, chosen, None)",
         "a variable that is not bound is NULL",
         (SPEC,),
     ),

@@ -206,14 +206,15 @@ def explain(
     parsed = _parsed(query, language)
     if data is None:
         return explain_query(parsed.tree, parsed.query)
-    data = data if isinstance(data, pa.Schema) else to_spark(data)
-    chosen = _chosen(_opened(data, rows=False), parsed, time)
+    chosen = data
+    if not isinstance(data, pa.Schema):
+        chosen = _chosen(to_spark(_opened(data, rows=False)), parsed, time)
     type = _type_column(chosen, type)
     _check_streams(chosen, parsed, type)
     columns = zoned_schema(arrow_schema_of(chosen, type, zone), checked_zone(zone))
     schema = schema_of(columns, time=time, type=type, order=order, stream=parsed.stream)
     plan = plan_for(parsed, schema, evaluator)
-    return explain_plan(parsed.tree, plan, _explain_spark(plan) if _kind(chosen) == "spark" else None)
+    return explain_plan(parsed.tree, plan, _explain_spark(plan) if _is_spark(chosen) else None)
 
 
 def arrow_schema_of(data: Any, type: str | None = DEFAULT_TYPE, zone: str | None = None) -> pa.Schema:
@@ -268,6 +269,10 @@ def _check_slices(slices: int | None) -> None:
             "`slices` is for batch DataFrames on Spark; elsewhere the stream is read once, in order",
             hint="leave it out",
         )
+
+
+def _is_spark(chosen: Any) -> bool:
+    return not isinstance(chosen, pa.Schema) and _kind(chosen) == "spark"
 
 
 def _explain_spark(plan: Plan) -> str:

@@ -162,10 +162,13 @@ def test_what_pandas_shows_as_missing_is_null_and_a_nan_of_arrow_and_polars_is_n
     ids=["repeated names", "mixed", "objects", "complex", "128 bits"],
 )
 def test_a_frame_that_arrow_cannot_hold_is_an_error_in_plain_words(frame: Any) -> None:
-    for call in (cepheid.match, cepheid.count):
-        error = error_of(lambda call=call: call(frame, THEN))
-        assert error.code == "bad-data"
-        assert "cannot be read" in error.message
+    error = error_of(lambda: cepheid.match(frame, THEN))
+    assert error.code == "bad-data"
+    assert "cannot be read" in error.message
+    if isinstance(frame, pd.DataFrame) and frame.columns.is_unique:
+        assert cepheid.count(frame, THEN) == 1  # which reads no such column
+    else:
+        assert "cannot be read" in error_of(lambda: cepheid.count(frame, THEN)).message
 
 
 def test_matches_that_pandas_cannot_hold_are_an_error_in_plain_words() -> None:

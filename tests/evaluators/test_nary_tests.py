@@ -405,5 +405,8 @@ def test_other_conditions_compile_nothing() -> None:
         table = plain_table(expressions.table(choices))
         conditions, ours = compiled([condition(choices) for _ in range(5)], schema_for(table))
         rows = ours.of(table, np.arange(len(table)))
-        decide(ours.program, rows, np.zeros(ours.record + 1, np.int64), np.zeros(3, np.int64))
-        assert len(decide.signatures) == 1, conditions
+        if len(rows):
+            stored = np.append(rows[0, : ours.record], 0)
+            decide(ours.program, rows, stored, np.zeros(3, np.int64))
+        assert len(decide.signatures) <= 1, conditions
+    assert len(decide.signatures) == 1

@@ -18,8 +18,9 @@ Signature = Callable[[int, list[int]], Hashable]
 def refined(kinds: Sequence[int], entering: Mapping[int, Set[int]], signature: Signature) -> list[int]:
     """A block number per state.
 
-    >>> refined([0, 0, 0, 1], {1: {0}, 2: {0}, 3: {1, 2}}, lambda state, block: ((1, 2), (3,), (3,), ())[state])
-    [0, 2, 2, 1]
+    >>> blocks = refined([0, 0, 0, 1], {1: {0}, 2: {0}, 3: {1, 2}}, lambda at, _: ((1, 2), (3,), (3,), ())[at])
+    >>> blocks[1] == blocks[2], len(set(blocks))
+    (True, 3)
     >>> refined([5, 5, 5, 7], {}, lambda state, block: state % 2)
     [0, 2, 0, 1]
     """

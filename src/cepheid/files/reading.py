@@ -64,15 +64,17 @@ def open_files(paths: Sequence[str], format: str | None = None) -> Files:
 
 
 def scanned(dataset: Any, columns: Sequence[str]) -> Iterator[pa.RecordBatch]:
-    """The rows of a pyarrow dataset, in the order of its files; little is read ahead, so that memory is bounded."""
+    """The rows of a pyarrow dataset, in the order of its files. A scanner reads ahead until it holds a gigabyte, so
+    there is one for each file, and in Parquet for each row group: no more than that is held."""
     from pyarrow import dataset as ds
 
     wanted = {name: ds.field(name) for name in columns}  # a list of names may be read as paths into structs
-    # A Parquet file's buffers would be kept until its end.
-    is_parquet = isinstance(getattr(dataset, "format", None), ds.ParquetFileFormat)
-    how = {"fragment_scan_options": ds.ParquetFragmentScanOptions(pre_buffer=False)} if is_parquet else {}
-    scanner = dataset.scanner(columns=wanted, batch_size=ROWS, batch_readahead=2, fragment_readahead=1, **how)
-    yield from scanner.to_reader()
+    for fragment in dataset.get_fragments():
+        is_parquet = isinstance(fragment, ds.ParquetFileFragment)
+        # A Parquet file's buffers would be kept until its end.
+        how = {"fragment_scan_options": ds.ParquetFragmentScanOptions(pre_buffer=False)} if is_parquet else {}
+        for part in fragment.split_by_row_group() if is_parquet else [fragment]:
+            yield from part.to_batches(schema=dataset.schema, columns=wanted, batch_size=ROWS, **how)
 
 
 def _schema(paths: Sequence[str], format: str) -> pa.Schema:

@@ -112,9 +112,8 @@ def _variable(
         return _lists(counts, _events(layout.schema, events, index[where], None))
     present = counts[1:] > counts[:-1]
     chosen = np.zeros(len(found), np.int64)
-    chosen[present] = index[
-        where[counts[:-1][present]]
-    ]  # the first, where a saved state has labelled several
+    # The first, where a saved state has labelled several.
+    chosen[present] = index[where[counts[:-1][present]]]
     return _events(layout.schema, events, chosen, ~present)
 
 

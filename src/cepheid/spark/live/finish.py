@@ -95,8 +95,12 @@ class FinishTask:
 
 
 def _state(session: SparkSession, checkpoint: str, variable: str) -> DataFrame:
+    """A variable of the operator, whose number is 0 only without LIMIT, which is an operator as well."""
     try:
-        return session.read.format("statestore").option("stateVarName", variable).load(checkpoint)
+        operators = session.read.format("state-metadata").load(checkpoint)
+        own = operators.where("lower(operatorName) LIKE 'transformwithstate%'").select("operatorId").first()
+        state = session.read.format("statestore").option("stateVarName", variable)
+        return state.option("operatorId", 0 if own is None else own[0]).load(checkpoint)
     except PySparkException as error:
         raise CepheidError(
             "bad-state",

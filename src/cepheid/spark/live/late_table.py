@@ -27,6 +27,7 @@ def late_table(session: SparkSession, name: str, rows: DataFrame, schema: Schema
         if not session.catalog.tableExists(name):
             _make(session, name, columns)
         _check_columns(name, session.table(name).schema, columns)
+        session.catalog.refreshTable(name)  # which files it has was kept just now, and will change
         return _location(session, name)
     except PySparkException as error:
         raise CepheidError(

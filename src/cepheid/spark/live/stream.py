@@ -19,6 +19,8 @@ from pyspark.sql import functions as sql
 from cepheid.engine import checked_columns
 from cepheid.errors import CepheidWarning, callers
 from cepheid.pipeline import ParsedQuery, plan_for
+from cepheid.plan.choose import read_by_conditions
+from cepheid.plan.plan import Plan
 from cepheid.schema import DEFAULT_TYPE, schema_of
 from cepheid.spark.batch import pruned, smaller
 from cepheid.spark.carriers import restored
@@ -35,6 +37,7 @@ from cepheid.spark.sending import send_kernels
 from cepheid.spark.streams import column, union_streams
 from cepheid.spark.types import from_arrow_schema
 from cepheid.spark.worker import sent_operator, sent_task
+from cepheid.streams.zones import zoned_schema
 
 METRICS = "cepheid"
 
@@ -57,7 +60,7 @@ def match_stream(
     """The matches of a query in a streaming DataFrame, as a streaming DataFrame."""
     rows, columns_of_events = union_streams(data, type, zone)
     schema = schema_of(columns_of_events, time=time, type=type, order=order, stream=parsed.stream)
-    plan = plan_for(parsed, schema, evaluator)
+    plan = _without_zones(plan_for(parsed, schema, evaluator), parsed, evaluator)
     names = checked_columns(columns)
     kept = checked_late(late)
     wanted = smaller(limit, plan.query.limit)
@@ -75,6 +78,15 @@ def match_stream(
     job = replace(job, late=late_path, delay_ms=delay_ms)
     found = _run(watched_rows, job, made)
     return found if wanted is None else found.limit(wanted)
+
+
+def _without_zones(plan: Plan, parsed: ParsedQuery, evaluator: str) -> Plan:
+    """Where no condition reads instants, no zone plays a part, and the checkpoint can be gone on with in any."""
+    schema = plan.schema
+    read = (schema.arrow.field(name).type for name in read_by_conditions(plan.query))
+    if any(pa.types.is_timestamp(dtype) and dtype.tz is not None for dtype in read):
+        return plan
+    return plan_for(parsed, replace(schema, arrow=zoned_schema(schema.arrow, "UTC")), evaluator)
 
 
 def _run(rows: DataFrame, job: Job, made: pa.Schema) -> DataFrame:
