@@ -84,7 +84,7 @@ def explained(error: Exception) -> str | None:
     if isinstance(error, OSError | UnicodeDecodeError):
         return f"error[bad-argument]: {_of_system(error)}"
     if _is_of_spark(error) and "Traceback (most recent call last)" not in str(error):
-        usage = str(error).startswith(("[DATA_SOURCE_NOT_FOUND]", "[PATH_NOT_FOUND]"))
+        usage = any(code in str(error) for code in ("[DATA_SOURCE_NOT_FOUND]", "[PATH_NOT_FOUND]"))
         return f"error[{'bad-argument' if usage else 'bad-data'}]: {spark_message(str(error))}"
     if type(error).__module__.startswith("pyarrow"):
         return f"error[bad-data]: {error}"
