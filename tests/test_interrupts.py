@@ -30,7 +30,7 @@ def test_ctrl_c_ends_every_kernel() -> None:
         [sys.executable, str(program), str(os.getpid())],
         capture_output=True,
         text=True,
-        timeout=600,
+        timeout=240,
         check=False,
     )
     assert done.returncode == 0, done.stderr
