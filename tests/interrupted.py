@@ -97,7 +97,7 @@ def main() -> None:
     for name, (how, query) in QUERIES.items():
         run(table.slice(0, 300), how, query, "auto")  # loads the kernels
         gc.collect()  # Python drops what is raised while garbage is collected
-        found = interrupted(table, name, delays.uniform(0.05, 0.5))
+        found = interrupted(table, name, delays.uniform(0.05, 0.2))
         print(json.dumps([name, *found]), flush=True)  # noqa: T201
 
 
