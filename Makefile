@@ -13,6 +13,7 @@ READY := $(VENV)/.ready
 KERNELS := $(VENV)/.kernels
 SPARK_VENV := .venv-spark-$(VERSION)$(if $(filter-out 2,$(PANDAS)),-pandas-$(PANDAS))
 SPARK_READY := $(SPARK_VENV)/.ready
+SPARK_KERNELS := $(SPARK_VENV)/.kernels
 
 .DEFAULT_GOAL := help
 .PHONY: help demo test test-spark test-install wheel bounds mutants fuzz suites soak bench bench-quick format clean
@@ -29,7 +30,7 @@ test: $(KERNELS) ## format check, lint, types, all tests
 	$(BIN)/mypy
 	$(call both_halves,$(BIN),out)
 
-test-spark: $(SPARK_READY) ## all tests, or TESTS="…", on Spark VERSION=4.2 (4.1, 4.3) and PANDAS=2 (3), in an environment of its own
+test-spark: $(SPARK_KERNELS) ## all tests, or TESTS="…", on Spark VERSION=4.2 (4.1, 4.3) and PANDAS=2 (3), in an environment of its own
 	$(if $(TESTS),$(SPARK_VENV)/bin/python -m pytest $(TESTS),$(call both_halves,$(SPARK_VENV)/bin,out/$(SPARK_VENV:.venv-%=%)))
 
 test-install: $(READY) ## build sdist and wheel, install them into fresh environments, use them there
@@ -89,8 +90,8 @@ $(READY): pyproject.toml
 	@touch $@
 
 # Kernels are compiled once, and again when one has changed; those that have not are found in the cache.
-$(KERNELS): $(READY) $(wildcard src/cepheid/kernels/*.py)
-	@$(BIN)/python -m cepheid.precompile
+$(KERNELS) $(SPARK_KERNELS): %/.kernels: %/.ready $(shell find src/cepheid/kernels -name '*.py')
+	@$*/bin/python -m cepheid.precompile
 	@touch $@
 
 $(SPARK_READY): pyproject.toml

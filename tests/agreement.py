@@ -33,7 +33,7 @@ def plan_of(case: Case, evaluator: str) -> Plan | None:
     query = check_types(case.query, schema)
     try:
         without = ("partition",) if evaluator == "chain" else ()
-        return choose(query, rewrite(query, without).query, schema, evaluator)
+        return choose(query, rewrite(query, without), schema, evaluator)
     except CepheidError as error:
         if error.code != "unsatisfiable":
             raise

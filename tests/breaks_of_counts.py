@@ -9,9 +9,9 @@ ROOM = "tests/evaluators/test_configurations_room.py"
 WORK = "tests/test_configurations_work.py"
 LONG = "tests/evaluators/test_configurations_long.py"
 
-VECTORS = "kernels/count_vectors.py"
-MOVES = "kernels/count_moves.py"
-SLOTS = "kernels/count_slots.py"
+VECTORS = "kernels/loops/vectors/arithmetic.py"
+MOVES = "kernels/loops/vectors/transitions.py"
+SLOTS = "kernels/loops/vectors/slots.py"
 TABLES = "evaluators/configurations/tables.py"
 
 COUNTED: tuple[Break, ...] = (
@@ -144,7 +144,7 @@ COUNTED: tuple[Break, ...] = (
         (COUNTS,),
     ),
     Break(
-        "kernels/count_collect.py",
+        "kernels/loops/vectors/collect.py",
         "_copy_vector",
         "out_heap[target + V_BITS] = heap[vector + V_BITS]",
         "out_heap[target + V_BITS] = 0",
@@ -152,7 +152,7 @@ COUNTED: tuple[Break, ...] = (
         (COUNTS,),
     ),
     Break(
-        "kernels/count_collect.py",
+        "kernels/loops/vectors/collect.py",
         "stored_words",
         "heap[column + word] = values[count]",
         "pass",
@@ -160,7 +160,7 @@ COUNTED: tuple[Break, ...] = (
         (COUNTS,),
     ),
     Break(
-        "kernels/counts.py",
+        "kernels/loops/vectors/loop.py",
         "room_needed",
         "words += (2 + 6 * turns.goals[klass]) * held + layout.states[0] * room_for(room)",
         "pass",

@@ -189,7 +189,7 @@ STREAMS: tuple[Break, ...] = (
     ),
     Break(
         "spark/live/job.py",
-        "check",
+        "going_on",
         "if changed:",
         "if False:",
         "streams: a checkpoint is not taken over by another query",

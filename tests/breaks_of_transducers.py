@@ -17,7 +17,7 @@ VECTORS = "tests/evaluators/test_configurations_vectors.py"
 ROOM = "tests/evaluators/test_configurations_room.py"
 SHARING = "tests/evaluators/test_configurations_sharing.py"
 SPEC = "tests/test_spec.py"
-GATHERED = "tests/rewrite/test_attach_sets.py"
+GATHERED = "tests/automata/test_attach_sets.py"
 LATE = f"{GATHERED}::test_one_event_of_a_set_decides_for_all"
 ROUNDS = f"{GATHERED}::test_what_no_one_event_decides_is_asked_of_whole_matches"
 ASKED = "tests/evaluators/test_questions.py"
@@ -25,14 +25,14 @@ CASES = "tests/evaluators/test_configurations_cases.py"
 
 DETERMINISE = "automata/srt_determinise.py"
 TRIM = "automata/srt_trim.py"
-ATTACH = "rewrite/attach.py"
-ATTACH_SETS = "rewrite/attach_sets.py"
-ATTACH_ROUNDS = "rewrite/attach_rounds.py"
+ATTACH = "automata/attach.py"
+ATTACH_SETS = "automata/attach_sets.py"
+ATTACH_ROUNDS = "automata/attach_rounds.py"
 CHOICES = "evaluators/configurations/choices.py"
 CHECKED = "evaluators/configurations/checked.py"
-EMIT = "kernels/config_emit.py"
+EMIT = "kernels/matches/enumerate_nodes.py"
 QUESTIONS = "evaluators/configurations/questions.py"
-COLLECT = "kernels/config_collect.py"
+COLLECT = "kernels/loops/registers/collect.py"
 EVALUATOR = "evaluators/configurations/evaluator.py"
 
 TRANSDUCERS: tuple[Break, ...] = (
@@ -127,9 +127,9 @@ TRANSDUCERS: tuple[Break, ...] = (
     ),
     Break(
         DETERMINISE,
-        "_live",
-        "read |= {register for register, _ in transition.guard.within}",
-        "pass",
+        "_read",
+        "return read | {register for register, _ in guard.within}",
+        "return read",
         "registers determinised: nested windows read their first event",
         (CASES,),
     ),
@@ -161,12 +161,12 @@ TRANSDUCERS: tuple[Break, ...] = (
         ),
     ),
     Break(
-        "rewrite/attach_atoms.py",
+        "automata/attach_atoms.py",
         "on_last",
         "if names & bound(right):",
         "if not names & bound(left):",
         "attach: a filter goes to the last event it reads",
-        ("tests/rewrite/test_attach_atoms.py",),
+        ("tests/automata/test_attach_atoms.py",),
     ),
     Break(
         ATTACH,
@@ -309,7 +309,7 @@ TRANSDUCERS: tuple[Break, ...] = (
         (CASES,),
     ),
     Break(
-        "kernels/configurations.py",
+        "kernels/loops/registers/loop.py",
         "configurations",
         "or moves.goal_place[skip] != STAY",
         "or False",
@@ -317,7 +317,7 @@ TRANSDUCERS: tuple[Break, ...] = (
         (CONFIGURATIONS,),
     ),
     Break(
-        "kernels/config_index.py",
+        "kernels/loops/registers/index.py",
         "enter",
         "heap[slot + S_NEXT] = index[cell + I_SLOT]",
         "heap[slot + S_NEXT] = NOWHERE",
@@ -325,7 +325,7 @@ TRANSDUCERS: tuple[Break, ...] = (
         (VECTORS,),
     ),
     Break(
-        "kernels/config_slots.py",
+        "kernels/loops/registers/slots.py",
         "purge",
         "enter_all(index, heap, number, word, at, kept, size)",
         "pass",
@@ -341,7 +341,7 @@ TRANSDUCERS: tuple[Break, ...] = (
         (ROOM,),
     ),
     Break(
-        "kernels/config_room.py",
+        "kernels/loops/registers/capacity.py",
         "room_for_one",
         "if starts + 1 > cap:",
         "if starts + 1 > cap and cap < 8:",
@@ -349,7 +349,7 @@ TRANSDUCERS: tuple[Break, ...] = (
         (ROOM,),
     ),
     Break(
-        "kernels/config_meet.py",
+        "kernels/loops/registers/merge.py",
         "hash_of",
         "key = mix(key ^ np.uint64(heap[slot + layout.keys[kind, j]]))",
         "key = mix(key ^ np.uint64(slot))",
@@ -357,7 +357,7 @@ TRANSDUCERS: tuple[Break, ...] = (
         (CONFIGURATIONS_WORK,),
     ),
     Break(
-        "kernels/config_meet.py",
+        "kernels/loops/registers/merge.py",
         "unite",
         "heap[older + at] = node(nodes, meta, JOIN, heap[newer + at], heap[older + at])",
         "heap[older + at] = heap[newer + at]",
@@ -381,7 +381,7 @@ TRANSDUCERS: tuple[Break, ...] = (
         (SHARING,),
     ),
     Break(
-        "kernels/tests.py",
+        "kernels/conditions/programs.py",
         "_run",
         "ends, store = word_from(row, P_ENDS), word_from(row, P_STORE)  # an answer may be a new text",
         "pass",
@@ -389,7 +389,7 @@ TRANSDUCERS: tuple[Break, ...] = (
         (ASKED,),
     ),
     Break(
-        "kernels/answers.py",
+        "kernels/conditions/python_fallback.py",
         "_place",
         "while same < words and (",
         "while same < words - 2 and (",
@@ -423,7 +423,7 @@ TRANSDUCERS: tuple[Break, ...] = (
     Break(
         "evaluators/configurations/compile.py",
         "_about",
-        "form not in (tags.MICROS, tags.NANOS, tags.ANY)",
+        "form not in (*tags.TIMES, tags.ANY)",
         "form != tags.ANY",
         "questions: a time is asked about with its zone",
         (ASKED,),
@@ -501,11 +501,11 @@ TRANSDUCERS: tuple[Break, ...] = (
         (ROUNDS,),
     ),
     Break(
-        "rewrite/ways.py",
+        "automata/alternatives.py",
         "_any_number",
-        "after = joined(Seq, {known: stays}, lambda _: ways)",
-        "after = ways",
-        "ways: rounds that teach nothing may come before one that does",
+        "after = joined(Seq, {known: stays}, lambda _: alternatives)",
+        "after = alternatives",
+        "alternatives: rounds that teach nothing may come before one that does",
         (LATE,),
     ),
     Break(
@@ -541,7 +541,7 @@ TRANSDUCERS: tuple[Break, ...] = (
         (f"{GATHERED}::test_what_was_consumed_is_forgotten",),
     ),
     Break(
-        "kernels/config_consume.py",
+        "kernels/matches/consume.py",
         "consume",
         "elif passes[match]:",
         "else:",
@@ -554,7 +554,7 @@ TRANSDUCERS: tuple[Break, ...] = (
         "plain if len(first) == len(plain) else plain.take(np.sort(first))",
         "plain",
         "checks: a match that passes in two ways is one",
-        ("tests/rewrite/test_attach_sets.py::test_a_match_that_passes_in_two_ways_is_one",),
+        ("tests/automata/test_attach_sets.py::test_a_match_that_passes_in_two_ways_is_one",),
     ),
     Break(
         "evaluators/configurations/projection.py",
@@ -575,26 +575,26 @@ TRANSDUCERS: tuple[Break, ...] = (
     Break(
         "automata/srt_told.py",
         "told",
-        "_before_marks(srt) if windowed else ()",
-        "()",
+        "windowed and stores_before_marks(srt)",
+        "False",
         "a window begins with what is marked",
         ("tests/evaluators/test_telling.py",),
     ),
     Break(
-        "rewrite/attach_keys.py",
+        "automata/attach_keys.py",
         "_atom",
         "for name in read[1:]:",
         "for name in ():",
         "an event of two roles has one key in both",
-        ("tests/rewrite/test_attach_keys.py",),
+        ("tests/automata/test_attach_keys.py",),
     ),
     Break(
-        "rewrite/attach_keys.py",
+        "automata/attach_keys.py",
         "_atom",
         "same_key(first, Attribute(self._registers[known], known))",
         "same_key(first, Attribute(self._registers[known], read[0]))",
         "the key of a part is the attribute by which its first event has it",
-        ("tests/rewrite/test_attach_keys.py",),
+        ("tests/automata/test_attach_keys.py",),
     ),
     Break(
         "evaluators/configurations/compile.py",
@@ -602,7 +602,7 @@ TRANSDUCERS: tuple[Break, ...] = (
         "or form != form_of(right, self._schema)",
         "",
         "keys of different types are not compared by their words",
-        ("tests/rewrite/test_attach_keys.py",),
+        ("tests/automata/test_attach_keys.py",),
     ),
     Break(
         "evaluators/configurations/tests.py",
@@ -610,7 +610,7 @@ TRANSDUCERS: tuple[Break, ...] = (
         "elif leaf.bare:",
         "elif leaf.bare and leaf.stored:",
         "a number that stands for NULL is no key",
-        ("tests/rewrite/test_attach_keys.py",),
+        ("tests/automata/test_attach_keys.py",),
     ),
     Break(
         CHECKED,

@@ -120,7 +120,7 @@ class _Pattern(Making):
                 return self._rounds(known), []
             case 6:
                 name = self._name()
-                return Or(self._atom(name), self._atom(name)), [name]
+                return Or((self._atom(name), self._atom(name))), [name]
             case 7:
                 return self._optional(known), []
             case 8:

@@ -38,7 +38,7 @@ _FIRE = Conjunction(
     (when("x.tmp", ">", 40), when("y.hum", "<=", 25), when("x.id", "=", 0), when("y.id", "=", 0))
 )
 PHI1 = Filter(Seq(Atom("T", "x"), Atom("H", "y")), _FIRE)
-PHI2 = Filter(Or(Seq(Atom("T", "x"), Atom("H", "y")), Seq(Atom("H", "y"), Atom("T", "x"))), _FIRE)
+PHI2 = Filter(Or((Seq(Atom("T", "x"), Atom("H", "y")), Seq(Atom("H", "y"), Atom("T", "x")))), _FIRE)
 PHI3 = Filter(
     Seq(Seq(Atom("H", "x"), plus(Filter(Atom("T", "y"), when("y.id", "=", 1)))), Atom("H", "z")),
     Conjunction(
@@ -52,5 +52,5 @@ PHI4 = Filter(
 PHI5 = Filter(Atom("H", "x"), when("y.tmp", "<=", 30))
 PHI6 = Seq(
     Atom("T", "x"),
-    Or(Filter(Atom("T", "y"), when("x.tmp", ">=", 40)), Filter(Atom("H", "y"), when("x.tmp", "<", 40))),
+    Or((Filter(Atom("T", "y"), when("x.tmp", ">=", 40)), Filter(Atom("H", "y"), when("x.tmp", "<", 40)))),
 )

@@ -104,7 +104,8 @@ class _Pattern(Making):
                 return self._of_rounds()
             case 3:
                 one, two = (Bind(self._unnamed(), self._set()) for _ in range(2))
-                return Repeat(pick(self._choices, (Or, Seq))(one, two), *pick(self._choices, ROUNDS))
+                both = pick(self._choices, (Or((one, two)), Seq(one, two)))
+                return Repeat(both, *pick(self._choices, ROUNDS))
             case 4 if depth:
                 return Repeat(self._several(depth - 1), *pick(self._choices, (*ROUNDS, (0, 1))))
             case 5 | 6:
@@ -126,7 +127,7 @@ class _Pattern(Making):
             body = Filter(body, self._over(two, outer))
         body = Filter(body, self._over(one, outer))
         if chance(self._choices, 20):
-            body = Or(body, Atom(self._type()))
+            body = Or((body, Atom(self._type())))
         return Repeat(body, *pick(self._choices, ROUNDS))
 
     def _in_rounds(self, depth: int, around: list[str]) -> Pattern:
@@ -146,7 +147,7 @@ class _Pattern(Making):
             if several:
                 body = Filter(body, self._of_round(several, around))
         if chance(self._choices, 20):
-            body = Or(body, Atom(self._type()))
+            body = Or((body, Atom(self._type())))
         return Repeat(body, *pick(self._choices, ROUNDS))
 
     def _in_round(self, depth: int, around: list[str]) -> Pattern:
@@ -159,7 +160,7 @@ class _Pattern(Making):
             case 2:
                 return Repeat(gathered, 0, 1)
             case _:
-                return Or(gathered, Atom(self._type()))
+                return Or((gathered, Atom(self._type())))
 
     def _of_round(self, several: list[str], around: list[str]) -> Condition:
         one = pick(self._choices, several)

@@ -43,14 +43,21 @@ from cepheid.algebra.conditions import (
     RLike,
 )
 from cepheid.algebra.nodes import (
+    SKIP,
     All,
     Atom,
     Bind,
+    Both,
+    Complement,
+    Concat,
     Filter,
+    Iterate,
     Or,
     PartBy,
     Pattern,
     Query,
+    Read,
+    Reading,
     Recognise,
     Repeat,
     Seq,
@@ -58,25 +65,13 @@ from cepheid.algebra.nodes import (
     StrictSeq,
     Window,
     WindowUnit,
+    Within,
     children,
     rebuild,
     walk,
 )
-from cepheid.algebra.registers import check_registers
+from cepheid.algebra.registers import check_registers, stored_by
 from cepheid.algebra.skips import Rounds, any_match, gap, next_match, repeated
-from cepheid.algebra.strings import (
-    SKIP,
-    Both,
-    Complement,
-    Concat,
-    Either,
-    Inside,
-    Iterate,
-    Read,
-    Reading,
-    stored_by,
-    walk_reading,
-)
 from cepheid.algebra.variables import bound, defined, defined_once, is_iteration, sets, with_sets
 from cepheid.errors import CepheidError
 from cepheid.schema import Schema, schema_of
@@ -381,7 +376,7 @@ def _shape(choices: Choices, limits: Limits, atoms: int, taken: frozenset[str]) 
     split = 1 + choices.below(atoms - 1)
     left = _shape(choices, limits, atoms - split, taken)
     if chance(choices, 25):
-        return Or(left, _shape(choices, limits, split, taken))
+        return Or((left, _shape(choices, limits, split, taken)))
     if limits.sets and chance(choices, limits.any_order):
         return All(left, _shape(choices, limits, split, taken))
     right = _shape(choices, limits, split, taken | defined_once(left))
@@ -549,8 +544,8 @@ def _windows(query: Query) -> Iterator[Window]:
     assert isinstance(query.pattern, Recognise)
     if query.window is not None:
         yield query.window
-    for node in walk_reading(query.pattern.reading):
-        if isinstance(node, Inside):
+    for node in walk(query.pattern.reading):
+        if isinstance(node, Within):
             yield node.window
 
 
@@ -638,7 +633,7 @@ def _reading(
                 [_rounds(choices, left), _rounds(choices, further(split, stored | stored_by(left)))]
             )
         case 6 | 7:
-            return Either((left, further(split)))
+            return Or((left, further(split)))
         case _:
             return _both(choices, left, lambda free: further(split, stored, free), names)
 
@@ -666,7 +661,7 @@ def _both(
     marked, unmarked = (_read(choices, frozenset(), free, marked=marked) for marked in (True, False))
     plain = pick(choices, (TRUE, TRUE, unary_condition(choices, None)))
     mask = Iterate(
-        Either((replace(marked, condition=plain), unmarked if chance(choices, 30) else Read(TRUE, False)))
+        Or((replace(marked, condition=plain), unmarked if chance(choices, 30) else Read(TRUE, False)))
     )
     return Both(left, mask) if chance(choices, 70) else Both(mask, left)
 
@@ -676,7 +671,7 @@ def _around(choices: Choices, body: Reading, units: Sequence[WindowUnit]) -> Rea
         case 0 | 1:
             window = _window(choices, pick(choices, units))
             assert window is not None
-            return Inside(body, window)
+            return Within(body, window)
         case 2:
             return Complement(body)
         case 3:

@@ -11,7 +11,7 @@ import pyarrow as pa
 
 from cepheid.algebra.conditions import Condition, variables
 from cepheid.evaluators.configurations.tests import Tests
-from cepheid.kernels import tests as kernel
+from cepheid.kernels.conditions import programs as kernel
 from cepheid.schema import Schema, schema_of
 from cepheid.semantics import values as definition
 from cepheid.semantics.rows import rows_of

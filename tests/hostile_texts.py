@@ -1,22 +1,30 @@
 """Query texts that are meant to hurt: long, deep, broken, of every script, and nearly right.
 
 In: a seed. Out: a language and a text. `outcome` reads, types and plans it within a limit of CPU time: what it gives
-is a plan or a `CepheidError` that can be printed; anything else is a finding.
+is a plan or a `CepheidError` that can be printed; anything else is a finding. On a busy machine the same work may take
+more CPU time: a text over the limit is measured up to three times more, and the least counts.
 """
 
 from __future__ import annotations
 
 import random
-import signal
+import time
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from functools import cache
 from pathlib import Path
 
 import pyarrow as pa
 
 import cepheid
+from cepheid.automata import srt_minimise
+from cepheid.pipeline import plan_for
+from cepheid.plan.transducer import transducer_of
+from cepheid.schema import schema_of
+from overtime import OvertimeError, within_seconds
 
-SECONDS = 5.0  # of CPU time for one text; most take milliseconds
+SECONDS = 1.0  # of CPU time to read and plan one text; most take milliseconds
+AGAIN = 3  # times more that a text over the limit is measured
+VALUES = ("{}", "-{}.25", "'{}'", "'2024-01-31 12:30:00.{:06}'", "1e{}", "NULL")
 SCHEMA = pa.schema(
     [
         ("ts", pa.timestamp("us")),
@@ -237,6 +245,12 @@ def _large(choices: random.Random) -> str:
             + " ; ".join(f"A AS a{k}" for k in range(few))
             + " FILTER "
             + " AND ".join(f"a{k}.v < a{k + 1}.v" for k in range(few - 1)),
+            f"SELECT * FROM s WHERE A AS x FILTER x.{choices.choice(('v', 'w', 'name', 'ts'))} IN ("
+            + ", ".join(choices.choice(VALUES).format(k) for k in range(2 * many))
+            + ")",
+            "SELECT * FROM s WHERE A AS x FILTER x.v IN ("
+            + ", ".join(f"{k}{choices.choice(('', '.5'))}" for k in range(2 * many))
+            + ")",
             "SELECT " + ", ".join(f"x{k}" for k in range(many)) + " FROM s WHERE A AS x0",
             "SELECT * FROM " + ", ".join(f"s{k}" for k in range(many)) + " WHERE A",
             "SELECT * FROM s WHERE A AS x FILTER x.name LIKE '" + "%a_" * many + "b'",
@@ -268,38 +282,62 @@ MAKERS: tuple[Callable[[random.Random], str], ...] = (
 )
 
 
-class OvertimeError(BaseException):
-    """No `Exception`, so that nothing on the way takes it for one of its own."""
-
-
-@contextmanager
-def within_seconds(seconds: float) -> Iterator[None]:
-    """Raises `OvertimeError` in the block once this process has used so much CPU time."""
-
-    def over(*_: object) -> None:
-        raise OvertimeError(f"more than {seconds} s of CPU time")
-
-    before = signal.signal(signal.SIGPROF, over)
-    signal.setitimer(signal.ITIMER_PROF, seconds)
-    try:
-        yield
-    finally:
-        signal.setitimer(signal.ITIMER_PROF, 0)
-        signal.signal(signal.SIGPROF, before)
-
-
 def outcome(language: str | None, text: str, seconds: float = SECONDS) -> str:
-    """ "plan", or the code of the error; raises what should not have happened."""
-    with within_seconds(seconds):
+    """ "plan", or the code of the error; raises what should not have happened. Reading and planning may take so many
+    seconds; what `explain` prints of it may take longer."""
+    _warm()
+    code = _measured(language, text, seconds)
+    if code != "plan":
+        return code
+    with within_seconds(5 * seconds):
+        return _code(
+            lambda: [cepheid.explain(cepheid.query(text, language), data) for data in (None, SCHEMA)]
+        )
+
+
+@cache
+def _warm() -> None:
+    """Imports modules and makes parsers, which the first query of a process pays for."""
+    for text in (CEL[0], CEL[5], SREMO[0]):
+        _planned(None, text)
+
+
+def _measured(language: str | None, text: str, seconds: float) -> str:
+    for left in range(AGAIN, -1, -1):
+        # What an earlier planning of the same text left would hide what it takes.
+        transducer_of.cache_clear()
+        srt_minimise._minimal.cache_clear()
+        before = time.process_time()
         try:
-            parsed = cepheid.query(text, language)
-            cepheid.explain(parsed)
-            cepheid.explain(parsed, SCHEMA)
-        except cepheid.CepheidError as error:
-            str(error).encode()
-            if len(str(error)) > 10_000:
-                raise ValueError("an error is read by people") from error
-            return error.code
+            # Ends what hangs; a text that is only slow is measured to its end.
+            with within_seconds(5 * seconds):
+                code = _planned(language, text)
+        except OvertimeError:
+            if left == 0:
+                raise
+            continue
+        took = time.process_time() - before
+        if took <= seconds:
+            return code
+    raise OvertimeError(f"{took:.2f} s of CPU time")
+
+
+def _planned(language: str | None, text: str) -> str:
+    def plan() -> None:
+        parsed = cepheid.query(text, language)
+        plan_for(parsed, schema_of(SCHEMA, time="ts", type="type", stream=parsed.stream))
+
+    return _code(plan)
+
+
+def _code(work: Callable[[], object]) -> str:
+    try:
+        work()
+    except cepheid.CepheidError as error:
+        str(error).encode()
+        if len(str(error)) > 10_000:
+            raise ValueError("an error is read by people") from error
+        return error.code
     return "plan"
 
 

@@ -21,9 +21,8 @@ import numpy as np
 import pyarrow as pa
 
 from agreement import POSITION, Match, found_in
-from cepheid.algebra.nodes import Pattern, Query, Recognise, Window, WindowUnit
+from cepheid.algebra.nodes import Pattern, Query, Reading, Recognise, Window, WindowUnit, Within, rebuild
 from cepheid.algebra.printing import print_query
-from cepheid.algebra.strings import Inside, Reading, rebuild_reading
 from cepheid.engine import Engine
 from cepheid.errors import CepheidError
 from cepheid.pipeline import parse_query, plan_for
@@ -111,8 +110,8 @@ def timed(case: Case, clock: Clock) -> Case:
 
 
 def _windows_by(clock: Clock, reading: Reading) -> Reading:
-    made = rebuild_reading(reading, partial(_windows_by, clock))
-    return replace(made, window=clock.window(made.window)) if isinstance(made, Inside) else made
+    made = rebuild(reading, partial(_windows_by, clock))
+    return replace(made, window=clock.window(made.window)) if isinstance(made, Within) else made
 
 
 def is_by_moments(case: Case) -> bool:

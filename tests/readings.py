@@ -24,17 +24,18 @@ from cepheid.algebra.conditions import (
     Literal,
     Negation,
 )
-from cepheid.algebra.nodes import Query, Recognise
-from cepheid.algebra.strings import (
+from cepheid.algebra.nodes import (
     EPSILON,
     Both,
     Complement,
     Concat,
-    Either,
-    Inside,
     Iterate,
+    Or,
+    Query,
     Read,
     Reading,
+    Recognise,
+    Within,
 )
 from cepheid.algebra.windows import Window, WindowUnit
 from cepheid.semantics.stream import Event
@@ -140,10 +141,10 @@ def remembering(choices: Choices) -> ReadingCase:
     reading: Reading = Concat((Read(TRUE, register="r1"), body, Read(_plain(choices))))
     if chance(choices, 30):
         return ReadingCase(
-            then_any(Inside(reading, window), Read(_condition(choices))), _stream(choices), None
+            then_any(Within(reading, window), Read(_condition(choices))), _stream(choices), None
         )
     if chance(choices, 30):
-        reading = Concat((Read(TRUE), absent(Inside(reading, window)), Read(_condition(choices))))
+        reading = Concat((Read(TRUE), absent(Within(reading, window)), Read(_condition(choices))))
     return ReadingCase(reading, _stream(choices), window)
 
 
@@ -166,20 +167,20 @@ def expression(choices: Choices, size: int, may_store: frozenset[str]) -> Readin
         case 3 | 4 | 5:
             return then_any(part(first), part(size - first))
         case 6 | 7:
-            return Either((part(first), part(size - first)))
+            return Or((part(first), part(size - first)))
         case 8:
             return pick(choices, (plus, Iterate))(part(size - 1))
         case 9 | 10:
             mine = frozenset(register for register in sorted(may_store) if chance(choices, 50))
             # Both sides read the same and mark the same more often when one of them is lenient.
             left, right = part(first, mine), part(size - first, may_store - mine)
-            return Both(left, Either((right, _anything(choices, may_store - mine))))
+            return Both(left, Or((right, _anything(choices, may_store - mine))))
         case 11:
             return Complement(part(size - 1, frozenset(REGISTERS)))
         case 12:
             return absent(part(size - 1, frozenset(REGISTERS)))
         case _:
-            return Inside(part(size - 1), pick(choices, INNER_WINDOWS))
+            return Within(part(size - 1), pick(choices, INNER_WINDOWS))
 
 
 INNER_WINDOWS = (
@@ -192,7 +193,7 @@ INNER_WINDOWS = (
 
 def _anything(choices: Choices, may_store: frozenset[str]) -> Reading:
     """Any string with any marks, that stores some."""
-    return Iterate(Either((_read(choices, may_store, marked=True), Read(TRUE), ANY)))
+    return Iterate(Or((_read(choices, may_store, marked=True), Read(TRUE), ANY)))
 
 
 def _leaf(choices: Choices, may_store: frozenset[str]) -> Reading:

@@ -2,17 +2,36 @@
 
 from __future__ import annotations
 
-from cepheid.algebra.nodes import Pattern
+from cepheid.algebra.nodes import Pattern, walk
 from cepheid.automata.cea import CEA, Predicate
 from cepheid.automata.chain import ChainCEA
 from cepheid.automata.chain_determinise import ChainDeterminiser
 from cepheid.automata.chain_simulate import simulate_chain, simulate_determinised
 from cepheid.automata.simulate import Marked, simulate
-from cepheid.semantics.meaning import Pairs, meaning
+from cepheid.semantics.meaning import Pairs, asked_about, meaning
 from cepheid.semantics.stream import Event, Stream
 from cepheid.semantics.values import holds
 
 Found = set[tuple[tuple[int, ...], Pairs]]
+
+
+RESULTS = 1000
+"""Results of a part of a pattern that the oracle still joins in seconds."""
+
+
+def affordable(pattern: Pattern, stream: Stream, shown: tuple[str, ...]) -> Stream:
+    """The stream, or its longest prefix on which no part of the pattern has more than `RESULTS` results.
+
+    One event more may multiply them: parts in any order, each repeated and bound to a set, have millions of results
+    over eight events.
+    """
+    names = {*shown, *asked_about(pattern)}
+    innermost_first = list(walk(pattern))[::-1]
+    for length in range(1, len(stream) + 1):
+        prefix = stream[:length]
+        if any(len(meaning(part, prefix, names)) > RESULTS for part in innermost_first):
+            return stream[: length - 1]
+    return stream
 
 
 def by_oracle(pattern: Pattern, stream: Stream, shown: tuple[str, ...]) -> Found:

@@ -1,4 +1,4 @@
-"""Random sequences in SREMO that are counted by vectors of starts (`kernels.counts`), and long streams for them.
+"""Random sequences in SREMO that are counted by vectors of starts (`kernels.loops.vectors`), and long streams for them.
 
 They are drawn so that events are often wanted by several parts, and so that parts remember events, compare with the
 last one remembered or look for an equal one: what comes back to vectors on the way, in whatever order.

@@ -13,9 +13,11 @@ import pytest
 from cepheid.algebra.nodes import WindowUnit
 from cepheid.automata.chain import Link
 from cepheid.evaluators.chain import arena
-from cepheid.kernels import chain as loop
-from cepheid.kernels import chain_count, chain_emit, differ
-from cepheid.kernels.chain import USED
+from cepheid.kernels.loops.linked import count as chain_count
+from cepheid.kernels.loops.linked import difference_pointers as differ
+from cepheid.kernels.loops.linked import enumerate as chain_emit
+from cepheid.kernels.loops.linked import loop
+from cepheid.kernels.loops.linked.loop import USED
 from chains import Automaton, Chain, by_table, move, query
 
 

@@ -14,8 +14,9 @@ from cepheid.engine import Engine
 from cepheid.evaluators.configurations.counts import Counts
 from cepheid.evaluators.configurations.evaluator import ConfigurationsEvaluator
 from cepheid.evaluators.configurations.store import Store
-from cepheid.kernels.config_shape import L_SLOTS, N_WORDS
-from cepheid.kernels.count_shape import C_HI, C_LO, C_SLOTS
+from cepheid.kernels.loops.registers.layout import L_SLOTS
+from cepheid.kernels.loops.vectors.layout import C_HI, C_LO, C_SLOTS
+from cepheid.kernels.matches.nodes import N_WORDS
 
 SEQUENCE = "SELECT * FROM s WHERE (A AS x ; B AS y ; C AS z) FILTER x.v < z.v"
 KLEENE = "SELECT * FROM s WHERE (A AS x ; (B AS y)+ ; C AS z) FILTER x.v < z.v"

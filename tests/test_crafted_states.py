@@ -5,6 +5,8 @@ from __future__ import annotations
 import random
 import struct
 from collections.abc import Callable
+from decimal import Decimal
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -13,7 +15,24 @@ import pytest
 
 import cepheid
 from cepheid import saved
-from crafted_states import QUERIES, Parts, events, outcome, put_together, real, run_apart, taken_apart
+from cepheid.engine import Engine
+from cepheid.kernels.loops.registers import layout as config_shape
+from cepheid.kernels.loops.registers.layout import B_AT, B_COUNT, L_BLOCKS, NOWHERE, S_CELL
+from cepheid.kernels.loops.sliding.partition_state import EVENTS, EVENTS_K, N_BACK, N_EVENTS
+from cepheid.kernels.loops.vectors.layout import C_HI, C_LO, C_STARTS
+from cepheid.pipeline import plan_for
+from cepheid.schema import schema_of
+from crafted_states import (
+    QUERIES,
+    Parts,
+    events,
+    outcome,
+    outcome_apart,
+    put_together,
+    real,
+    run_apart,
+    taken_apart,
+)
 from small import error_of
 
 
@@ -131,6 +150,145 @@ def test_parts_that_do_not_belong_together_are_refused(
     header, parts = state_of("SELECT * FROM s WHERE A AS x ; B AS y ; C AS z PARTITION BY k", "compact")
     change(header, parts)
     assert code_of(header, parts) == "bad-state"
+
+
+def _before_any_event(text: str, evaluator: str, **options: Any) -> tuple[dict[str, Any], Parts]:
+    schema = events(random.Random(0)).schema
+    engine = Engine(
+        plan_for(cepheid.query(text), schema_of(schema, time="ts", stream="s"), evaluator), **options
+    )
+    return taken_apart(engine.save())
+
+
+def _after(text: str, evaluator: str, rows: pa.Table) -> tuple[dict[str, Any], Parts]:
+    engine = cepheid.query(text).engine(rows.schema, evaluator=evaluator)
+    engine.push(rows)
+    return taken_apart(engine.save())
+
+
+def _cells_of_slots() -> tuple[dict[str, Any], Parts]:
+    """Slots of a start say where in the index they are, which is not saved. A match that consumes reads it."""
+    text = "SELECT * FROM s WHERE A AS x ; B AS y FILTER x.k = y.k WITHIN 1000000 CONSUME"
+    header, parts = state_of(text, "configurations")
+    lanes, heap = parts["array:evaluator:store:lanes"], parts["array:evaluator:store:heap"]
+    at, count = lanes[0, L_BLOCKS + B_AT], lanes[0, L_BLOCKS + B_COUNT]
+    size = cepheid.load(put_together(header, parts, random.Random(0)))._evaluator._store._layout.size[0]
+    cells = at + np.arange(count) * size + S_CELL
+    assert heap[cells].tolist() == [NOWHERE] * count != []
+    heap[cells] = 1 << 40
+    return header, parts
+
+
+def _a_negative_length_of_a_heap() -> tuple[dict[str, Any], Parts]:
+    header, parts = _before_any_event(THEN, "compact")
+    parts["array:evaluator:meta"][0] = -5
+    return header, parts
+
+
+def _cells_of_a_lane_that_nothing_is_active_in() -> tuple[dict[str, Any], Parts]:
+    rows = pa.table({"ts": np.arange(99_999), "type": ["A", "B", "A"] * 33_333})
+    header, parts = _after("SELECT * FROM s WHERE A AS x ; B AS y ; C AS z", "compact", rows)
+    parts["array:evaluator:lanes"][0, N_BACK] = 0
+    return header, parts
+
+
+def _a_decimal_of_no_bytes() -> tuple[dict[str, Any], Parts]:
+    rows = events(random.Random(0)).slice(0, 1).set_column(1, "type", pa.array(["A"]))
+    rows = rows.set_column(7, "w", pa.array([Decimal(10) ** 20], pa.decimal128(38, 9)))
+    header, parts = _after(
+        "SELECT * FROM s WHERE A AS x ; B AS y FILTER x.w * y.w > 7", "configurations", rows
+    )
+    prefix = "array:evaluator:tests:texts"
+    ends = parts[f"{prefix}.ends"]
+    ends[-1] = ends[-2]
+    parts[f"{prefix}.store"] = parts[f"{prefix}.store"][: ends[-1]]
+    return header, parts
+
+
+def _a_text_that_is_none() -> tuple[dict[str, Any], Parts]:
+    text = "SELECT * FROM s WHERE A AS x ; B AS y ; C AS z FILTER concat(x.k, y.k) = z.k"
+    header, parts = state_of(text, "configurations")
+    parts["array:evaluator:tests:texts.store"] |= 0x80  # all differ as before
+    return header, parts
+
+
+@pytest.mark.parametrize(
+    ("craft", "wanted"),
+    [
+        (_cells_of_slots, "taken"),
+        (_a_negative_length_of_a_heap, "refused"),
+        (_cells_of_a_lane_that_nothing_is_active_in, "taken"),
+        (_a_decimal_of_no_bytes, "refused"),
+        (_a_text_that_is_none, "refused"),
+    ],
+)
+def test_numbers_that_once_crashed_the_process_are_refused_or_worked_out_anew(
+    craft: Callable[[], tuple[dict[str, Any], Parts]], wanted: str, tmp_path: Path
+) -> None:
+    header, parts = craft()
+    rest = events(random.Random(3), 2_000)
+    columns = pa.ipc.open_stream(parts["table:schema"].tobytes()).schema.names
+    rest = rest.set_column(0, "ts", pa.array(np.arange(200_000, 202_000))).select(columns)
+    found = outcome_apart(put_together(header, parts, random.Random(0)), rest, tmp_path)
+    assert found.startswith(wanted)
+
+
+def _blocks_that_two_lanes_share() -> tuple[dict[str, Any], Parts]:
+    header, parts = state_of(
+        "SELECT y FROM s WHERE A AS x ; B AS y ; C AS z FILTER x.v < z.v PARTITION BY f WITHIN 40",
+        "configurations",
+    )
+    lanes = parts["array:evaluator:store:lanes"]
+    assert lanes[0, config_shape.L_HI] > lanes[0, config_shape.L_LO]
+    lanes[1] = lanes[0]
+    return header, parts
+
+
+def _starts_whose_end_is_no_word() -> tuple[dict[str, Any], Parts]:
+    header, parts = state_of(COMPARED, "configurations", counting=True)
+    lanes = parts["array:evaluator:store:lanes"]
+    assert lanes[0, C_HI] > lanes[0, C_LO]
+    lanes[0, C_STARTS] = (1 << 63) - 1
+    return header, parts
+
+
+def _events_of_a_lane_that_has_no_window() -> tuple[dict[str, Any], Parts]:
+    """Its numbers would be read as those of a matrix where the automaton grows."""
+    header, parts = state_of("SELECT * FROM s WHERE A AS x ; B AS y ; C AS z", "compact", counting=True)
+    lanes, meta = parts["array:evaluator:lanes"], parts["array:evaluator:meta"]
+    assert parts["array:evaluator:dense"].all()
+    parts["array:evaluator:heap"] = np.append(parts["array:evaluator:heap"], np.zeros(8, np.int64))
+    lanes[0] = 0
+    lanes[0, [EVENTS, EVENTS_K, N_EVENTS]] = meta[0], 3, 1
+    meta[0] += 8
+    return header, parts
+
+
+@pytest.mark.parametrize(
+    "craft",
+    [_blocks_that_two_lanes_share, _starts_whose_end_is_no_word, _events_of_a_lane_that_has_no_window],
+)
+def test_blocks_that_are_none_are_refused(craft: Callable[[], tuple[dict[str, Any], Parts]]) -> None:
+    assert code_of(*craft()) == "bad-state"
+
+
+def test_partitions_by_numbers_have_no_texts() -> None:
+    """A text would make numbers of later partitions indices of texts."""
+    header, parts = state_of(f"{THEN} PARTITION BY f", "compact")
+    parts["array:lanes:lanes.texts0.ends"] = np.array([0, 1])
+    parts["array:lanes:lanes.texts0.store"] = np.array([120], np.uint8)
+    parts["array:lanes:lanes.keys"][:, 0] = 0
+    assert code_of(header, parts) == "bad-state"
+
+
+def test_a_chain_has_edges_of_lanes_only_where_its_window_counts_positions() -> None:
+    """Rows before an edge are not kept, though without a window all matches may contain them."""
+    text = "SELECT * FROM s WHERE (A AS x ; B AS y) PART-BY [k]"
+    header, parts = state_of(text, "chain")
+    assert code_of(header, {**parts, "array:evaluator:store:edges": np.array([64])}) == "bad-state"
+    assert header["ran"] == "chain"
+    header, parts = state_of(f"{text} WITHIN 9 EVENTS", "chain")
+    cepheid.load(put_together(header, parts, random.Random(0)))
 
 
 def test_a_state_larger_than_memory_is_refused_before_it_is_unpacked(monkeypatch: pytest.MonkeyPatch) -> None:

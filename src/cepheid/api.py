@@ -19,14 +19,15 @@ from cepheid.frames import (
     from_arrow,
     from_spark,
     kind_of,
+    require_no_index,
     schema_without_rows,
     to_arrow,
     to_spark,
     type_column,
     unite,
 )
-from cepheid.pipeline import ParsedQuery, parse_query, plan_for
-from cepheid.plan.explain import explain_plan, explain_query
+from cepheid.pipeline import ParsedQuery, choice_for, parse_query, plan_for
+from cepheid.plan.explain import explain_choice, explain_plan
 from cepheid.plan.plan import Plan
 from cepheid.schema import DEFAULT_TYPE, Schema, require_column, schema_of
 from cepheid.streams.occurring import Occurring
@@ -202,10 +203,11 @@ def explain(
     language: str | None = None,
     zone: str | None = None,
 ) -> str:
-    """Every stage on the way from the text to the plan, printed. Without data nothing is typed or planned."""
+    """Every stage on the way from the text to the plan, printed: what runs, and why. Without data nothing is typed, and
+    no plan is printed."""
     parsed = _parsed(query, language)
     if data is None:
-        return explain_query(parsed.tree, parsed.query)
+        return explain_choice(parsed.tree, choice_for(parsed, evaluator))
     chosen = data
     if not isinstance(data, pa.Schema):
         chosen = _chosen(to_spark(_opened(data, rows=False)), parsed, time)
@@ -308,6 +310,7 @@ def _opened(data: Any, *, rows: bool = True) -> Any:
 def _chosen(data: Any, parsed: ParsedQuery, time: str) -> Any:
     """The streams that FROM names, each with a time, if there are several to choose from."""
     if not isinstance(data, Mapping):
+        require_no_index(data, time)
         return data
     names = parsed.query.streams or tuple(data)
     for name in names:
@@ -318,6 +321,7 @@ def _chosen(data: Any, parsed: ParsedQuery, time: str) -> Any:
             raise CepheidError(
                 "bad-argument", f"FROM names the stream `{name}`, which the data lacks", hint=hint
             )
+        require_no_index(data[name], time)
         require_column(columns_of(data[name]), time, f"time of stream `{name}`")
     return {name: data[name] for name in names}
 

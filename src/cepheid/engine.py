@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from functools import partial
 from numbers import Integral
-from typing import Any
+from typing import Any, assert_never
 
 import numpy as np
 import numpy.typing as npt
@@ -19,6 +19,8 @@ import pyarrow as pa
 
 from cepheid.algebra.leads import lead
 from cepheid.algebra.nodes import WindowUnit
+from cepheid.automata.cea import CEA
+from cepheid.automata.chain import ChainCEA
 from cepheid.automata.chain_determinise import ChainDeterminiser
 from cepheid.automata.srt import SRT
 from cepheid.errors import CepheidError
@@ -30,7 +32,9 @@ from cepheid.evaluators.configurations.projection import Projected
 from cepheid.evaluators.configurations.selection import HOW, Selection
 from cepheid.evaluators.interface import Bounds, Evaluator, Events, part_of
 from cepheid.evaluators.semantics import SemanticsEvaluator
-from cepheid.matches.found import Found, Ints
+from cepheid.matches.at_hand import TableAtHand
+from cepheid.matches.event_rows import RowsOfMatches
+from cepheid.matches.found import Found, Ints, joined
 from cepheid.matches.history import HIDDEN, POSITION, ROW, History
 from cepheid.matches.table import Layout, tabulate
 from cepheid.memory import VARIABLE, memory_limit
@@ -46,10 +50,13 @@ from cepheid.streams.plain import plain_table
 from cepheid.streams.times import Times, recent, same_in_all_units, times_of
 
 MOST_ROWS = 1 << 16  # handed to the evaluator at once
-MOST_ROWS_COUNTED = 1 << 18  # … when counting
+MOST_ROWS_COUNTED = 1 << 18  # … when counting, or when the whole stream is at hand
 MOST_ROWS_KEYED = 1 << 20  # … when counting in partitions
 FEWEST_ROWS = 1 << 6
 MANY_MATCHES = 1 << 18  # what a piece of output should not hold much more of
+_FEW_MATCHES = 1 << 16  # fewer wait for more before a piece of output is made
+_FEW_EVENTS = 1 << 20  # … and so do fewer events of matches
+_FEW_BYTES = 1 << 28  # … if their rows are about so small
 _SPARE_LANES = 1 << 14  # lanes kept beyond twice those that were active
 _SPARE = MOST_ROWS  # rows kept beyond twice what is needed before they are looked through
 
@@ -100,7 +107,9 @@ class Engine:
         split = plan.rewritten.partition_by != plan.query.partition_by
         self._split = Lanes(plan.rewritten.partition_by, hashed=False) if split else self._lanes
         self._history = History(plan.schema.arrow)
+        self._rows_of_matches: RowsOfMatches = self._history
         self._size = _first_size(plan, counting)
+        self._most_rows = MOST_ROWS
         self._rows = 0
         self._reported = 0
         self._last: pa.Table | None = None  # the last row, to check order across batches
@@ -140,18 +149,54 @@ class Engine:
         table = self._checked(batch)
         times = self._ordered(table)
         self._ended = "an earlier push failed, and part of its rows was taken"
+        for found in self._advance_all(table, times, report, ranks):
+            yield from self._tabulated(found)
+        self._ended = None
+
+    def whole(self, table: pa.Table) -> Iterator[pa.Table]:
+        """The matches of a stream that is one table, in large pieces. Takes the place of `pieces` and `finish`.
+
+        The rows of matches are read from the table, so none are kept. Matches are gathered over several batches until
+        there are enough of them for one piece of output.
+        """
+        table = self._checked(table)
+        times = self._ordered(table)
+        self._ended = "its stream was one table"
+        self._keeps_rows, self._most_rows = False, MOST_ROWS_COUNTED
+        self._rows_of_matches = TableAtHand(
+            table,
+            times,
+            self.plan.schema.time_type,
+            partial(_lanes_of, self.plan.query.partition_by, self.plan.schema),
+        )
+        most_events = min(_FEW_EVENTS, len(table) * _FEW_BYTES // max(1, table.nbytes))
+        waiting: list[Found] = []
+        for found in self._advance_all(table, times, True, None):
+            waiting.append(found)
+            if (
+                sum(map(len, waiting)) >= _FEW_MATCHES
+                or sum(len(part.rows) for part in waiting) >= most_events
+            ):
+                yield from self._tabulated(joined(waiting))
+                waiting = []
+            elif len(found):
+                waiting[-1] = found.copy()
+        yield from self._tabulated(joined([*waiting, self._evaluator.finish()]))
+
+    def _advance_all(
+        self, table: pa.Table, times: Times, report: bool, ranks: Ints | None
+    ) -> Iterator[Found]:
+        """The matches of one batch after another, each to be read before the next is asked for."""
         at = 0
         while at < len(table):
             end = at + self._size
             piece, piece_times = table.slice(at, self._size), times[at:end]
             found = self._advance(piece, piece_times, report, None if ranks is None else ranks[at:end])
-            for begin in range(0, len(found), MANY_MATCHES):
-                yield self._tabulated(found.part(begin, begin + MANY_MATCHES))
+            yield found
             self._tidy(piece_times)
             at = end
             if not self._counting:
-                self._size = next_size(self._size, len(found))
-        self._ended = None
+                self._size = next_size(self._size, len(found), self._most_rows)
 
     def expire(self, now: int | float) -> bool:
         """No event at or before the time `now` will come any more: forgets what no later match can contain.
@@ -194,7 +239,7 @@ class Engine:
     def finish(self) -> pa.Table:
         """The stream has ended: the matches that were waiting for that."""
         self._ended = "`finish` ended the stream"
-        return self._tabulated(self._evaluator.finish())
+        return pa.concat_tables([self._nothing, *self._tabulated(self._evaluator.finish())])
 
     @property
     def counted(self) -> int:
@@ -215,6 +260,7 @@ class Engine:
             "text": self.plan.text,
             "language": self.plan.language,
             "evaluator": self.plan.asked,
+            "ran": self.plan.evaluator,
             "names": {
                 "time": schema.time,
                 "type": schema.type,
@@ -230,11 +276,18 @@ class Engine:
         tables = {"history": self._history.save(), "schema": schema.arrow.empty_table()}
         if self._last is not None:
             tables["last"] = self._last
-        arrays = {f"lanes:{name}": array for name, array in self._lanes.save().items()}
-        if self._split is not self._lanes:
-            arrays |= {f"split:{name}": array for name, array in self._split.save().items()}
+        arrays = {
+            f"{prefix}{name}": array
+            for lanes, prefix in self._saved_lanes()
+            for name, array in lanes.save().items()
+        }
         arrays |= {f"evaluator:{name}": array for name, array in self._evaluator.save().items()}
         return pack(header, tables, arrays)
+
+    def _saved_lanes(self) -> list[tuple[Lanes, str]]:
+        """The partitions that a state holds, and how the names of their arrays begin."""
+        own = [(self._lanes, "lanes:")]
+        return own if self._split is self._lanes else [*own, (self._split, "split:")]
 
     def restore(self, header: dict[str, Any], tables: dict[str, pa.Table], arrays: Arrays) -> None:
         """Takes over a saved state; the plan and the options are those it was saved with. An engine that it was refused
@@ -249,9 +302,9 @@ class Engine:
             self._history.load(tables["history"], rows)
             self._alive = len(tables["history"])
             self._last = self._checked_last(tables.get("last"))
-            self._lanes.load(part_of(arrays, "lanes:"), rows)
-            if self._split is not self._lanes:
-                self._split.load(part_of(arrays, "split:"), rows)
+            for lanes, prefix in self._saved_lanes():
+                types = [self.plan.schema.arrow.field(name).type for name in lanes.columns]
+                lanes.load(part_of(arrays, prefix), rows, types)
             bounds = Bounds(rows, self._split.count, self.plan.schema.time_type)
             self._evaluator.load(part_of(arrays, "evaluator:"), bounds)
             if self._keeps_rows:
@@ -347,12 +400,14 @@ class Engine:
         self._forget()
         self._active = len(active)
 
-    def _tabulated(self, found: Found) -> pa.Table:
+    def _tabulated(self, found: Found) -> Iterator[pa.Table]:
+        """The matches that are to be given, as tables of at most `MANY_MATCHES`."""
         if self._limit is not None:
-            left = max(0, self._limit - self._reported)
-            found = found.part(0, left)
+            found = found.part(0, max(0, self._limit - self._reported))
         self._reported += len(found)
-        return tabulate(found, self._evaluator.labels, self._layout, self._history)
+        for begin in range(0, len(found), MANY_MATCHES):
+            part = found.part(begin, begin + MANY_MATCHES)
+            yield tabulate(part, self._evaluator.labels, self._layout, self._rows_of_matches)
 
     def _checked(self, batch: pa.RecordBatch | pa.Table) -> pa.Table:
         """The batch as a table with exactly the columns of the schema."""
@@ -412,7 +467,7 @@ def most_bytes() -> int:
     return memory_limit() // 2
 
 
-def _lanes_of(columns: tuple[str, ...], schema: Schema, hashed: bool) -> Lanes:
+def _lanes_of(columns: tuple[str, ...], schema: Schema, hashed: bool = True) -> Lanes:
     return Lanes(
         columns, hashed, tuple(counts_nanoseconds(schema.arrow.field(name).type) for name in columns)
     )
@@ -436,7 +491,7 @@ def _first_size(plan: Plan, counting: bool) -> int:
     return 1 << 12
 
 
-def next_size(rows: int, matches: int) -> int:
+def next_size(rows: int, matches: int, most: int = MOST_ROWS) -> int:
     """How many rows to take next, after so many rows gave so many matches: as many as can be, since each turn costs
     something, but few where matches are many.
 
@@ -445,7 +500,7 @@ def next_size(rows: int, matches: int) -> int:
     """
     if matches > MANY_MATCHES:
         return max(FEWEST_ROWS, rows // 4)
-    return min(MOST_ROWS, 2 * rows) if 4 * matches < MANY_MATCHES else rows
+    return min(most, 2 * rows) if 4 * matches < MANY_MATCHES else rows
 
 
 def checked_limit(limit: int | None) -> int | None:
@@ -487,28 +542,26 @@ def checked_columns(columns: Sequence[str] | None) -> tuple[str, ...] | None:
 
 
 def evaluator_for(plan: Plan, counting: bool, limit: int | None) -> Evaluator:
-    match plan.evaluator:
-        case "chain" if counting and plan.automaton is not None and plan.asked == "auto":
-            return CompactEvaluator(plan, counting)
-        case "compact":
-            return CompactEvaluator(plan, counting, None if counting else limit)
-        case "chain":
-            assert plan.chain is not None
-            automaton = ChainDeterminiser(plan.chain)
-            return ChainEvaluator(
-                automaton, plan.rewritten, plan.schema, counting, None if counting else limit
-            )
-        case "configurations":
-            assert plan.transducer is not None
-            return _configurations(plan, plan.transducer, counting, None if counting else limit)
-        case "semantics":
+    if counting and plan.for_counting is not None:
+        plan = plan.for_counting
+    limit = None if counting else limit
+    match plan.automaton:
+        case CEA() as automaton:
+            return CompactEvaluator(automaton, plan.rewritten, plan.schema, counting, limit)
+        case ChainCEA() as chain:
+            return ChainEvaluator(ChainDeterminiser(chain), plan.rewritten, plan.schema, counting, limit)
+        case SRT() as transducer:
+            return _configurations(plan, transducer, counting, limit)
+        case None:
             return SemanticsEvaluator(plan, counting)
-        case _:
-            raise AssertionError(plan.evaluator)
+        case unknown:
+            assert_never(unknown)
 
 
 def _configurations(plan: Plan, transducer: SRT, counting: bool, limit: int | None) -> Evaluator:
     query, checks = plan.rewritten, transducer.checks
+    if transducer.guarded:
+        query = replace(query, window=None)
     chooses = query.strategy in HOW
     asked, everything = (counting, limit), (False, None)
     # What passes its checks consumes, so CONSUME comes after them.

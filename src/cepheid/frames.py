@@ -89,16 +89,16 @@ def _read(data: Any, kind: str) -> pa.Table:
 
 
 def _from_pandas(data: Any) -> pa.Table:
-    """The frame without its index. A column of objects that Arrow has no type for is left unread."""
+    """The frame without its index. A column that Arrow has no type for is left unread."""
     try:
         return pa.Table.from_pandas(data, preserve_index=False)
-    except pa.ArrowException:
+    except (pa.ArrowException, TypeError):  # a TypeError is about sparse columns
         columns, fields = [], []
         for place, name in enumerate(data.columns):
             try:
                 column = pa.Table.from_pandas(data.iloc[:, [place]], preserve_index=False)
                 field, values = column.schema.field(0), column.column(0)
-            except pa.ArrowException as error:
+            except (pa.ArrowException, TypeError) as error:
                 reason = str(error.args[0] if error.args else error).splitlines()[0]
                 field = unreadable(str(name), f"cannot be read: {reason}")
                 values = pa.nulls(len(data), field.type)
@@ -108,16 +108,26 @@ def _from_pandas(data: Any) -> pa.Table:
 
 
 def _from_polars(data: Any) -> pa.Table:
-    """The frame; a column of Python's own objects is left unread."""
-    objects = {name for name, dtype in data.schema.items() if str(dtype) == "Object"}
-    if not objects:
+    """The frame; a column of a type that Arrow lacks, such as Python's own objects or Int128, is left unread."""
+    unread = [name for name in data.columns if not _has_arrow_type(data[name].head(0))]
+    if not unread:
         return data.to_arrow()
-    table = data.drop(objects).to_arrow()
+    table = data.drop(unread).to_arrow()
     for place, name in enumerate(data.columns):
-        if name in objects:
-            field = unreadable(name, "holds objects of Python")
+        if name in unread:
+            field = unreadable(name, f"cannot be read: Arrow lacks polars' type {data.schema[name]}")
             table = table.add_column(place, field, pa.nulls(len(data), field.type))
     return table
+
+
+def _has_arrow_type(column: Any) -> bool:
+    if str(column.dtype) == "Object":  # polars would give the bits of pointers
+        return False
+    try:
+        column.to_arrow()
+    except pa.ArrowException:
+        return False
+    return True
 
 
 def to_spark(data: Any) -> Any:
@@ -149,6 +159,16 @@ def columns_of(data: Any) -> list[str]:
             return list(data.collect_schema().names())
         case _:
             return [str(name) for name in data.columns]
+
+
+def require_no_index(data: Any, time: str) -> None:
+    """Refuses a pandas frame whose time is its index, which is no column."""
+    if kind_of(data) == "pandas" and time in data.index.names and time not in data.columns:
+        raise CepheidError(
+            "unknown-column",
+            f"the data has no column `{time}`, given as time: it is the index of the frame",
+            hint="give `frame.reset_index()`",
+        )
 
 
 def schema_without_rows(data: Any) -> pa.Schema:
@@ -217,7 +237,8 @@ def unite(streams: Mapping[str, pa.Table], type: str) -> pa.Table:
     """Several streams as one: attributes by name, NULL where a stream lacks them.
 
     Where a stream has no type column, an event's type is its stream's name. Instants that the streams show in
-    different zones are shown in UTC; times of different units are in the finest.
+    different zones are shown in UTC; times of different units are in the finest; whole numbers beside decimals are
+    decimals.
 
     >>> unite({"a": pa.table({"ts": [1]}), "b": pa.table({"ts": [2], "v": [7]})}, "type").to_pylist()
     [{'ts': 1, 'type': 'a', 'v': None}, {'ts': 2, 'type': 'b', 'v': 7}]
@@ -229,11 +250,31 @@ def unite(streams: Mapping[str, pa.Table], type: str) -> pa.Table:
         parts.append(table if len(streams) == 1 else _decoded(table))
     if len(parts) > 1:
         zones = common_zones({name: part.schema for name, part in zip(streams, parts, strict=True)})
-        parts = [in_zones(part, zones) for part in parts]
+        parts = _with_decimals([in_zones(part, zones) for part in parts])
     try:
         return pa.concat_tables(parts, promote_options="permissive").combine_chunks()
     except pa.ArrowException as error:
         raise CepheidError("bad-data", f"the streams do not fit together: {error}") from error
+
+
+_DIGITS = {8: 3, 16: 5, 32: 10, 64: 20}
+"""The digits of whole numbers of so many bits, as Spark has it."""
+
+
+def _with_decimals(parts: list[pa.Table]) -> list[pa.Table]:
+    """Whole numbers as decimals in the columns that are decimals elsewhere: Arrow would keep the precision of those,
+    into which not all whole numbers fit."""
+    decimals = {field.name for part in parts for field in part.schema if pa.types.is_decimal(field.type)}
+    made = []
+    for part in parts:
+        fields = [
+            field.with_type(pa.decimal128(_DIGITS[field.type.bit_width], 0))
+            if field.name in decimals and pa.types.is_integer(field.type)
+            else field
+            for field in part.schema
+        ]
+        made.append(part.cast(pa.schema(fields)))
+    return made
 
 
 def _decoded(table: pa.Table) -> pa.Table:

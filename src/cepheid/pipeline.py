@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import pyarrow as pa
 
 from cepheid.algebra.event_types import check_event_types
+from cepheid.algebra.limits import not_too_deep
 from cepheid.algebra.nodes import Query
 from cepheid.algebra.printing import print_query
 from cepheid.algebra.scope import check_scope
@@ -16,11 +17,10 @@ from cepheid.algebra.types import check_types
 from cepheid.algebra.zones import checked_zone
 from cepheid.errors import CepheidError
 from cepheid.languages import ParsedTree, lower, parse
-from cepheid.plan.choose import choose
-from cepheid.plan.plan import Plan
-from cepheid.rewrite.limits import not_too_deep
+from cepheid.plan.choose import choose, decide
+from cepheid.plan.plan import Choice, Plan
 from cepheid.rewrite.rules import Rewriting, rewrite
-from cepheid.saved import unpack
+from cepheid.saved import Arrays, unpack
 from cepheid.schema import DEFAULT_TYPE, Schema, is_comparable, is_time, is_type, schema_of
 from cepheid.state_checks import reading_a_state, require
 from cepheid.streams.plain import plain_schema
@@ -104,11 +104,17 @@ def rewriting_of(
     return query, rewrite(query, without=("partition",) if evaluator == "chain" else ())
 
 
-def plan_for(parsed: ParsedQuery, schema: Schema, evaluator: str = "auto") -> Plan:
-    """How a query runs over events of this schema."""
+def choice_for(parsed: ParsedQuery, evaluator: str = "auto") -> Choice:
+    """How a query runs, as far as that is known without the columns of the data."""
+    with not_too_deep():
+        return decide(*rewriting_of(parsed, None, evaluator), evaluator)
+
+
+def plan_for(parsed: ParsedQuery, schema: Schema, evaluator: str = "auto", ran: str | None = None) -> Plan:
+    """How a query runs over events of this schema, or went on running if `ran` says what `auto` once chose."""
     with not_too_deep():
         query, rewriting = rewriting_of(parsed, schema, evaluator)
-        plan = choose(query, rewriting.query, schema, evaluator)
+        plan = choose(query, rewriting, schema, evaluator, ran)
     return replace(plan, text=parsed.text, language=parsed.language)
 
 
@@ -123,10 +129,17 @@ def load(saved: bytes) -> Engine:
     header, tables, arrays = unpack(saved)
     with reading_a_state():
         schema = _saved_schema(tables["schema"], header["names"])
-        plan = plan_for(parse_query(header["text"], header["language"]), schema, header["evaluator"])
+        ran = header.get("ran") or _ran(arrays)
+        plan = plan_for(parse_query(header["text"], header["language"]), schema, header["evaluator"], ran)
         engine = Engine(plan, **checked_options(header["options"]))
     engine.restore(header, tables, arrays)
     return engine
+
+
+def _ran(arrays: Arrays) -> str | None:
+    """What ran a query whose state does not say so: the definition has arrays of its own. Others are chosen as
+    they were then."""
+    return "semantics" if "evaluator:counted" in arrays else None
 
 
 def _saved_schema(table: pa.Table, names: dict[str, Any]) -> Schema:

@@ -21,7 +21,7 @@ import tempfile
 import time
 from collections.abc import Callable
 from pathlib import Path
-from pkgutil import iter_modules
+from pkgutil import walk_packages
 
 import numpy as np
 import pyarrow as pa
@@ -97,6 +97,8 @@ def _whole(table: pa.Table, text: str, evaluator: str = "auto", order: str | Non
     for engine in (Engine(plan), Engine(plan, columns=["positions"]), Engine(plan, counting=True)):
         engine.push(rows)
         engine.finish()
+    for _ in Engine(plan).whole(rows):
+        pass
 
 
 def _in_pieces(table: pa.Table, evaluator: str, text: str, counting: bool) -> None:
@@ -225,7 +227,7 @@ EXERCISES: dict[str, Callable[[], None]] = {
 
 def exercise(one: Callable[[], None]) -> None:
     """Runs an exercise, unless what it compiles is known to be in the cache folder."""
-    modules = sorted(module.name for module in iter_modules(kernels.__path__, f"{kernels.__name__}."))
+    modules = sorted(module.name for module in walk_packages(kernels.__path__, f"{kernels.__name__}."))
     sources = " ".join(digest_of(name) or "" for name in modules)
     stamp = store().stamp(f"{one.__name__}-{hashlib.blake2b(sources.encode(), digest_size=8).hexdigest()}")
     if not stamp.exists():

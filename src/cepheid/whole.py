@@ -13,6 +13,7 @@ from math import log10
 
 import pyarrow as pa
 
+from cepheid.automata.srt import SRT
 from cepheid.engine import Engine, checked_columns, most_bytes
 from cepheid.errors import CepheidError
 from cepheid.evaluators.configurations.selection import HOW
@@ -67,7 +68,7 @@ def _narrowed(plan: Plan, table: pa.Table, columns: Sequence[str] | None) -> tup
 
 def _with_what_is_read(plan: Plan, table: pa.Table) -> tuple[Plan, pa.Table]:
     arrow = pa.schema([plan.schema.arrow.field(name) for name in plan.reads])
-    return replace(plan, schema=replace(plan.schema, arrow=arrow)), table.select(list(plan.reads))
+    return plan.with_schema(replace(plan.schema, arrow=arrow)), table.select(list(plan.reads))
 
 
 def _matched(
@@ -77,7 +78,7 @@ def _matched(
     allowed = most_bytes()
     found = [engine.output_schema.empty_table()]
     held, matches, is_counted = 0, 0, not _counts_cheaply(plan)
-    for piece in engine.pieces(table):
+    for piece in engine.whole(table):
         found.append(piece)
         held += piece.nbytes
         matches += len(piece)
@@ -86,14 +87,18 @@ def _matched(
             is_counted = True
         if held > allowed:
             raise CepheidError("too-many-matches", f"matches fill more than {_size(allowed)}", hint=WAYS_OUT)
-    return pa.concat_tables([*found, engine.finish()])
+    return pa.concat_tables(found)
 
 
 def _counts_cheaply(plan: Plan) -> bool:
     """Whether matches are counted without being made."""
-    srt = plan.transducer
-    makes = srt is not None and (srt.checks or srt.tells or plan.rewritten.strategy in HOW)
-    return plan.evaluator != "semantics" and not (plan.evaluator == "configurations" and makes)
+    match plan.automaton:
+        case None:
+            return False
+        case SRT() as srt:
+            return not (srt.checks or srt.tells or plan.rewritten.strategy in HOW)
+        case _:
+            return True
 
 
 def _check_size(plan: Plan, table: pa.Table, limit: int | None, bytes_each: int, allowed: int) -> None:

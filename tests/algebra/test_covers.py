@@ -2,7 +2,7 @@
 
 import pytest
 
-from cepheid.algebra.conditions import Attribute, Comparison, Index, Literal
+from cepheid.algebra.conditions import Attribute, Comparison, Literal
 from cepheid.algebra.nodes import Atom, Bind, Filter, PartBy, Query, Repeat, Seq
 from cepheid.algebra.scope import check_scope
 from cepheid.algebra.variables import Shown, shown, with_sets
@@ -129,7 +129,7 @@ def test_sets_are_shown_as_arrays_and_types_only_outside_of_them() -> None:
 def test_attributes_of_sets_say_so_wherever_they_stand() -> None:
     one = Comparison("=", Attribute("X", "a"), Literal(1))
     marked = with_sets(Filter(Seq(Filter(Bind(Atom("T"), "X"), one), Atom("H", "y")), one))
-    each = Comparison("=", Attribute("X", "a", Index.EACH), Literal(1))
+    each = Comparison("=", Attribute("X", "a", each=True), Literal(1))
     assert marked == Filter(Seq(Filter(Bind(Atom("T"), "X"), each), Atom("H", "y")), each)
 
 

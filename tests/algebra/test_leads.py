@@ -9,8 +9,7 @@ from hypothesis import given, settings
 
 import cepheid
 from cepheid.algebra.leads import lead
-from cepheid.algebra.nodes import Query, Recognise
-from cepheid.algebra.strings import Reading
+from cepheid.algebra.nodes import Query, Reading, Recognise
 from cepheid.semantics.reading import EMPTY, Reader
 from cepheid.spark.slices import why_not
 from generators import Case, Limits, readings

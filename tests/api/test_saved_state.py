@@ -10,6 +10,9 @@ import pytest
 
 import cepheid
 import cepheid.saved
+from cepheid.engine import Engine
+from cepheid.pipeline import plan_for
+from cepheid.schema import schema_of
 from small import THEN, error_of, ids, stream
 
 EVENTS = stream(
@@ -136,3 +139,30 @@ def test_the_state_of_another_release_says_which(monkeypatch: pytest.MonkeyPatch
     error = error_of(lambda: cepheid.load(state))
     assert error.code == "bad-state"
     assert "format 99" in error.message
+
+
+def test_a_state_goes_on_with_the_evaluator_that_ran() -> None:
+    """Whatever `auto` would choose now; states of releases that did not say what ran tell it by their arrays."""
+    query = "#(-[type = 'B'] > r, [type = 'A'], [type = 'C' AND v > r.v]) WITHIN 6"
+    schema = schema_of(EVENTS.schema, time="ts", stream="s")
+    expected = cepheid.match(EVENTS, query, positions=True)
+    assert plan_for(cepheid.query(query), schema).evaluator == "configurations"
+    for said in (True, False):
+        engine = Engine(plan_for(cepheid.query(query), schema, ran="semantics"), positions=True)
+        first = engine.push(EVENTS.slice(0, 7))
+        header, tables, arrays = cepheid.saved.unpack(engine.save())
+        if not said:
+            del header["ran"]
+        gone_on = cepheid.load(cepheid.saved.pack(header, tables, arrays))
+        assert gone_on.plan.evaluator == "semantics"
+        found = pa.concat_tables([first, gone_on.push(EVENTS.slice(7))])
+        assert ids(found) == ids(expected) != []
+
+
+def test_a_state_of_an_evaluator_that_does_not_take_its_query_is_refused() -> None:
+    engine = cepheid.query(QUERIES["n-ary"]).engine(EVENTS.schema)
+    header, tables, arrays = cepheid.saved.unpack(engine.save())
+    header["ran"] = "compact"
+    error = error_of(lambda: cepheid.load(cepheid.saved.pack(header, tables, arrays)))
+    assert error.code == "bad-state"
+    assert "FILTER x.v < y.v compares events" in error.message

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from decimal import Decimal
+
 import pyarrow as pa
 import pytest
 
@@ -104,3 +106,18 @@ def test_attributes_that_do_not_fit_are_named(column: pa.Array) -> None:
     error = error_of(lambda: cepheid.match({"a": A, "b": pa.table({"ts": [2], "v": column})}, BOTH))
     assert error.code == "bad-data"
     assert "Field v" in error.message
+
+
+@pytest.mark.parametrize("whole", [pa.int8(), pa.int64(), pa.uint64()])
+def test_whole_numbers_beside_decimals_are_decimals(whole: pa.DataType) -> None:
+    """Exactly: all of them fit, whatever the precision of the other stream's decimals."""
+    most = 127 if whole == pa.int8() else 2**63 - 1 if whole == pa.int64() else 2**64 - 1
+    one = pa.table({"ts": [1], "v": pa.array([most], whole)})
+    other = pa.table({"ts": [2, 3], "v": pa.array([Decimal("0.25"), None], pa.decimal128(4, 2))})
+    data = {"a": one, "b": other}
+    found = cepheid.match(data, BOTH + " FILTER x.v > y.v")
+    assert found["x"].to_pylist()[0]["v"] == Decimal(most)
+    assert found["y"].to_pylist()[0]["v"] == Decimal("0.25")
+    readers = {name: table.to_reader() for name, table in data.items()}
+    assert cepheid.match(readers, BOTH + " FILTER x.v > y.v").read_all() == found
+    assert cepheid.count(data, f"{BOTH} FILTER x.v = {most}.0") == 2

@@ -5,6 +5,7 @@ from __future__ import annotations
 import datetime as dt
 import random
 from collections.abc import Callable
+from fractions import Fraction
 from typing import Any
 
 import numpy as np
@@ -175,6 +176,35 @@ def test_times_of_day_and_durations_are_values(evaluator: str) -> None:
     for keys, holds in (("x.open, y.at", False), ("x.at, y.open", True), ("x.took, y.most", True)):
         assert bool(positions(events, f"{THEN} PART-BY [{keys}]", evaluator=evaluator)) == holds
     assert positions(events, f"{THEN} PARTITION BY open, most", evaluator=evaluator) == [[0, 1]]
+
+
+@pytest.mark.parametrize("evaluator", EVALUATORS)
+def test_durations_of_all_units_are_exact_up_to_the_limits_of_64_bits(evaluator: str) -> None:
+    most = 2**63 - 1
+    ticks = {"s": [most, -most], "ms": [most, 10**18 + 1], "us": [most, 10**18], "ns": [most, -most]}
+    events = pa.table(
+        {"ts": [1, 2], "type": list("AB")}
+        | {unit: pa.array(ticks[unit], pa.int64()).cast(pa.duration(unit)) for unit in ticks}
+    )
+    per_second = {"s": 1, "ms": 10**3, "us": 10**6, "ns": 10**9}
+    for left in ticks:
+        for right in ticks:
+            first, second = (
+                Fraction(ticks[unit][row], per_second[unit]) for unit, row in ((left, 0), (right, 1))
+            )
+            for op, holds in (("<", first < second), (">=", first >= second), ("=", first == second)):
+                query = f"{THEN} FILTER x.{left} {op} y.{right}"
+                found = unless_declined(lambda query=query: positions(events, query, evaluator=evaluator))  # type: ignore[misc]
+                assert found is None or bool(found) == holds, (left, op, right)
+    for condition, holds in (
+        ("least(x.s, y.ns) = y.ns", True),
+        ("coalesce(x.s, y.ns) > y.ms", True),
+        ("greatest(y.s, x.ns) = x.ns", True),
+        ("nullif(x.s, y.ms) = y.us", False),
+    ):
+        query = f"{THEN} FILTER {condition}"
+        found = unless_declined(lambda query=query: positions(events, query, evaluator=evaluator))  # type: ignore[misc]
+        assert found is None or bool(found) == holds, condition
 
 
 # Zones

@@ -22,6 +22,9 @@ FRAMES = {
     "mixed": pd.DataFrame({**ROWS, "c": [1, "a", {}]}),
     "objects": pd.DataFrame({**ROWS, "c": [Anything()] * 3}),
     "complex": pd.DataFrame({**ROWS, "c": [1j, 2j, 3j]}),
+    "sparse": pd.DataFrame({**ROWS, "c": pd.arrays.SparseArray([1.0, 0.0, 0.0])}),
+    "int128": pl.DataFrame({**ROWS, "c": pl.Series([1, 2, 3], dtype=pl.Int128)}),
+    "int128 inside": pl.DataFrame({**ROWS, "c": pl.Series([[1], [], None], dtype=pl.List(pl.Int128))}),
     "polars": pl.DataFrame({**ROWS, "c": pl.Series([Anything()] * 3, dtype=pl.Object)}),
     "lazy": pl.DataFrame({**ROWS, "c": pl.Series([Anything()] * 3, dtype=pl.Object)}).lazy(),
 }

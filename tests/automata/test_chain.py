@@ -24,7 +24,7 @@ from cepheid.automata.chain_trim import trim_chain
 from cepheid.automata.printing import chain_dot, print_chain
 from cepheid.errors import CepheidError
 from cepheid.languages import lower, parse
-from cepheid.plan.chain import chain_of
+from cepheid.plan.candidates import CHAIN
 from cepheid.rewrite.rules import rewrite
 from cepheid.rewrite.unsatisfiable import UnsatisfiableError
 from cepheid.semantics.oracle import evaluate
@@ -64,6 +64,15 @@ def chain_for(text: str) -> ChainCEA:
     found = _chain(query_of(text))
     assert isinstance(found, ChainCEA), found
     return found
+
+
+def chain_of(query: Query, rewritten: Query | None = None) -> ChainCEA | str:
+    """What the chain evaluator would run, or why it declines."""
+    taken = CHAIN.offer(query, rewrite(query).query if rewritten is None else rewritten)
+    if isinstance(taken, str):
+        return taken
+    assert isinstance(taken.automaton, ChainCEA)
+    return taken.automaton
 
 
 def _chain(query: Query) -> ChainCEA | str:

@@ -30,7 +30,7 @@ TRUE = Comparison("=", Literal(1), Literal(1))
 def cea_of(pattern: str) -> CEA:
     schema = pa.schema([("ts", pa.int64()), ("type", pa.string())])
     plan: Plan = cepheid.query(f"SELECT * FROM s WHERE {pattern}").engine(schema).plan
-    assert plan.automaton is not None
+    assert isinstance(plan.automaton, CEA)
     return plan.automaton
 
 

@@ -15,23 +15,16 @@ from cepheid.algebra.conditions import (
     Comparison,
     Condition,
     Conjunction,
+    IsNull,
     Literal,
     variables,
 )
-from cepheid.algebra.strings import (
-    EPSILON,
-    Both,
-    Complement,
-    Concat,
-    Either,
-    Inside,
-    Iterate,
-    Read,
-    Reading,
-)
+from cepheid.algebra.nodes import EPSILON, Both, Complement, Concat, Iterate, Or, Read, Reading, Within
 from cepheid.algebra.windows import Window, WindowUnit
+from cepheid.automata.cea import Predicate
 from cepheid.automata.srt import SRT
 from cepheid.automata.srt_construct import NoTransducerError, construct_srt
+from cepheid.automata.srt_guards import exclude, exclusions
 from cepheid.automata.srt_printing import print_srt, srt_dot
 from cepheid.automata.srt_simulate import simulate_srt
 from cepheid.automata.srt_trim import registers_read
@@ -81,7 +74,7 @@ def defined(reading: Reading, stream: list[Event], window: Window | None = None)
                     for k in range(i, j + 1)
                     for one, after in ways(parts[0], i, k, v)
                 )
-            case Either(parts):
+            case Or(parts):
                 return frozenset().union(*(ways(part, i, j, v) for part in parts))
             case Iterate(body):
                 if i == j:
@@ -102,7 +95,7 @@ def defined(reading: Reading, stream: list[Event], window: Window | None = None)
                 )
             case Complement(body):
                 return frozenset() if ways(body, i, j, v) else frozenset([(frozenset(), v)])
-            case Inside(body, bound):
+            case Within(body, bound):
                 return frozenset(
                     (one, after)
                     for one, after in ways(body, i, j, v)
@@ -136,9 +129,9 @@ def stores(reading: Reading) -> set[str]:
     match reading:
         case Read(_, _, register):
             return set() if register is None else {register}
-        case Concat(parts) | Either(parts):
+        case Concat(parts) | Or(parts):
             return set().union(*map(stores, parts))
-        case Iterate(body) | Inside(body):
+        case Iterate(body) | Within(body):
             return stores(body)
         case Both(left, right):
             return stores(left) | stores(right)
@@ -223,11 +216,11 @@ def test_closed_under_union_concatenation_iteration_and_complement(
 ) -> None:
     first, second, stream = one.reading, two.reading, one.stream
     for reading in (
-        Either((first, second)),
+        Or((first, second)),
         Concat((first, second)),
         Iterate(first),
         Concat((Read(TRUE), Complement(Complement(first)), Read(TRUE))),
-        Concat((Read(TRUE), Complement(Either((Complement(first), Complement(second)))), Read(TRUE))),
+        Concat((Read(TRUE), Complement(Or((Complement(first), Complement(second)))), Read(TRUE))),
     ):
         try:
             agrees(reading, stream)
@@ -376,7 +369,7 @@ def test_what_is_never_looked_at_is_not_stored() -> None:
         EPSILON,
         SKIP,
         Read(FALSE),
-        Either(()),
+        Or(()),
         Read(when("a", "=", "r1.a")),
         Concat((Read(A), ANY)),
         Complement(Read(A)),
@@ -392,7 +385,7 @@ def test_what_matches_nothing_has_no_transitions(reading: Reading) -> None:
 
 def test_a_run_may_begin_anywhere_so_leading_skips_are_dropped() -> None:
     assert construct_srt(Concat((SKIP, Read(A)))) == construct_srt(Read(A))
-    both = construct_srt(Iterate(Either((Read(A), ANY))))
+    both = construct_srt(Iterate(Or((Read(A), ANY))))
     assert [one.marked for one in both.transitions] == [True, False]
 
 
@@ -420,7 +413,7 @@ def test_intersection_asks_for_both_and_reads_what_was_there_before() -> None:
 
 
 def test_a_side_that_need_not_store_leaves_what_was_there() -> None:
-    sometimes = Both(Either((Read(A, register="r1"), Read(B))), Read(TRUE))
+    sometimes = Both(Or((Read(A, register="r1"), Read(B))), Read(TRUE))
     reading = Concat((Read(TRUE, register="r1"), sometimes, Read(when("a", ">", "r1.a"))))
     stream = [
         Event(None, at, {"a": a, "b": b})
@@ -438,7 +431,7 @@ def test_a_second_register_has_a_name_that_nobody_uses() -> None:
 
 
 def test_a_window_inside_keeps_its_first_event() -> None:
-    inner = Inside(then_any(Read(A), Read(B)), Window(5, WindowUnit.PLAIN))
+    inner = Within(then_any(Read(A), Read(B)), Window(5, WindowUnit.PLAIN))
     assert lines(then_any(inner, Read(A))) == [
         "start q0, final q3, register first",
         "q0 ─ a = 0 ↑• ↓first → q1",
@@ -450,7 +443,7 @@ def test_a_window_inside_keeps_its_first_event() -> None:
 
 
 def test_an_event_that_opens_a_window_and_is_stored_is_kept_once() -> None:
-    inner = Inside(
+    inner = Within(
         then_any(Read(A, register="r1"), Read(when("a", "<", "r1.a"))), Window(5, WindowUnit.PLAIN)
     )
     assert lines(inner)[0] == "start q0, final q2, register r1"
@@ -495,7 +488,7 @@ def test_before_the_first_mark_no_window_bounds_a_complement() -> None:
 
 def test_windows_inside_a_complement() -> None:
     def around(window: Window) -> Reading:
-        return Concat((Read(A), absent(Inside(then_any(Read(A), Read(B)), window)), Read(A)))
+        return Concat((Read(A), absent(Within(then_any(Read(A), Read(B)), window)), Read(A)))
 
     stream = [
         Event(None, at, {"a": a, "b": b})
@@ -509,7 +502,7 @@ def test_windows_inside_a_complement() -> None:
 
 def test_a_counted_window_that_is_over_lets_nothing_be_marked() -> None:
     """The body reads a run of at least two, all marked, within two events: so exactly two."""
-    pairs = Inside(Concat((Read(A), plus(Read(A)))), Window(2, WindowUnit.EVENTS))
+    pairs = Within(Concat((Read(A), plus(Read(A)))), Window(2, WindowUnit.EVENTS))
     reading = Concat((Read(B), Complement(pairs), Read(B)))
     stream = [Event(None, at, {"a": 0, "b": int(0 < at < 4)}) for at in range(5)]
     assert found_by(agrees(reading, stream), stream) == {frozenset([0, 4])}
@@ -530,3 +523,15 @@ def test_what_is_too_large_is_refused() -> None:
         deep = Iterate(deep)
     with pytest.raises(NoTransducerError, match="nested more than"):
         construct_srt(deep)
+
+
+def test_exclusions_are_those_of_every_pair() -> None:
+    names = [Attribute(None, "v"), Attribute("x", "v"), Attribute(None, "w")]
+    values = [Literal(1), Literal(2), Literal(True), Literal("1"), Literal(2**60), Literal(2**60 + 1)]
+    conditions: list[Condition | None] = [None, IsNull(names[0])]
+    conditions += [Comparison(op, one, two) for op in ("=", "<") for one in names for two in values]
+    conditions += [Comparison("=", two, one) for one in names for two in values]
+    tests = [Predicate(type, condition) for type in (None, "A", "B") for condition in conditions]
+    assert exclusions(tests) == [
+        {number for number, other in enumerate(tests) if exclude(other, test)} for test in tests
+    ]

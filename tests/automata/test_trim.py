@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pytest
 from hypothesis import given, settings
 
 import generators
@@ -33,17 +34,17 @@ def test_matches_stay_the_same_and_trimming_twice_changes_nothing(case: generato
 
 def test_states_with_the_same_future_become_one() -> None:
     tail = Seq(B, Repeat(C, 1, None))
-    assert trim(construct(Or(Seq(A, tail), Seq(Atom("D"), tail)), ("x",))).states == 4
+    assert trim(construct(Or((Seq(A, tail), Seq(Atom("D"), tail))), ("x",))).states == 4
 
 
 def test_states_that_differ_in_a_label_stay_apart() -> None:
-    pattern = Or(Seq(Atom("A", "x"), Atom("B", "y")), Seq(Atom("C", "z"), Atom("B", "w")))
+    pattern = Or((Seq(Atom("A", "x"), Atom("B", "y")), Seq(Atom("C", "z"), Atom("B", "w"))))
     assert trim(construct(pattern, ("y", "w"))).states == 4
     assert trim(construct(pattern, ())).states == 3
 
 
 def test_states_that_differ_in_how_they_skip_stay_apart() -> None:
-    pattern = Or(Seq(Atom("A"), Atom("B")), StrictSeq(Atom("C"), Atom("B")))
+    pattern = Or((Seq(Atom("A"), Atom("B")), StrictSeq(Atom("C"), Atom("B"))))
     assert trim(construct(pattern, ())).states == 4
 
 
@@ -69,3 +70,11 @@ def test_an_automaton_that_accepts_nothing_keeps_its_initial_state() -> None:
 def test_a_long_chain_is_trimmed_in_reasonable_time() -> None:
     automaton = construct(Repeat(A, 3_000, 3_000), ("x",))
     assert trim(automaton).states == 3_001
+
+
+def test_states_stay_apart_where_merging_them_takes_too_long(monkeypatch: pytest.MonkeyPatch) -> None:
+    tail = Seq(B, Repeat(C, 1, None))
+    automaton = construct(Or((Seq(A, tail), Seq(Atom("D"), tail))), ("x",))
+    merged = trim(automaton).states
+    monkeypatch.setattr("cepheid.automata.trim.MOST_WORK", 5)
+    assert trim(automaton).states == automaton.states > merged

@@ -272,9 +272,11 @@ def test_explain_draws_the_automaton() -> None:
 
 
 def test_explain_without_an_automaton_says_why() -> None:
-    done = cepheid("explain", "--dot", "-e", "#(-[v = 2] > r, [v = 1], [v > r.v]) WITHIN 5")
+    done = cepheid(
+        "explain", "--dot", "-e", "[v = 1] . !(any* . ([v = 2] . [v = 3] WITHIN 2) . any*) . [v = 4] WITHIN 9"
+    )
     assert done.exit_code == 1
-    assert "an event is stored before any is marked" in done.stderr
+    assert "a complement of what has a window of its own has no transducer" in done.stderr
 
 
 def test_a_file_of_sremo_is_explained_and_drawn_with_its_registers(tmp_path: Path, farm: Path) -> None:
@@ -305,3 +307,22 @@ def test_a_zone_is_that_of_all_instants(tmp_path: Path) -> None:
     assert "zone: UTC for ts" in cepheid(*asked).stdout
     assert "zone: Europe/Paris for ts" in cepheid(*asked, "--zone", "Europe/Paris").stdout
     assert "time zone `Mars` is not known here" in cepheid(*asked, "--zone", "Mars").stderr
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "says"),
+    [
+        ("two.csv", "ts,ts,type\n1,1,A\n", "column names must be distinct; repeated: `ts`"),
+        ("none.csv", "ts,type\n", "time column `ts` has no values"),
+        ("null.csv", "ts,type\n,A\n", "time column `ts` has no values"),
+        ("mixed.csv", "ts,type\n2024-01-01T00:00Z,A\n2024-01-01,B\n", "with an offset or none"),
+        ("list.json", '[{"ts": 1, "type": "A"}]\n', "one object per line"),
+    ],
+)
+def test_files_without_a_time_or_with_two_columns_of_one_name_are_refused(
+    tmp_path: Path, name: str, text: str, says: str
+) -> None:
+    (tmp_path / name).write_text(text)
+    query = "SELECT * FROM s WHERE A AS x"
+    result = cepheid("check", "-e", query, "--input", tmp_path / name, "--time", "ts")
+    assert (result.exit_code, says in " ".join(result.stderr.split())) == (1, True)

@@ -41,6 +41,14 @@ def test_text_that_looks_like_markup_is_shown_as_it_is() -> None:
     assert "[red]=[/bold]ü" in shown(table, "SELECT * FROM s WHERE A AS x")
 
 
+def test_what_a_terminal_would_obey_is_written_out() -> None:
+    table = pa.table({"ts": [1], "type": ["A"], "a\tb": ["\x1b[31mred\n\u202eé"], "k\r": ["\x9b"]})
+    text = shown(table, 'SELECT * FROM s WHERE A AS x PARTITION BY "k\r"')
+    assert r"a\tb=\x1b[31mred\n\u202eé" in text
+    assert r"k\r" in text
+    assert all(line.isprintable() for line in text.split("\n"))
+
+
 def test_a_table_fits_80_columns_and_nothing_is_cut() -> None:
     times = pa.array([0, 1_000_000], pa.timestamp("us", "Europe/Berlin"))
     texts = ["".join(f"{n:03}" for n in range(40)), "short"]

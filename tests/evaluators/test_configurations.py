@@ -14,6 +14,7 @@ from agreement import differences, expected, is_declined, is_taken, numbered, pl
 from cepheid.algebra.conditions import attributes
 from cepheid.algebra.nodes import Strategy, WindowUnit
 from cepheid.algebra.scope import check_scope
+from cepheid.automata.srt import SRT
 from cepheid.errors import CepheidError
 from comparing import COMPARED, compared_cases, seeded_compared
 from generators import SREMO, UNARY, Case, Limits, cases, seeded_sremo, sremo_cases
@@ -139,8 +140,8 @@ def compares_events(case: Case) -> bool:
     """Whether some move of the transducer reads a register."""
     plan = plan_of(case, "configurations")
     assert plan is not None
-    assert plan.transducer is not None
-    guards = [move.guard for move in plan.transducer.transitions]
+    assert isinstance(plan.automaton, SRT)
+    guards = [move.guard for move in plan.automaton.transitions]
     tests = [test for guard in guards for group in (guard.holds, *guard.fails) for test in group]
     return any(read.var for test in tests if test.condition for read in attributes(test.condition))
 

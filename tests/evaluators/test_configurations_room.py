@@ -19,21 +19,20 @@ from cepheid.engine import Engine
 from cepheid.errors import CepheidError
 from cepheid.evaluators.configurations import counts, store
 from cepheid.evaluators.configurations.counts import Counts
-from cepheid.kernels import count_shape
-from cepheid.kernels.config_room import room_for_one
-from cepheid.kernels.config_shape import (
+from cepheid.kernels.loops.registers.capacity import room_for_one
+from cepheid.kernels.loops.registers.layout import (
     CELLS,
-    DONE,
     I_WORDS,
-    N_WORDS,
     NEED,
     NEED_NODES,
     NEED_SLOTS,
-    NODES,
     TOP,
     ConfigBatch,
 )
-from cepheid.kernels.counts import room_needed
+from cepheid.kernels.loops.vectors import layout as count_shape
+from cepheid.kernels.loops.vectors.loop import room_needed
+from cepheid.kernels.matches.nodes import N_WORDS, NODES
+from cepheid.kernels.memory.status import DONE
 from comparing import seeded_compared
 from generators import SREMO, Case, seeded_sremo
 from readings import case_of, crossed, reading_case, remembering, seeded_reading
@@ -43,7 +42,7 @@ from starts import drawn
 UNTOUCHED = 0x5AFE
 SPARE = 1 << 12
 
-Loop = Callable[..., tuple[int, int, int]]
+Loop = Callable[..., tuple[int, ...]]
 
 
 class Cut:
@@ -97,8 +96,8 @@ def counting_with_no_more_than_asked(loop: Loop) -> Loop:
     def run(
         moves: Any, turns: Any, layout: Any, program: Any, batch: Any, at: int, options: Any, space: Any
     ) -> Any:
-        status = count_shape.DONE
-        while at < len(batch.lane) and status == count_shape.DONE:
+        status = DONE
+        while at < len(batch.lane) and status == DONE:
             one, meta = ConfigBatch(*(array[at : at + 1] for array in batch)), space.meta
             room_needed(
                 moves, turns, layout, space.lanes, batch.lane[at], batch.klass[at], layout.size.max(), meta

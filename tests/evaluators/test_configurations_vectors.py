@@ -9,7 +9,7 @@ import pytest
 import cepheid
 from cepheid.engine import Engine
 from cepheid.evaluators.configurations.tables import Tables
-from cepheid.kernels.config_shape import CELLS
+from cepheid.kernels.loops.registers.layout import CELLS
 from cepheid.pipeline import ParsedQuery, plan_for
 from cepheid.schema import schema_of
 

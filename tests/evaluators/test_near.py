@@ -50,9 +50,39 @@ def test_streams_with_gaps(query: str, clauses: str) -> None:
     assert found > 0 or clauses == "WITHIN 0"
 
 
-def in_pieces(table: pa.Table, text: str, size: int) -> list[list[int]]:
+UNARY = [
+    "SELECT * FROM s WHERE A AS x ; B AS y ; C AS z",
+    "SELECT MAX * FROM s WHERE A AS x ; (B AS y)+ ; (C AS z OR A AS w)",
+    "SELECT LAST * FROM s WHERE A AS x ; (B AS y)+ ; A AS z",
+    "SELECT NXT * FROM s WHERE (A AS x OR B AS y) ; C AS z",
+    "SELECT * FROM s WHERE A AS x : B AS y",
+    "SELECT STRICT * FROM s WHERE A AS x ; B AS y",
+    "SELECT * FROM s WHERE A AS x FILTER x.v > 1",
+]
+
+
+@pytest.mark.parametrize("few", [0, 5])
+@pytest.mark.parametrize("clauses", ["WITHIN 6", "WITHIN 0", "WITHIN 6 CONSUME", "WITHIN 5 EVENTS"])
+@pytest.mark.parametrize("query", UNARY)
+def test_unary_patterns_on_streams_with_gaps(
+    query: str, clauses: str, few: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """In all batches, or in those with several relevant events."""
+    monkeypatch.setattr("cepheid.evaluators.compact.evaluator._FEW_EVENTS", few)
+    found = 0
+    for seed, size in enumerate((3, 7, 20, EVENTS)):
+        for keys in ("", "PARTITION BY k "):
+            table, text = gappy(seed), f"{query} {keys}{clauses}"
+            expected = positions(table, text, evaluator="semantics")
+            assert in_pieces(table, text, size, "compact") == expected
+            assert cepheid.count(table, text, evaluator="compact") == len(expected)
+            found += len(expected)
+    assert found > 0 or clauses == "WITHIN 0"
+
+
+def in_pieces(table: pa.Table, text: str, size: int, evaluator: str = "configurations") -> list[list[int]]:
     """Saved and loaded after every other piece."""
-    engine = cepheid.query(text).engine(table.schema, positions=True, evaluator="configurations")
+    engine = cepheid.query(text).engine(table.schema, positions=True, evaluator=evaluator)
     found: list[list[int]] = []
     for number, begin in enumerate(range(0, len(table), size)):
         found += engine.push(table.slice(begin, size))["positions"].to_pylist()
@@ -77,8 +107,10 @@ def test_times_as_far_apart_as_can_be() -> None:
     assert in_pieces(table, f"{DEARER} WITHIN 2", 1) == [[3, 4, 5]]
 
 
-def test_an_event_far_from_any_beginning_is_not_kept() -> None:
+@pytest.mark.parametrize("query", [DEARER, UNARY[0]])
+def test_an_event_far_from_any_beginning_is_not_kept(query: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("cepheid.evaluators.compact.evaluator._FEW_EVENTS", 0)
     table = pa.table({"ts": range(0, 1_000, 10), "type": list("AB" + "C" * 98), "v": range(100)})
-    engine = Engine(cepheid.query(f"{DEARER} WITHIN 20").engine(table.schema).plan)
+    engine = Engine(cepheid.query(f"{query} WITHIN 20").engine(table.schema).plan)
     assert len(engine.push(table)) == 1
     assert engine._evaluator.relevant.tolist() == [0, 1, 2, 99]

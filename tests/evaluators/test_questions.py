@@ -22,7 +22,7 @@ from cepheid.algebra.conditions import (
 )
 from cepheid.evaluators.configurations import held, questions
 from cepheid.evaluators.configurations.tests import Tests
-from cepheid.kernels import tests as kernel
+from cepheid.kernels.conditions import programs as kernel
 from cepheid.semantics import values as definition
 from expressions import TIMES
 from holding import check, columns, schema_for

@@ -13,11 +13,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from cepheid.algebra.nodes import Atom, Query, Repeat, Seq, Window, WindowUnit
-from cepheid.algebra.variables import shown
 from cepheid.evaluators.interface import Bounds, Events
 from cepheid.evaluators.semantics import SemanticsEvaluator
 from cepheid.matches.found import Found
+from cepheid.plan.choose import choose
 from cepheid.plan.plan import Plan
+from cepheid.rewrite.rules import Rewriting
 from cepheid.semantics.oracle import OracleMatch, partitions
 from generators import SETS, Case, Drawn, Limits, case
 
@@ -25,8 +26,7 @@ Matches = list[tuple[tuple[int, ...], tuple[frozenset[str], ...]]]
 
 
 def plan_of(case: Case) -> Plan:
-    names = case.schema.names
-    return Plan(case.query, case.query, case.schema, "semantics", (), shown(case.query), names, None)
+    return choose(case.query, Rewriting(case.query, ()), case.schema, "semantics")
 
 
 def batch_of(case: Case, start: int, end: int) -> Events:

@@ -7,6 +7,7 @@ import pytest
 
 import cepheid
 from agreement import differences, is_taken, plan_of
+from cepheid.automata.srt import SRT
 from generators import seeded_sremo
 
 UNMARKED = "#([type = 'A'], -[type = 'B'] > r, [type = 'C' AND v > r.v])"
@@ -44,12 +45,31 @@ def test_what_no_register_lets_pass_is_no_match() -> None:
     assert positions(stream("AC", [0, 5]), UNMARKED) == []
 
 
-def test_in_a_window_nothing_is_stored_before_it() -> None:
-    table = stream("BAC", [0, 0, 5])
-    assert "evaluator: semantics" in cepheid.explain(BEFORE + " WITHIN 1", table)
-    assert positions(table, BEFORE + " WITHIN 1") == [(1, 2)]
-    with pytest.raises(cepheid.CepheidError, match="stored before any is marked"):
-        cepheid.match(table, BEFORE + " WITHIN 1", evaluator="configurations")
+def test_in_a_window_events_may_be_stored_before_it() -> None:
+    table = stream("BABACBAC", [0, 0, 9, 0, 5, 3, 0, 3])
+    query = BEFORE + " WITHIN 1"
+    assert "evaluator: configurations" in cepheid.explain(query, table)
+    assert positions(table, query) == positions(table, query, evaluator="semantics") == [(3, 4), (6, 7)]
+    assert cepheid.count(table, query) == 2
+
+
+@pytest.mark.parametrize("window", ["20", "20 EVENTS"])
+def test_partial_matches_end_with_a_window_that_is_a_guard(window: str) -> None:
+    query = f"-[type = 'B'] > r . [type = 'A'] . any* . [type = 'C' AND v > r.v] WITHIN {window}"
+    engine = cepheid.query(query).engine(stream("A", [0]).schema, evaluator="configurations")
+    for at in range(0, 6_000, 2_000):
+        rows = range(at, at + 2_000)
+        piece = pa.table(
+            {"type": ["BAD"[row % 3] for row in rows], "ts": rows, "v": [row % 7 for row in rows]}
+        )
+        engine.push(piece)
+        assert 0 < len(engine._evaluator.live_rows()) <= 20
+
+
+def test_what_a_window_forgets_no_later_event_finds_again() -> None:
+    table = stream("BA" + "x" * 30 + "C", [0] * 32 + [5])
+    assert positions(table, BEFORE + " WITHIN 30") == []
+    assert positions(table, BEFORE + " WITHIN 31") == [(1, 32)]
 
 
 def test_a_limit_counts_matches_and_not_the_ways_to_have_them() -> None:
@@ -58,11 +78,13 @@ def test_a_limit_counts_matches_and_not_the_ways_to_have_them() -> None:
 
 
 def test_random_expressions_that_tell_are_the_oracle() -> None:
-    told = 0
+    told, guarded = 0, 0
     for seed in range(200):
         case = seeded_sremo(seed)
         plan = plan_of(case, "configurations") if is_taken(case, "configurations") else None
-        if plan is not None and plan.transducer is not None and plan.transducer.tells:
+        if plan is not None and isinstance(plan.automaton, SRT) and plan.automaton.tells:
             assert differences(case, [3], "configurations", saved=told % 5 == 0) is None, seed
             told += 1
-    assert told > 3
+            guarded += plan.automaton.guarded
+    assert told > 20
+    assert guarded > 10

@@ -4,13 +4,16 @@ from __future__ import annotations
 
 import random
 import re
+from typing import Any
 
 import pyarrow as pa
 import pytest
 
 import cepheid
 from cepheid.algebra.conditions import In, Like, Literal
+from cepheid.algebra.types import check_types
 from cepheid.languages import lower, parse
+from cepheid.schema import schema_of
 from cepheid.semantics.values import value_of
 from hostile_texts import SCHEMA, findings, outcome
 
@@ -53,6 +56,21 @@ TEXTS = [
         "too-large",
     ),
     (PREFIX + "A AS x FILTER x.v = " + "0" * 100 + "7", "plan"),
+    (PREFIX + "A AS x FILTER x.v IN (" + ", ".join(f"{k}" for k in range(100_000)) + ")", "plan"),
+    (PREFIX + "A AS x FILTER x.v IN (" + ", ".join(f"{k}.5" for k in range(100_000)) + ")", "plan"),
+    (PREFIX + "A AS x FILTER x.name IN (" + ", ".join(f"'{k}'" for k in range(100_000)) + ")", "plan"),
+    (PREFIX + "A AS x FILTER x.v IN (" + ", ".join(["1"] * 120_000) + ")", "too-large"),
+    (PREFIX + "A AS x FILTER " + " OR ".join(["x.v IN (" + ",".join(["1"] * 60_000) + ")"] * 2), "too-large"),
+    (PREFIX + "A AS x ; B AS y FILTER " + " AND ".join(f"x.v + {k} < y.v" for k in range(1_500)), "plan"),
+    (
+        PREFIX
+        + "A AS x ; B AS y FILTER "
+        + " AND ".join(f"x.v < y.v + {k} AND x.v = {k}" for k in range(750)),
+        "plan",
+    ),
+    (PREFIX + "A{10000}", "plan"),
+    (PREFIX + "A{10001}", "too-large"),
+    (PREFIX + "A AS x ; C{1200} ; B AS y FILTER x.v + 1 < y.v", "plan"),
     (PREFIX + "A" * 3_000_000, "too-large"),
     ("-" * 1_000_000, "syntax"),
 ]
@@ -119,6 +137,48 @@ def test_a_hundred_thousand_values_are_a_list() -> None:
     events = pa.table({"ts": range(4), "type": ["A"] * 4, "v": [5, -1, 99_999, 100_000]})
     listed = ", ".join(map(str, range(100_000)))
     assert cepheid.count(events, f"{PREFIX}A AS x FILTER x.v IN ({listed})") == 2
+
+
+def test_a_list_that_is_too_long_says_where_values_belong() -> None:
+    with pytest.raises(cepheid.CepheidError, match="6 values of a list counted as one") as caught:
+        cepheid.query(f"{PREFIX}A AS x FILTER x.v IN ({', '.join(['1'] * 120_000)})")
+    assert "join them" in str(caught.value.hint)
+
+
+def test_a_value_of_a_list_is_compared_as_it_would_be_alone() -> None:
+    """1e-300 is held by no decimal; the number beside it is told apart from its neighbours only as a decimal."""
+    events = pa.table({"ts": range(3), "type": ["A"] * 3, "v": [2**53, 2**53 + 1, 2**53 + 2]})
+    for listed in ("9007199254740993.0", "9007199254740993.0, 1e-300", "1e-300, 9007199254740993.0, 0.5"):
+        for evaluator in ("auto", "semantics"):
+            found = cepheid.match(
+                events, f"{PREFIX}A AS x FILTER x.v IN ({listed})", time="ts", evaluator=evaluator
+            )
+            assert len(found) == 1, (listed, evaluator)
+
+
+@pytest.mark.parametrize("column", ["v", "w", "d", "t"])
+def test_values_of_a_list_are_typed_as_those_of_comparisons(column: str) -> None:
+    """A list is typed at once where its items are literals, item by item where one is not."""
+    columns = pa.schema(
+        [
+            ("ts", pa.int64()),
+            ("v", pa.int64()),
+            ("w", pa.float64()),
+            ("d", pa.decimal128(20, 3)),
+            ("t", pa.timestamp("us", tz="Europe/Madrid")),
+        ]
+    )
+    schema = schema_of(columns, time="ts")
+    numbers = ["1", "-2", "0.10", "0.0", "-0.0", "1e15", "1e16", "1e22", "1e23", "1e-50", "1e-77", "1e-78"]
+    numbers += ["9007199254740993.0", "12345678901234567.89", "1e77", "1e78", "4503599627370497.5", "1e300"]
+    items = ["'2024-01-31'", "'2024-01-31 12:30:00.5'", "'1969-12-31T23:59:59.999999'"] * 6
+    listed = items if column == "t" else numbers
+
+    def typed(condition: str) -> Any:
+        query = lower(parse(f"{PREFIX}A AS x FILTER x.{column} {condition}"))
+        return check_types(query, schema).pattern.condition  # type: ignore[union-attr]
+
+    assert list(typed(f"IN ({', '.join(listed)})").items) == [typed(f"= {item}").right for item in listed]
 
 
 @pytest.mark.parametrize(

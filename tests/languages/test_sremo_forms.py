@@ -15,24 +15,27 @@ from cepheid.algebra.conditions import (
     Literal,
     Negation,
 )
-from cepheid.algebra.nodes import Query, Recognise, Window, WindowUnit
-from cepheid.algebra.printing import print_query, print_tree
-from cepheid.algebra.reading_printing import print_reading
-from cepheid.algebra.scope import check_scope
-from cepheid.algebra.skips import NEVER, gap
-from cepheid.algebra.strings import (
+from cepheid.algebra.nodes import (
     ANY,
     EPSILON,
     SKIP,
     Both,
     Complement,
     Concat,
-    Either,
-    Inside,
     Iterate,
+    Or,
+    Query,
     Read,
     Reading,
+    Recognise,
+    Window,
+    WindowUnit,
+    Within,
 )
+from cepheid.algebra.printing import print_query, print_tree
+from cepheid.algebra.reading_printing import print_reading
+from cepheid.algebra.scope import check_scope
+from cepheid.algebra.skips import NEVER, gap
 from cepheid.languages import detect, lower, parse
 from cepheid.languages.parsed import DEPTH_LIMIT
 from generators import readings, sremo_queries
@@ -66,42 +69,42 @@ FORMS = {
     "[a] . [b]": Concat((A, B)),
     "[a].[b].[c]": Concat((A, B, C)),
     "[a] . ([b] . [c])": Concat((A, Concat((B, C)))),
-    "[a] | [b] | [c]": Either((A, B, C)),
+    "[a] | [b] | [c]": Or((A, B, C)),
     "[a] & [b] & [c]": Both(Both(A, B), C),
     "![a]": Complement(A),
     "!![a]": Complement(Complement(A)),
     "[a]*": Iterate(A),
     "[a]+": Concat((A, Iterate(A))),
-    "[a]?": Either((A, EPSILON)),
+    "[a]?": Or((A, EPSILON)),
     "[a]{3}": Concat((A, A, A)),
     "[a]{1}": A,
     "[a]{2,}": Concat((A, A, Iterate(A))),
     "[a]{0,}": Iterate(A),
-    "[a]{1,3}": Concat((A, Either((Concat((A, Either((A, EPSILON)))), EPSILON)))),
-    "[a]{0,2}": Either((Concat((A, Either((A, EPSILON)))), EPSILON)),
-    "([a] WITHIN 5 events) . [b]": Concat((Inside(A, EVENTS_5), B)),
-    "(([a] WITHIN 5 events))": Inside(A, EVENTS_5),
-    "([a] | [b] WITHIN 5 events)*": Iterate(Inside(Either((A, B)), EVENTS_5)),
+    "[a]{1,3}": Concat((A, Or((Concat((A, Or((A, EPSILON)))), EPSILON)))),
+    "[a]{0,2}": Or((Concat((A, Or((A, EPSILON)))), EPSILON)),
+    "([a] WITHIN 5 events) . [b]": Concat((Within(A, EVENTS_5), B)),
+    "(([a] WITHIN 5 events))": Within(A, EVENTS_5),
+    "([a] | [b] WITHIN 5 events)*": Iterate(Within(Or((A, B)), EVENTS_5)),
     "#([a])": A,
     "#([a], [b], [c])": Concat((A, SKIP, B, SKIP, C)),
     "#([a], #([b], [c]))": Concat((A, SKIP, Concat((B, SKIP, C)))),
     "#([a]+)": plus(A, SKIP),
-    "#([a]*)": Either((plus(A, SKIP), EPSILON)),
-    "#([a]?)": Either((A, EPSILON)),
+    "#([a]*)": Or((plus(A, SKIP), EPSILON)),
+    "#([a]?)": Or((A, EPSILON)),
     "#([a]{2})": Concat((A, SKIP, A)),
     "#([a]{2,})": Concat((A, SKIP, A, Iterate(Concat((SKIP, A))))),
-    "#([a]{1,2})": Concat((A, Either((Concat((SKIP, A)), EPSILON)))),
+    "#([a]{1,2})": Concat((A, Or((Concat((SKIP, A)), EPSILON)))),
     "#([a] . [b]+, [c])": Concat((Concat((A, Concat((B, Iterate(B))))), SKIP, C)),
-    "#([a], [b] WITHIN 5 events)": Concat((A, SKIP, Inside(B, EVENTS_5))),
+    "#([a], [b] WITHIN 5 events)": Concat((A, SKIP, Within(B, EVENTS_5))),
     "@([a])": A,
     "@([a], [b])": Concat((A, gap(B), B)),
     "@([a], [b]+)": Concat((A, gap(B), plus(B, gap(B)))),
-    "@([a], [b]*, [c])": Concat((A, Either((Concat((gap(B), plus(B, gap(B)))), EPSILON)), gap(C), C)),
+    "@([a], [b]*, [c])": Concat((A, Or((Concat((gap(B), plus(B, gap(B)))), EPSILON)), gap(C), C)),
     "@([a]+, [b])": Concat((plus(A, gap(A)), gap(B), B)),
-    "@([a], [b]?)": Concat((A, Either((Concat((gap(B), B)), EPSILON)))),
+    "@([a], [b]?)": Concat((A, Or((Concat((gap(B), B)), EPSILON)))),
     "@([a], [b]{2})": Concat((A, gap(B), Concat((B, gap(B), B)))),
-    "@([a], ([b] | ()))": Concat((A, Either((Concat((gap(B), B)), EPSILON)))),
-    "@([a], ())": Concat((A, Either((Concat((gap(NEVER), NEVER)), EPSILON)))),
+    "@([a], ([b] | ()))": Concat((A, Or((Concat((gap(B), B)), EPSILON)))),
+    "@([a], ())": Concat((A, Or((Concat((gap(NEVER), NEVER)), EPSILON)))),
 }
 
 

@@ -1,13 +1,26 @@
-"""`explain` shows the automaton that runs a query, in whichever language, or says why there is none."""
+"""`explain` shows the plan: the automaton that runs a query, in whichever language, and why; it computes nothing."""
 
 from __future__ import annotations
+
+import sys
+from collections.abc import Callable
+from types import FunctionType
 
 import pyarrow as pa
 import pytest
 
 import cepheid
+from cepheid.automata.cea import CEA
+from cepheid.automata.chain import ChainCEA
+from cepheid.automata.srt import SRT
+from cepheid.engine import Engine
 from cepheid.errors import CepheidError
-from cepheid.plan.explain import draw_query
+from cepheid.evaluators.chain.evaluator import ChainEvaluator
+from cepheid.evaluators.compact.evaluator import CompactEvaluator
+from cepheid.pipeline import choice_for, plan_for
+from cepheid.plan import candidates
+from cepheid.plan.explain import draw, explain_choice, explain_plan
+from cepheid.schema import schema_of
 
 TABLE = pa.table({"ts": [0], "type": ["A"], "id": [1], "v": [1.0]})
 SREMO = "#([type = 'A'] > r, [type = 'B' AND v > r.v]) WITHIN 5"
@@ -15,14 +28,21 @@ NARY = "SELECT * FROM s WHERE (A AS x ; B AS y ; C AS z) FILTER x.v < z.v WITHIN
 CHAIN = "SELECT * FROM s WHERE ((A AS x ; B AS y) FILTER x.id = y.id) ; C AS z"
 UNARY = "SELECT * FROM s WHERE A AS x ; B AS y"
 ANY_ORDER = "SELECT * FROM s WHERE A ALL B"
+PARTITIONED = "SELECT * FROM s WHERE A AS x ; B AS y PARTITION BY id WITHIN 5"
+PART_BY = "SELECT * FROM s WHERE A AS x ; B AS y PART-BY [id]"
+BEFORE_MARKS = "#(-[v = 2] > r, [v = 1], [v > r.v]) WITHIN 5"
+EXPOSED = "#([v = 1], -[v = 2] > r, [v > r.v])"
+SCHEMA = schema_of(TABLE.schema, time="ts")
 
 SECTIONS = {
     SREMO: ("register transducer", "q1 ─ type = 'B' ∧ v > r.v ↑• → q2"),
-    NARY: ("register transducer", "q0 ─ A ↑• ↓x"),
+    NARY: ("register transducer", "q0 ─ A ↑• as x ↓x → q1"),
     CHAIN: ("chain automaton", "mark B if last.id = id as y"),
     UNARY: ("automaton", "mark A as x → 1"),
     ANY_ORDER: ("automaton", "mark A as A → 1"),
+    PARTITIONED: ("chain automaton", "mark A as x → 1"),
 }
+FRONT = ["query", "syntax tree", "algebra", "rewriting"]
 
 
 def sections(text: str) -> dict[str, str]:
@@ -30,11 +50,16 @@ def sections(text: str) -> dict[str, str]:
     return {title: body.strip() for title, _, body in (part.partition(" ──\n") for part in parts)}
 
 
+def middle(query: str) -> list[str]:
+    """The sections between the rewriting and the plan."""
+    return ["attached", SECTIONS[query][0]] if query == NARY else [SECTIONS[query][0]]
+
+
 @pytest.mark.parametrize("query", SECTIONS)
 def test_without_data_explain_shows_the_automaton(query: str) -> None:
     title, line = SECTIONS[query]
     shown = sections(cepheid.explain(query))
-    assert list(shown) == ["query", "syntax tree", "algebra", "rewriting", title]
+    assert list(shown) == [*FRONT, *middle(query)]
     assert line in shown[title]
 
 
@@ -42,29 +67,148 @@ def test_without_data_explain_shows_the_automaton(query: str) -> None:
 def test_with_data_it_shows_the_same_and_the_plan(query: str) -> None:
     title, line = SECTIONS[query]
     shown = sections(cepheid.explain(query, TABLE))
-    assert list(shown) == ["query", "syntax tree", "algebra", "rewriting", title, "plan"]
+    assert list(shown) == [*FRONT, *middle(query), "plan"]
     assert line in shown[title]
+
+
+@pytest.mark.parametrize("evaluator", ["auto", "compact", "chain", "configurations", "semantics"])
+@pytest.mark.parametrize("query", [*SECTIONS, PART_BY, EXPOSED, BEFORE_MARKS])
+def test_explaining_a_plan_computes_nothing(
+    query: str, evaluator: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    parsed = cepheid.query(query)
+    try:
+        choice, plan = choice_for(parsed, evaluator), plan_for(parsed, SCHEMA, evaluator)
+    except CepheidError as error:
+        assert error.code == "unsupported-evaluator"  # noqa: PT017
+        return
+    before = explain_choice(parsed.tree, choice), explain_plan(parsed.tree, plan)
+    drawing = None if plan.automaton is None else draw(plan)
+    broken = break_every_rule_and_construction(monkeypatch)
+    assert {"rewrite", "construct", "construct_chain", "construct_srt", "attach", "trim", "told"} <= broken
+    with pytest.raises(AssertionError, match="is computed"):
+        plan_for(parsed, SCHEMA, evaluator)
+    assert (explain_choice(parsed.tree, choice), explain_plan(parsed.tree, plan)) == before
+    assert drawing is None or draw(plan) == drawing
+
+
+PRINTING = {"printing", "srt_printing", "attach_names"}
+READ_BY_PRINTING = {"registers_read", "exposed"}
+
+
+def break_every_rule_and_construction(monkeypatch: pytest.MonkeyPatch) -> set[str]:
+    """Every function of rewrite/ and automata/ but those that print raises, wherever it was imported."""
+    broken = set()
+    modules = [module for name, module in sys.modules.items() if name.startswith("cepheid.")]
+    for module in modules:
+        for name, found in list(vars(module).items()):
+            folder, _, home = getattr(found, "__module__", "").removeprefix("cepheid.").partition(".")
+            if not isinstance(found, FunctionType) or folder not in ("rewrite", "automata"):
+                continue
+            if home not in PRINTING and name not in READ_BY_PRINTING:
+                broken.add(name)
+                monkeypatch.setattr(module, name, raising(name))
+    return broken
+
+
+def raising(name: str) -> Callable[..., object]:
+    def raises(*_args: object, **_options: object) -> object:
+        raise AssertionError(f"{name} is computed")
+
+    return raises
+
+
+def test_matches_and_counts_of_partitions_run_differently_and_explain_says_so() -> None:
+    plan = plan_for(cepheid.query(PARTITIONED), SCHEMA)
+    assert isinstance(plan.automaton, ChainCEA)
+    assert plan.for_counting is not None
+    assert (plan.evaluator, plan.for_counting.evaluator) == ("chain", "compact")
+    assert isinstance(plan.for_counting.automaton, CEA)
+    assert isinstance(Engine(plan)._evaluator, ChainEvaluator)
+    assert isinstance(Engine(plan, counting=True)._evaluator, CompactEvaluator)
+    shown = sections(cepheid.explain(PARTITIONED, TABLE))["plan"]
+    assert shown.startswith("evaluator: chain\n  because every condition is unary")
+    assert "\nto count: compact, because every condition is unary" in shown
+    asked = plan_for(cepheid.query(PARTITIONED), SCHEMA, "chain")
+    assert asked.for_counting is None
+
+
+def test_explain_prints_the_rewriting_that_runs() -> None:
+    assert "partition:" in sections(cepheid.explain(PART_BY, TABLE))["rewriting"]
+    for evaluator in ("chain", "semantics"):
+        shown = sections(cepheid.explain(PART_BY, TABLE, evaluator=evaluator))
+        assert shown["rewriting"] == "none: the query runs as written"
+    assert (
+        "mark B if last.id ≡ id as y"
+        in sections(cepheid.explain(PART_BY, TABLE, evaluator="chain"))["chain automaton"]
+    )
+
+
+def test_attached_filters_have_the_names_that_the_user_wrote() -> None:
+    shown = sections(cepheid.explain(NARY, TABLE))
+    assert shown["attached"] == "A AS x ; B AS y ; C[x.v < v] AS z"
+    rounds = "SELECT * FROM s WHERE (A AS x FILTER x.v < z.v){2} ; B+ IN X ; C AS z FILTER X.v <> z.v"
+    shown = sections(cepheid.explain(rounds, TABLE))
+    assert shown["attached"].splitlines() == [
+        "A AS x ; A AS x_2 ; B+ IN X IN X_2 ; C[x.v < v AND x_2.v < v] AS z",
+        "asked of whole matches: FILTER X_2.v <> z.v",
+    ]
+    assert "↑• as x ↓x_2" in shown["register transducer"]
+    assert "′" not in cepheid.explain(rounds, TABLE) + draw(choice_for(cepheid.query(rounds)))
+
+
+def test_the_reasons_of_preferred_evaluators_are_printed() -> None:
+    plan = sections(cepheid.explain(NARY, TABLE))["plan"].splitlines()
+    assert plan[0] == "evaluator: configurations"
+    assert plan[2:4] == [
+        "  not compact: FILTER x.v < z.v compares events",
+        "  not chain: FILTER x.v < z.v is more than an equality of two attributes",
+    ]
+
+
+def test_a_candidate_is_asked_only_when_those_before_it_decline(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(candidates, "transducer_of", raising("transducer_of"))
+    monkeypatch.setattr(candidates, "construct_chain", raising("construct_chain"))
+    assert plan_for(cepheid.query(UNARY), SCHEMA).evaluator == "compact"
+    with pytest.raises(AssertionError, match="construct_chain"):
+        plan_for(cepheid.query(NARY), SCHEMA)
 
 
 @pytest.mark.parametrize(
     ("query", "why"),
     [
-        # The register may hold any of the events before the first mark, and which does not show in the marks.
-        ("#(-[v = 2] > r, [v = 1], [v > r.v]) WITHIN 5", "an event is stored before any is marked"),
+        (
+            "[v = 1] . !(any* . ([v = 2] . [v = 3] WITHIN 2) . any*) . [v = 4] WITHIN 9",
+            "a complement of what has a window of its own has no transducer",
+        ),
     ],
 )
 def test_a_query_that_only_the_definition_runs_is_told_why(query: str, why: str) -> None:
-    plan = sections(cepheid.explain(query, TABLE))["plan"]
-    assert plan.startswith(f"evaluator: semantics\n  because {why}; only the definition")
+    shown = sections(cepheid.explain(query, TABLE))
+    assert shown["plan"].startswith(
+        "evaluator: semantics\n  because only the definition itself runs this for now"
+    )
+    assert f"\n  not configurations: {why}\n" in shown["plan"]
+    assert shown["automaton"] == f"none: {why}"
     with pytest.raises(CepheidError) as caught:
-        draw_query(cepheid.query(query).query)
+        draw(choice_for(cepheid.query(query)))
     assert (caught.value.code, why in caught.value.message) == ("not-yet", True)
 
 
 def test_a_query_that_tells_its_runs_apart_says_so() -> None:
-    plan = sections(cepheid.explain("#([v = 1], -[v = 2] > r, [v > r.v])", TABLE))["plan"]
-    assert "evaluator: configurations" in plan
-    assert "what is compared does not follow from what a match shows, so time grows with all ways" in plan
+    shown = sections(cepheid.explain(EXPOSED, TABLE))
+    assert "evaluator: configurations" in shown["plan"]
+    assert (
+        "what is compared does not follow from what a match shows, so time grows with all ways"
+        in shown["plan"]
+    )
+
+
+def test_registers_that_the_running_transducer_exposes_are_shown() -> None:
+    plan = plan_for(cepheid.query(EXPOSED), SCHEMA)
+    assert isinstance(plan.automaton, SRT)
+    assert any("↓r" in transition.label for transition in plan.automaton.transitions)
+    assert "v = 2 ↑⊗ ↓r exposed → q2" in sections(cepheid.explain(EXPOSED, TABLE))["register transducer"]
 
 
 def test_who_asks_for_configurations_sees_what_it_runs() -> None:
@@ -76,7 +220,7 @@ def test_who_asks_for_configurations_sees_what_it_runs() -> None:
 
 @pytest.mark.parametrize("query", [SREMO, NARY])
 def test_a_transducer_is_drawn_with_its_registers(query: str) -> None:
-    drawing = draw_query(cepheid.query(query).query)
+    drawing = draw(choice_for(cepheid.query(query)))
     assert drawing.startswith("digraph automaton {")
     assert "shape=box, style=dashed" in drawing
     assert "↑•" in drawing

@@ -40,9 +40,9 @@ from cepheid.algebra.nodes import (
     walk,
 )
 from cepheid.algebra.variables import shown, with_sets
+from cepheid.automata.unary import is_unary
 from cepheid.errors import CepheidError, Source, Span
 from cepheid.rewrite.rules import rewrite
-from cepheid.rewrite.unary import is_unary
 from cepheid.rewrite.unsatisfiable import UnsatisfiableError
 from cepheid.semantics.oracle import evaluate
 from cepheid.semantics.stream import Event
@@ -90,7 +90,7 @@ def with_x(*conditions: Condition, gathered: Atom = Z) -> Pattern:
 MAYBE = with_x()
 PAIRS = {
     "φ1 becomes φ1′": (PHI1, Seq(HOT, DRY)),
-    "φ2": (PHI2, Or(Seq(HOT, DRY), Seq(DRY, HOT))),
+    "φ2": (PHI2, Or((Seq(HOT, DRY), Seq(DRY, HOT)))),
     "φ3": (
         PHI3,
         Seq(
@@ -117,11 +117,15 @@ PAIRS = {
     "φ6: a conditional filter is decided where its variable is bound": (
         PHI6,
         Or(
-            Or(
-                Seq(with_(Atom("T", "x"), OVER, UNDER), Or(Atom("T", "y"), Atom("H", "y"))),
-                Seq(with_(Atom("T", "x"), OVER, untrue(UNDER)), Atom("T", "y")),
-            ),
-            Seq(with_(Atom("T", "x"), untrue(OVER), UNDER), Atom("H", "y")),
+            (
+                Or(
+                    (
+                        Seq(with_(Atom("T", "x"), OVER, UNDER), Or((Atom("T", "y"), Atom("H", "y")))),
+                        Seq(with_(Atom("T", "x"), OVER, untrue(UNDER)), Atom("T", "y")),
+                    )
+                ),
+                Seq(with_(Atom("T", "x"), untrue(OVER), UNDER), Atom("H", "y")),
+            )
         ),
     ),
     "a filter that every match passes is decided without a choice": (
@@ -134,15 +138,15 @@ PAIRS = {
     ),
     "a filter on an outer variable inside `?`": (
         Seq(X, optional(Filter(Y, P))),
-        Or(Seq(with_(X, P), optional(Y)), with_(X, untrue(P))),
+        Or((Seq(with_(X, P), optional(Y)), with_(X, untrue(P)))),
     ),
     "a name inside an iteration is not the one outside": (
         Filter(Seq(X, plus(Filter(Atom("B", "x"), when("x.n", "=", 7)))), P),
         Seq(with_(X, P), plus(with_(Atom("B", "x"), when("x.n", "=", 7)))),
     ),
     "a variable bound in every branch": (
-        Filter(Or(X, Atom("B", "x")), P),
-        Or(with_(X, P), with_(Atom("B", "x"), P)),
+        Filter(Or((X, Atom("B", "x"))), P),
+        Or((with_(X, P), with_(Atom("B", "x"), P))),
     ),
     "a disjunction over one variable stays one condition": (
         Filter(Seq(X, Y), Disjunction((P, when("x.n", "<", -5)))),
@@ -150,11 +154,11 @@ PAIRS = {
     ),
     "a disjunction over two variables becomes a choice": (
         Filter(Seq(X, Y), Disjunction((P, Q))),
-        Or(Seq(with_(X, P), Y), Seq(X, with_(Y, Q))),
+        Or((Seq(with_(X, P), Y), Seq(X, with_(Y, Q)))),
     ),
     "alternatives over the same variable stay together": (
         Filter(Seq(X, Y), Disjunction((P, Q, when("x.n", "<", -5)))),
-        Or(Seq(with_(X, Disjunction((P, when("x.n", "<", -5)))), Y), Seq(X, with_(Y, Q))),
+        Or((Seq(with_(X, Disjunction((P, when("x.n", "<", -5)))), Y), Seq(X, with_(Y, Q)))),
     ),
     "a disjunction with a binary part stays whole": (
         Filter(Seq(X, Y), Disjunction((P, XY))),
@@ -166,33 +170,33 @@ PAIRS = {
     ),
     "a negated conjunction becomes a choice": (
         Filter(Seq(X, Y), Negation(Conjunction((P, Q)))),
-        Or(Seq(with_(X, Negation(P)), Y), Seq(X, with_(Y, Negation(Q)))),
+        Or((Seq(with_(X, Negation(P)), Y), Seq(X, with_(Y, Negation(Q))))),
     ),
     "a filter on a name that an iteration hides without binding it stays": (
-        Seq(X, plus(Filter(Or(AGAIN, Y), P))),
-        Seq(X, plus(Filter(Or(AGAIN, Y), P))),
+        Seq(X, plus(Filter(Or((AGAIN, Y)), P))),
+        Seq(X, plus(Filter(Or((AGAIN, Y)), P))),
     ),
     "`?` around what may be empty anyway": (optional(plus(optional(X))), plus(optional(X))),
     "a conjunction below a disjunction": (
         Filter(Seq(Seq(X, Y), Z), Disjunction((Conjunction((P, Q)), R))),
-        Or(Seq(Seq(with_(X, P), with_(Y, Q)), Z), Seq(Seq(X, Y), with_(Z, R))),
+        Or((Seq(Seq(with_(X, P), with_(Y, Q)), Z), Seq(Seq(X, Y), with_(Z, R)))),
     ),
     "TRUE and {1,1} go": (Repeat(Filter(X, TRUE), 1, 1), X),
-    "a FALSE alternative goes": (Seq(Or(Filter(X, FALSE), Y), Z), Seq(Y, Z)),
+    "a FALSE alternative goes": (Seq(Or((Filter(X, FALSE), Y)), Z), Seq(Y, Z)),
     "a FALSE option goes": (Seq(Repeat(Filter(X, FALSE), 0, None), Y), Y),
-    "an alternative said twice": (Or(Or(X, Y), X), Or(X, Y)),
-    "unsafe: the alternative without the second x": (Seq(Or(X, Y), AGAIN), Seq(Y, AGAIN)),
-    "unsafe: the alternative without the first x": (StrictSeq(X, Or(AGAIN, Y)), StrictSeq(X, Y)),
+    "an alternative said twice": (Or((Or((X, Y)), X)), Or((X, Y))),
+    "unsafe: the alternative without the second x": (Seq(Or((X, Y)), AGAIN), Seq(Y, AGAIN)),
+    "unsafe: the alternative without the first x": (StrictSeq(X, Or((AGAIN, Y))), StrictSeq(X, Y)),
     "unsafe: an option counts as a choice with nothing": (Seq(optional(X), AGAIN), AGAIN),
     "unsafe: either side may have x, not both": (
-        Seq(Or(X, Y), Or(AGAIN, Z)),
-        Or(Seq(X, Z), Seq(Y, Or(AGAIN, Z))),
+        Seq(Or((X, Y)), Or((AGAIN, Z))),
+        Or((Seq(X, Z), Seq(Y, Or((AGAIN, Z))))),
     ),
-    "unsafe: inside an iteration": (plus(Seq(Or(X, Y), AGAIN)), plus(Seq(Y, AGAIN))),
+    "unsafe: inside an iteration": (plus(Seq(Or((X, Y)), AGAIN)), plus(Seq(Y, AGAIN))),
     "safe: a name inside an iteration and outside": (Seq(X, plus(AGAIN)), Seq(X, plus(AGAIN))),
     "unsafe: what has no shared variable keeps its shape": (
-        Seq(Seq(Or(Y, Z), Or(X, Atom("D"))), AGAIN),
-        Seq(Seq(Or(Y, Z), Atom("D")), AGAIN),
+        Seq(Seq(Or((Y, Z)), Or((X, Atom("D")))), AGAIN),
+        Seq(Seq(Or((Y, Z)), Atom("D")), AGAIN),
     ),
     "a condition on a set stays whole but for AND": (
         with_sets(Filter(MAYBE, Conjunction((IN_SET, P, Negation(Disjunction((IN_SET, Q))))))),
@@ -204,15 +208,15 @@ PAIRS = {
         ),
     ),
     "a condition on one set goes to all that the set gathers": (
-        with_sets(Filter(Seq(Bind(Or(X, plus(Bind(Y, "X"))), "X"), Z), IN_SET)),
-        Seq(Bind(Or(with_(X, P), plus(Bind(with_(Y, when("y.n", ">", 0)), "X"))), "X"), Z),
+        with_sets(Filter(Seq(Bind(Or((X, plus(Bind(Y, "X")))), "X"), Z), IN_SET)),
+        Seq(Bind(Or((with_(X, P), plus(Bind(with_(Y, when("y.n", ">", 0)), "X")))), "X"), Z),
     ),
     "a condition on a set that is never true holds where the set is empty": (
         with_sets(Filter(MAYBE, when("X.n", "=", None))),
         Seq(X, Y),
     ),
     "unsafe: inside a set or a PART-BY": (
-        Seq(Bind(PartBy(Or(Seq(X, Z), Seq(Y, Z)), ((None, "n"),)), "X"), AGAIN),
+        Seq(Bind(PartBy(Or((Seq(X, Z), Seq(Y, Z))), ((None, "n"),)), "X"), AGAIN),
         Seq(Bind(PartBy(Seq(Y, Z), ((None, "n"),)), "X"), AGAIN),
     ),
     "unsafe: a set that may be of nothing": (Seq(Bind(optional(X), "X"), AGAIN), AGAIN),
@@ -222,7 +226,7 @@ PAIRS = {
     ),
     "a set of nothing is nothing": (Seq(X, Bind(Repeat(Filter(Y, FALSE), 0, None), "X")), X),
     "unsafe: a filter speaks of the x that is left": (
-        Seq(Filter(Or(X, Y), P), AGAIN),
+        Seq(Filter(Or((X, Y)), P), AGAIN),
         Seq(Y, with_(AGAIN, P)),
     ),
 }
@@ -297,11 +301,11 @@ def test_unary_patterns_end_in_normal_form(pattern: Pattern) -> None:
     [
         (Seq(Atom("T", "x"), Atom("T", "x")), "`x` would have to be two different events"),
         (StrictSeq(X, Seq(Y, AGAIN)), "`x` would have to be two different events"),
-        (Seq(Or(X, Seq(X, Y)), Or(AGAIN, Seq(Z, AGAIN))), "`x` would have to be two different events"),
+        (Seq(Or((X, Seq(X, Y))), Or((AGAIN, Seq(Z, AGAIN)))), "`x` would have to be two different events"),
         (plus(Seq(X, AGAIN)), "`x` would have to be two different events"),
         (Filter(X, FALSE), "never true"),
         (Filter(X, Comparison(">", Literal(1), Literal(2))), "never true"),
-        (Seq(X, Or(Filter(Y, FALSE), Filter(Z, FALSE))), "never true"),
+        (Seq(X, Or((Filter(Y, FALSE), Filter(Z, FALSE)))), "never true"),
         (Filter(Filter(X, P), untrue(P)), "never true"),
         (Repeat(X, 0, 0), "at least one event"),
         (Repeat(Filter(X, FALSE), 0, None), "at least one event"),

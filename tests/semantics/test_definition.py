@@ -32,8 +32,8 @@ def belongs(events: Positions, pattern: Pattern, stream: list[Event], valuation:
         case Filter(body, condition):
             bound = {name: stream[valuation[name]].attributes for name in variables(condition)}
             return holds(condition, bound) and belongs(events, body, stream, valuation)
-        case Or(left, right):
-            return belongs(events, left, stream, valuation) or belongs(events, right, stream, valuation)
+        case Or(parts):
+            return any(belongs(events, part, stream, valuation) for part in parts)
         case Seq(left, right) | StrictSeq(left, right):
             strict = isinstance(pattern, StrictSeq)
             return any(

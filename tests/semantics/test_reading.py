@@ -9,19 +9,23 @@ import pytest
 from hypothesis import given, settings
 
 from cepheid.algebra.conditions import TRUE, Attribute, Comparison, Condition, IsNull, Literal, variables
-from cepheid.algebra.nodes import EVENTS, Query, Recognise, Window, WindowUnit
-from cepheid.algebra.strings import (
+from cepheid.algebra.nodes import (
     ANY,
     EPSILON,
+    EVENTS,
     SKIP,
     Both,
     Complement,
     Concat,
-    Either,
-    Inside,
     Iterate,
+    Or,
+    Query,
     Read,
     Reading,
+    Recognise,
+    Window,
+    WindowUnit,
+    Within,
 )
 from cepheid.languages import lower, parse
 from cepheid.semantics.oracle import evaluate
@@ -147,7 +151,7 @@ def test_iteration_threads_the_registers_through() -> None:
 
 
 def test_an_iteration_of_what_reads_nothing_ends() -> None:
-    assert ways(Iterate(Either((EPSILON, ANY))), letters("AB")) == {Way(end, (), EMPTY) for end in range(3)}
+    assert ways(Iterate(Or((EPSILON, ANY))), letters("AB")) == {Way(end, (), EMPTY) for end in range(3)}
 
 
 def test_both_sides_read_the_same_and_mark_the_same() -> None:
@@ -168,7 +172,7 @@ def test_each_side_stores_for_what_follows_and_not_for_the_other() -> None:
 
 def test_a_register_that_one_side_may_store_keeps_what_it_held_where_it_does_not() -> None:
     held = frozenset([("r", 0)])
-    left = Either((Read(type_is("A"), register="r"), Read(type_is("B"))))
+    left = Or((Read(type_is("A"), register="r"), Read(type_is("B"))))
     assert ways(Both(left, Read(TRUE)), letters("AB"), 1, held) == {Way(2, (1,), held)}
 
 
@@ -199,18 +203,18 @@ def test_a_window_bounds_the_marked_events(window: Window, found: set[tuple[int,
     times, types = (0, 1, 9, 10), "ABXB"
     stream = [Event(type, time, {"type": type}) for type, time in zip(types, times, strict=True)]
     b = Read(type_is("B"))
-    pairs = Either((Concat((Read(TRUE), b)), Concat((b, ANY, b))))
-    assert recognised(Inside(pairs, window), stream) == found
+    pairs = Or((Concat((Read(TRUE), b)), Concat((b, ANY, b))))
+    assert recognised(Within(pairs, window), stream) == found
 
 
 def test_a_window_lets_pass_what_marks_nothing() -> None:
-    far_apart = Inside(Concat((ANY, ANY, ANY)), Window(1, WindowUnit.EVENTS))
+    far_apart = Within(Concat((ANY, ANY, ANY)), Window(1, WindowUnit.EVENTS))
     assert recognised(Concat((far_apart, Read(TRUE))), letters("AAAA")) == {(3,)}
 
 
 def test_a_run_that_ends_without_a_mark_is_not_recognised() -> None:
     assert recognised(Concat((Read(TRUE), ANY)), letters("AB")) == set()
-    assert recognised(Concat((Read(TRUE), Either((ANY, EPSILON)))), letters("AB")) == {(0,), (1,)}
+    assert recognised(Concat((Read(TRUE), Or((ANY, EPSILON)))), letters("AB")) == {(0,), (1,)}
     assert recognised(SKIP, letters("AB")) == set()
 
 
@@ -260,11 +264,11 @@ def stores(reading: Reading) -> set[str]:
             return {register} - {None}
         case Complement():
             return set()
-        case Concat(parts) | Either(parts):
+        case Concat(parts) | Or(parts):
             return set().union(*map(stores, parts))
         case Both(left, right):
             return stores(left) | stores(right)
-        case Iterate(body) | Inside(body):
+        case Iterate(body) | Within(body):
             return stores(body)
 
 
@@ -286,7 +290,7 @@ class Tried:
                 return {v} if i == j and not marks else set()
             case Concat((first, *rest)):
                 return self.split(first, Concat(tuple(rest)), range(i, j + 1), i, j, marks, v)
-            case Either(parts):
+            case Or(parts):
                 return set().union(*(self.after(part, i, j, marks, v) for part in parts))
             case Iterate(body):
                 if i == j:
@@ -305,7 +309,7 @@ class Tried:
             case Complement(body):
                 readable = any(self.after(body, i, j, some, v) for some in subsets(i, j))
                 return set() if marks or readable else {v}
-            case Inside(body, window):
+            case Within(body, window):
                 return self.after(body, i, j, marks, v) if self.fits(window, marks) else set()
 
     def split(

@@ -14,7 +14,7 @@ from typing import Any
 import pytest
 from hypothesis import HealthCheck, given, settings
 
-from cepheid.algebra.conditions import Condition, Conjunction, Index, attributes
+from cepheid.algebra.conditions import Condition, Conjunction, attributes
 from cepheid.algebra.nodes import (
     All,
     Atom,
@@ -74,8 +74,8 @@ class Definition:
                 for mu in self.valuations(body, events, nu):
                     if self.is_one_partition(keys, mu, events):
                         yield mu
-            case Or(left, right):
-                yield from self.valuations(left, events, nu) | self.valuations(right, events, nu)
+            case Or(parts):
+                yield from frozenset[Mu]().union(*(self.valuations(part, events, nu) for part in parts))
             case Seq(left, right) | StrictSeq(left, right):
                 for first, rest in splits(events):
                     if isinstance(pattern, StrictSeq) and first and rest and first[-1] + 1 != rest[0]:
@@ -115,8 +115,8 @@ class Definition:
         """AND stands for several filters; each holds for all events of the sets it mentions."""
         if isinstance(condition, Conjunction):
             return all(self.passes(part, mu, nu) for part in condition.operands)
-        read = {item.var: item.index for item in attributes(condition)}
-        gathered = [name for name, index in read.items() if index is Index.EACH]
+        read = {item.var: item.each for item in attributes(condition)}
+        gathered = [name for name, each in read.items() if each]
         at = {name: self.stream[place].attributes for name, place in nu}
         choices = product(*([place for name, place in mu if name == each] for each in gathered))
         return all(

@@ -12,7 +12,6 @@ import pytest
 from cepheid.algebra.conditions import (
     FALSE,
     TRUE,
-    Aggregate,
     Arithmetic,
     Attribute,
     Call,
@@ -20,7 +19,6 @@ from cepheid.algebra.conditions import (
     Conjunction,
     Disjunction,
     In,
-    Index,
     IsNull,
     IsTrue,
     Like,
@@ -28,7 +26,6 @@ from cepheid.algebra.conditions import (
     Negation,
     RLike,
 )
-from cepheid.errors import CepheidError
 from cepheid.semantics.values import compare, holds, value_of
 
 NAN = float("nan")
@@ -260,12 +257,3 @@ def test_parts_of_a_time_are_those_of_its_own_zone() -> None:
 def test_attributes_of_variables_and_of_the_event_at_hand() -> None:
     condition = Comparison("<", Attribute("x", "v"), Attribute(None, "v"))
     assert holds(condition, {"x": {"v": 1}, None: {"v": 2}})
-
-
-@pytest.mark.parametrize(
-    "expression", [Attribute("a", "v", Index.FIRST), Aggregate("sum", Attribute("a", "v"))]
-)
-def test_what_later_languages_bring_says_not_yet(expression: Any) -> None:
-    with pytest.raises(CepheidError) as caught:
-        value_of(expression, {"a": {"v": 1}})
-    assert caught.value.code == "not-yet"

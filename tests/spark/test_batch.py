@@ -4,15 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from decimal import Decimal
+from pathlib import Path
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as sql
+from typer.testing import CliRunner
 
 import cepheid
 from cepheid.algebra.precision import DecimalType, result_type
+from cepheid.cli.app import app
 from cepheid.errors import CepheidError, CepheidWarning
 from cepheid.spark.batch import count_spark, match_spark
 
@@ -190,6 +194,20 @@ def test_counts_are_exact_beyond_64_bits(spark: SparkSession) -> None:
     assert cepheid.count(spark.createDataFrame(table), f"{chains} WITHIN 100") == 2**100 - 1
 
 
+def test_counts_of_more_digits_than_python_prints(spark: SparkSession, tmp_path: Path) -> None:
+    """Python makes no decimal text of more than 4,300 digits; the program prints them all."""
+    number = 15_000
+    table = pa.table({"ts": range(number + 1), "type": ["A"] * number + ["B"]})
+    chains = "SELECT * FROM s WHERE (A AS x)+ ; B AS y WITHIN 1000000"
+    assert cepheid.count(spark.createDataFrame(table), chains) == 2**number - 1
+    pq.write_table(table, tmp_path / "a.parquet")
+    arguments = ["run", "-e", chains, "--input", str(tmp_path / "a.parquet"), "--time", "ts", "--count"]
+    done = CliRunner().invoke(app, arguments)
+    assert done.exit_code == 0, done.stderr
+    assert len(done.stdout.strip()) == 4516
+    assert Decimal(done.stdout.strip()) == Decimal(2**number - 1)
+
+
 def test_a_limit_takes_that_many_of_the_matches(spark: SparkSession) -> None:
     table = events()
     every = set(cepheid.match(table, f"{PAIRS} PARTITION BY k WITHIN 5")["match_id"].to_pylist())
@@ -228,6 +246,18 @@ def test_streams_unite_by_name(spark: SparkSession) -> None:
     }
     frames = {name: spark.createDataFrame(table) for name, table in named.items()}
     assert cepheid.count(frames, query, type=None) == cepheid.count(named, query, type=None) == 1
+
+
+def test_whole_numbers_beside_decimals_are_decimals(spark: SparkSession) -> None:
+    """In the type that they have in process."""
+    one = pa.table({"ts": [1], "v": [2**63 - 1]})
+    other = pa.table({"ts": [2], "v": pa.array([Decimal("0.25")], pa.decimal128(4, 2))})
+    query = "SELECT * FROM a, b WHERE a AS x ; b AS y FILTER x.v > y.v WITHIN 5"
+    expected = cepheid.match({"a": one, "b": other}, query)
+    frames = {"a": spark.createDataFrame(one), "b": spark.createDataFrame(other)}
+    found = cepheid.match(frames, query).toArrow()
+    assert found["x"].type.field("v").type == expected["x"].type.field("v").type == pa.decimal128(22, 2)
+    assert found["x"].to_pylist()[0]["v"] == expected["x"].to_pylist()[0]["v"]
 
 
 def test_no_events_give_no_matches(spark: SparkSession) -> None:

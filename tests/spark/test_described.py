@@ -213,12 +213,78 @@ def test_nan_of_pandas_is_null_on_spark_too(spark: SparkSession) -> None:
             assert cepheid.count(on_spark, query) == cepheid.count(data, query)
 
 
-def test_a_column_that_spark_cannot_read_is_refused_by_every_command(tmp_path: Path) -> None:
-    path = tmp_path / "a.parquet"
-    pq.write_table(pa.table({"ts": [1], "clock": pa.array([1], pa.time64("us"))}), path)
+UNREAD = {
+    "clock": pa.array([1, 2], pa.time64("us")),
+    "millis": pa.array([1, 2], pa.time32("ms")),
+    "half": pa.array([1, 2], pa.float32()).cast(pa.float16()),
+    "wide": pa.array([1, 2], pa.decimal256(60, 2)),
+    "inside": pa.array([{"t": 1}, None], pa.struct([("t", pa.time64("ns"))])),
+    "fine inside": pa.array([[1], []], pa.list_(pa.timestamp("ns"))),
+}
+"""Columns for which Spark reads no column of the file, unless it is told to leave them out."""
+
+
+READ = {
+    "ts": pa.array([1_000, 2_000_001], pa.timestamp("ns")),
+    "a.b": pa.array([7, 8], pa.uint8()),
+    "name": pa.array(["p", "q"]).dictionary_encode(),
+    "none": pa.nulls(2),
+    "nothing inside": pa.array([None, {"n": None}], pa.struct([("n", pa.null())])),
+    "list": pa.array([[1], None]),
+    "pair": pa.array([[1, 2], [3, 4]], pa.list_(pa.uint8(), 2)),
+    "view": pa.array([["a"], ["b"]], pa.list_view(pa.string_view())),
+    "map": pa.array([[], [("k", 1)]], pa.map_(pa.string(), pa.uint16())),
+    "json": pa.array(["1", "[]"], pa.json_()),
+    "id": pa.array([b"0" * 16, b"1" * 16], pa.uuid()),
+}
+
+
+def parquet_folder(folder: Path, columns: dict[str, pa.Array]) -> Path:
+    folder.mkdir()
+    pq.write_table(pa.table(columns), folder / "a.parquet")
+    return folder
+
+
+@pytest.mark.parametrize("stream", [False, True])
+@pytest.mark.parametrize("unread", [{}, UNREAD])
+def test_columns_that_spark_does_not_read_are_left_out_and_others_of_any_type_are_read(
+    spark: SparkSession, tmp_path: Path, stream: bool, unread: dict[str, pa.Array]
+) -> None:
+    folder, output = parquet_folder(tmp_path / "in", {**READ, **unread}), tmp_path / "out"
+    query = 'SELECT * FROM s WHERE s AS x FILTER x."a.b" > 7'
+    how = ["--stream", "--watermark", "1 second", "--once", "--flush"] if stream else []
+    arguments = ["--input", folder, "--time", "ts", "--output", output, *how, "--output-format", "json"]
+    done = cli("run", "-e", query, *arguments)
+    assert done.exit_code == 0, done.stderr
+    assert all((f"column `{name}` is left out" in done.stderr) == bool(unread) for name in UNREAD)
+    files = [*output.glob("*.json"), *Path(f"{output}.rest").glob("*.json")]
+    (match,) = [json.loads(line) for file in files for line in file.read_text().splitlines()]
+    assert match["x"] == {
+        "ts": "1970-01-01T00:00:00.002000",
+        "a.b": 8,
+        "name": "q",
+        "none": None,
+        "nothing inside": {"n": None},
+        "list": None,
+        "pair": [3, 4],
+        "view": ["b"],
+        "map": {"k": 1},
+        "json": "[]",
+        "id": "MTExMTExMTExMTExMTExMQ==",
+    }
+
+
+def test_every_command_says_which_columns_are_left_out(tmp_path: Path) -> None:
+    folder = parquet_folder(tmp_path / "in", {**READ, **UNREAD})
     for command in ("check", "explain", "run"):
-        done = cli(command, "-e", "SELECT * FROM s WHERE s AS x", "--input", path, "--time", "ts")
-        assert (done.exit_code, "times of day" in done.stderr) == (1, True)
+        for condition in ("x.clock IS NULL", "x.half = 1"):
+            query = f"SELECT * FROM s WHERE s AS x FILTER {condition}"
+            done = cli(command, "-e", query, "--input", folder, "--time", "ts")
+            assert done.exit_code == 1
+            assert "column `clock` is left out: it has type time64[us]" in done.stderr
+            assert "unknown-attribute" in done.stderr
+    done = cli("check", "-e", "SELECT * FROM s WHERE s AS x", "--input", folder, "--time", "clock")
+    assert (done.exit_code, "is left out" in done.stderr) == (1, True)
 
 
 def test_types_of_files_are_those_of_spark() -> None:

@@ -7,6 +7,7 @@ import shutil
 import sys
 from collections.abc import Iterator
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 from unittest import mock
 
@@ -213,6 +214,18 @@ def test_workers_without_the_package_are_found_out(
     spark.sparkContext.pythonExec = str(without)
     with pytest.raises(CepheidError, match=r"bad-worker.*Python of a Spark worker.*cannot import cepheid"):
         cepheid.count(rows, query)
+
+
+@pytest.mark.usefixtures("other_python")
+def test_workers_of_a_connect_server_in_this_process_are_found_out() -> None:
+    """As `remote("local")` starts one. Its workers' Python cannot be replaced any more."""
+    connected = type("SparkSession", (), {"__module__": "pyspark.sql.connect.session"})()
+    connected.client = SimpleNamespace(host="localhost")
+    with pytest.raises(CepheidError, match=r"(?s)bad-worker.*no package.*hint: set PYSPARK_PYTHON="):
+        interpreter.workers_python(connected).__enter__()
+    connected.client.host = "a.machine.elsewhere"
+    with interpreter.workers_python(connected):
+        pass
 
 
 def test_what_a_python_lacks_is_said() -> None:

@@ -5,18 +5,24 @@ from __future__ import annotations
 import csv
 import datetime as dt
 import json
+import warnings
 from collections.abc import Iterator
 from pathlib import Path
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
+import pyarrow.parquet as pq
 import pytest
-from pyspark.sql import SparkSession
+from pyarrow import orc
+from pyspark.errors import PySparkException
+from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as sql
 
 import cepheid
 from cepheid.errors import CepheidError
-from cepheid.spark.files import json_lines, write
+from cepheid.files.described import describe
+from cepheid.spark.files import json_lines, read_described, write
 from cepheid.spark.zones import SESSION_ZONE, session_zone
 
 pytestmark = pytest.mark.spark
@@ -140,3 +146,80 @@ def test_slices_reach_to_the_ends_of_time(spark: SparkSession) -> None:
         instants = clocks.cast(pa.schema([("ts", pa.timestamp("us", "UTC")), ("type", pa.string())]))
         with_zone = cepheid.match(spark.createDataFrame(instants), query, slices=3, zone="Asia/Tokyo")
         assert with_zone.count() == len(found)
+
+
+# What Spark makes of nanoseconds: the table in docs/time.md, row by row.
+
+NANOSECONDS = {1_700_000_000_123_456_789: 1_700_000_000_123_456, -1: -1, -1_001: -2}
+"""Nanoseconds since 1970, and the microseconds that Spark makes of them."""
+NANOS_AS_LONG = "spark.sql.legacy.parquet.nanosAsLong"
+
+
+def micros(frame: DataFrame) -> list[int]:
+    return [row[0] for row in frame.select(sql.unix_micros(sql.col("ts").cast("timestamp"))).collect()]
+
+
+def in_nanoseconds(zone: str | None = "UTC") -> pa.Table:
+    return pa.table({"ts": pa.array(NANOSECONDS, pa.timestamp("ns", zone)), "type": ["A"] * len(NANOSECONDS)})
+
+
+@pytest.mark.parametrize("zone", [None, "UTC"])
+def test_nanoseconds_of_frames_are_rounded_down(spark: SparkSession, zone: str | None) -> None:
+    spark.conf.set(SESSION_ZONE, "UTC")
+    table = in_nanoseconds(zone)
+    assert micros(spark.createDataFrame(table)) == list(NANOSECONDS.values())
+    with warnings.catch_warnings():  # Spark says that it converts such a column without Arrow
+        warnings.filterwarnings("ignore", "createDataFrame attempted Arrow optimization")
+        frame = spark.createDataFrame(table.to_pandas())
+    assert micros(frame) == list(NANOSECONDS.values())
+
+
+def test_nanoseconds_of_text_are_rounded_down(spark: SparkSession, tmp_path: Path) -> None:
+    spark.conf.set(SESSION_ZONE, "UTC")
+    texts = pc.strftime(in_nanoseconds()["ts"], "%Y-%m-%dT%H:%M:%SZ").to_pylist()
+    assert texts[0].endswith(".123456789Z")
+    (tmp_path / "a.csv").write_text("\n".join(["ts", *texts, ""]))
+    (tmp_path / "a.json").write_text("".join(json.dumps({"ts": text}) + "\n" for text in texts))
+    for types in ("ts timestamp", "ts string"):
+        reader = spark.read.schema(types)
+        for frame in (
+            reader.option("header", True).csv(str(tmp_path / "a.csv")),
+            reader.json(str(tmp_path / "a.json")),
+        ):
+            assert micros(frame) == list(NANOSECONDS.values())
+    for name in ("a.csv", "a.json"):
+        described = describe([str(tmp_path / name)], time="ts")
+        assert described is not None
+        assert micros(read_described(spark, described)) == list(NANOSECONDS.values())
+
+
+def test_nanoseconds_of_parquet_are_refused_by_spark_and_can_be_whole_numbers(
+    spark: SparkSession, tmp_path: Path
+) -> None:
+    spark.conf.set(SESSION_ZONE, "UTC")
+    path = str(tmp_path / "a.parquet")
+    pq.write_table(in_nanoseconds(), path)
+    spark.conf.set(NANOS_AS_LONG, "false")
+    with pytest.raises(PySparkException, match=r"TIMESTAMP\(NANOS"):
+        spark.read.parquet(path)
+    with pytest.raises(Exception, match="PARQUET_COLUMN_DATA_TYPE_MISMATCH"):
+        spark.read.schema("ts timestamp").parquet(path).collect()
+    described = describe([path], time="ts")
+    assert described is not None
+    assert micros(read_described(spark, described)) == list(NANOSECONDS.values())
+    spark.conf.set(NANOS_AS_LONG, "true")
+    whole = spark.read.parquet(path)
+    assert [row["ts"] for row in whole.collect()] == list(NANOSECONDS)
+    assert cepheid.count(whole, "SELECT * FROM s WHERE A AS x ; A AS y WITHIN 1000") == 1
+    spark.conf.unset(NANOS_AS_LONG)
+
+
+def test_nanoseconds_of_orc_are_rounded_down(spark: SparkSession, tmp_path: Path) -> None:
+    spark.conf.set(SESSION_ZONE, "UTC")
+    path = str(tmp_path / "a.orc")
+    orc.write_table(in_nanoseconds().slice(0, 1), path)
+    first = list(NANOSECONDS.values())[:1]
+    assert micros(spark.read.orc(path)) == first
+    described = describe([path], time="ts")
+    assert described is not None
+    assert micros(read_described(spark, described)) == first

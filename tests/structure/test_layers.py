@@ -56,6 +56,21 @@ def test_imports_go_one_way() -> None:
     assert wrong == []
 
 
+ROOMS = ["interrupts", "compiled", "memory", "columns", "conditions", "matches", "loops"]
+"""Of `kernels/`, in the order in which they may import each other."""
+
+
+def test_the_rooms_of_the_kernels_import_one_way() -> None:
+    wrong = []
+    for path in (SOURCE / "kernels").rglob("*.py"):
+        room = path.relative_to(SOURCE / "kernels").parts[0].removesuffix(".py")
+        for name in imported(path) if room in ROOMS else ():
+            other = name.removeprefix("cepheid.kernels.").split(".")[0]
+            if other in ROOMS and ROOMS.index(other) > ROOMS.index(room):
+                wrong.append(f"{path.relative_to(SOURCE)} imports {name}")
+    assert wrong == []
+
+
 def test_heavy_libraries_stay_in_their_folders() -> None:
     wrong = [
         f"{path.relative_to(SOURCE)} imports {name}"
@@ -81,3 +96,14 @@ def test_the_definition_of_right_knows_no_automata_and_no_kernels() -> None:
         assert not {
             name for name in imported(path) if name.startswith(("cepheid.automata", "cepheid.kernels"))
         }
+
+
+def test_rules_and_constructions_do_not_call_each_other() -> None:
+    calls = [
+        f"{path.relative_to(SOURCE)} imports {name}"
+        for folder, other in (("rewrite", "automata"), ("automata", "rewrite"))
+        for path in (SOURCE / folder).rglob("*.py")
+        for name in imported(path)
+        if name.startswith(f"cepheid.{other}")
+    ]
+    assert calls == []

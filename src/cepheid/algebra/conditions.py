@@ -11,7 +11,6 @@ import datetime as dt
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from decimal import Decimal
-from enum import Enum
 from typing import assert_never
 
 from cepheid.algebra.moments import Moment, TimeOfDay
@@ -20,17 +19,6 @@ from cepheid.algebra.precision import DecimalType
 from cepheid.errors import Span
 
 type_of_value = None | bool | int | float | str | Decimal | dt.date | dt.datetime | Moment | TimeOfDay
-
-
-class Index(Enum):
-    """Which event of a variable that holds several an attribute is read from: each of a set variable (CEL's
-    `IN`), else one of a Kleene variable (SASE+)."""
-
-    EACH = "*"  # X.a of a set X: the condition must hold for every event of X
-    FIRST = "1"  # a[1]
-    PREVIOUS = "i-1"  # a[i-1]
-    CURRENT = "i"  # a[i]
-    LAST = "len"  # a[a.len]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -58,11 +46,12 @@ class Literal:
 
 @node
 class Attribute(Node):
-    """`var.name`; `var` None is the event being read (an atom's own condition, SREMO's plain names)."""
+    """`var.name`; `var` None is the event being read (an atom's own condition, SREMO's plain names). `each`: `var` is
+    a set (CEL's `IN`), and the condition must hold for every event of it."""
 
     var: str | None
     name: str
-    index: Index | None = None
+    each: bool = False
     span: Span | None = field(default=None, compare=False, repr=False)
 
 
@@ -159,16 +148,6 @@ class Call(Node):
     span: Span | None = field(default=None, compare=False, repr=False)
 
 
-@node
-class Aggregate(Node):
-    """count, sum, avg, min, max, first, last over the events of a set variable so far; `k` for the k highest."""
-
-    function: str
-    attribute: Attribute
-    k: int | None = None
-    span: Span | None = field(default=None, compare=False, repr=False)
-
-
 Expression = (
     Literal
     | Attribute
@@ -183,7 +162,6 @@ Expression = (
     | Like
     | RLike
     | Call
-    | Aggregate
 )
 Condition = Expression
 
@@ -208,8 +186,6 @@ def children(expression: Expression) -> tuple[Expression, ...]:
             return (operand, *items)
         case Call(_, arguments):
             return arguments
-        case Aggregate(_, attribute):
-            return (attribute,)
         case _:
             assert_never(expression)
 
@@ -241,10 +217,6 @@ def rebuild(expression: Expression, change: Callable[[Expression], Expression]) 
             return RLike(change(operand), pattern, span)
         case Call(function, arguments, span):
             return Call(function, tuple(change(item) for item in arguments), span)
-        case Aggregate(function, attribute, k, span):
-            changed = change(attribute)
-            assert isinstance(changed, Attribute)
-            return Aggregate(function, changed, k, span)
         case _:
             assert_never(expression)
 
@@ -253,20 +225,18 @@ def attributes(expression: Expression) -> Iterator[Attribute]:
     """Every attribute that is read, in text order, with repetitions."""
     if isinstance(expression, Attribute):
         yield expression
-    elif not isinstance(expression, Literal):  # lists have many
-        for child in children(expression):
+    for child in children(expression):
+        if not isinstance(child, Literal):  # lists have many
             yield from attributes(child)
 
 
 def sets_read(expression: Expression) -> frozenset[str]:
     """The set variables a condition mentions; it holds when it is true for every choice of one event of each.
 
-    >>> sets_read(Comparison("=", Attribute("X", "id", Index.EACH), Attribute("y", "id")))
+    >>> sets_read(Comparison("=", Attribute("X", "id", each=True), Attribute("y", "id")))
     frozenset({'X'})
     """
-    return frozenset(
-        item.var for item in attributes(expression) if item.index is Index.EACH and item.var is not None
-    )
+    return frozenset(item.var for item in attributes(expression) if item.each and item.var is not None)
 
 
 def variables(expression: Expression) -> frozenset[str]:
@@ -280,24 +250,51 @@ def variables(expression: Expression) -> frozenset[str]:
 
 def conjuncts(condition: Condition) -> tuple[Condition, ...]:
     """The conditions that all must hold for this one to hold; TRUE gives none."""
-    if condition == TRUE:
-        return ()
     if isinstance(condition, Conjunction):
         return tuple(part for operand in condition.operands for part in conjuncts(operand))
-    return (condition,)
+    return () if condition == TRUE else (condition,)
+
+
+def without_negations(condition: Condition, negated: bool = False) -> tuple[Condition, bool]:
+    """The condition below NOT and IS TRUE, and whether it is the opposite that holds.
+
+    >>> without_negations(IsTrue(Negation(Attribute("x", "hot"))))
+    (Attribute(var='x', name='hot', each=False), True)
+    """
+    match condition:
+        case Negation(operand):
+            return without_negations(operand, not negated)
+        case IsTrue(operand) if not negated:
+            return without_negations(operand)
+        case (
+            Literal()
+            | Attribute()
+            | Arithmetic()
+            | Comparison()
+            | Conjunction()
+            | Disjunction()
+            | IsTrue()
+            | IsNull()
+            | In()
+            | Like()
+            | RLike()
+            | Call()
+        ):
+            return condition, negated
+        case _:
+            assert_never(condition)
 
 
 def conjunction(parts: tuple[Condition, ...]) -> Condition:
     """One condition that holds when all parts hold."""
-    flat = tuple(dict.fromkeys(part for given in parts for part in conjuncts(given)))
+    flat = dict.fromkeys(part for given in parts for part in conjuncts(given))
     if FALSE in flat:
         return FALSE
-    return TRUE if not flat else flat[0] if len(flat) == 1 else Conjunction(flat)
+    return TRUE if not flat else next(iter(flat)) if len(flat) == 1 else Conjunction(tuple(flat))
 
 
 def over_current_event(condition: Condition, var: str) -> Condition:
     """The same condition with `var` read as the event at hand, as an atom keeps it; of a set, each event in turn."""
     if isinstance(condition, Attribute) and condition.var == var:
-        index = None if condition.index is Index.EACH else condition.index
-        return Attribute(None, condition.name, index, condition.span)
+        return Attribute(None, condition.name, span=condition.span)
     return rebuild(condition, lambda child: over_current_event(child, var))

@@ -9,9 +9,25 @@ set has gathered inside what is filtered; one that could see none is an error ra
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import assert_never
 
 from cepheid.algebra.conditions import Attribute
-from cepheid.algebra.nodes import Atom, Bind, Filter, PartBy, Pattern, Repeat, children, walk
+from cepheid.algebra.nodes import (
+    All,
+    Atom,
+    Bind,
+    Filter,
+    Or,
+    PartBy,
+    Pattern,
+    Recognise,
+    Repeat,
+    Select,
+    Seq,
+    StrictSeq,
+    children,
+    walk,
+)
 from cepheid.algebra.printing import print_key, print_name, print_pattern
 from cepheid.algebra.variables import defined, is_iteration, sets
 from cepheid.errors import CepheidError, Span, did_you_mean
@@ -29,13 +45,18 @@ def check_sets(pattern: Pattern) -> None:
     events = defined(pattern)
     types = {node.type for node in walk(pattern) if isinstance(node, Atom) and node.var is None}
     for node in walk(pattern):
-        if isinstance(node, Bind) and node.var in events | types:
-            other = "an event (AS)" if node.var in events else "an event without a name (its type)"
-            message = f"`{node.var}` is the name of a set (IN) and of {other}"
-            hint = "give the set another name"
-            raise CepheidError("bad-argument", message, span=node.span, hint=hint)
-        if isinstance(node, PartBy):
-            _check_part_by(node, pattern)
+        match node:
+            case Bind(_, var, span):
+                if var in events | types:
+                    other = "an event (AS)" if var in events else "an event without a name (its type)"
+                    message = f"`{var}` is the name of a set (IN) and of {other}"
+                    raise CepheidError("bad-argument", message, span=span, hint="give the set another name")
+            case PartBy():
+                _check_part_by(node, pattern)
+            case Atom() | Seq() | StrictSeq() | Or() | All() | Repeat() | Filter() | Select() | Recognise():
+                pass
+            case _:
+                assert_never(node)
 
 
 def check_set_use(inside: Filter, whole: Pattern, used: Attribute, span: Span | None) -> None:
@@ -116,12 +137,28 @@ def uncovered(pattern: Pattern, names: frozenset[str]) -> Iterator[Atom]:
     >>> [atom.type for atom in uncovered(Repeat(Bind(Atom("T"), "X"), 1, None), frozenset("Y"))]
     ['T']
     """
-    if isinstance(pattern, Bind) and pattern.var in names:
-        return
-    if isinstance(pattern, Atom) and pattern.var not in names:
-        yield pattern
-    for child in children(pattern):
-        yield from uncovered(child, names)
+    match pattern:
+        case Bind(_, var) if var in names:
+            return
+        case Atom(_, var):
+            if var not in names:
+                yield pattern
+        case (
+            Seq()
+            | StrictSeq()
+            | Or()
+            | All()
+            | Repeat()
+            | Filter()
+            | PartBy()
+            | Select()
+            | Bind()
+            | Recognise()
+        ):
+            for child in children(pattern):
+                yield from uncovered(child, names)
+        case _:
+            assert_never(pattern)
 
 
 def _not_covered(node: PartBy, whole: Pattern, left_out: list[Atom]) -> CepheidError:

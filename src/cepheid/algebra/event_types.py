@@ -7,10 +7,26 @@ fix. Types that could occur but do not are a matter of the data: `streams.occurr
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from typing import assert_never
 
-from cepheid.algebra.conditions import Attribute, Comparison, Condition, Expression, In, Literal, children
-from cepheid.algebra.nodes import Atom, Filter, Query, Recognise, walk
-from cepheid.algebra.strings import Read, walk_reading
+from cepheid.algebra.conditions import (
+    Arithmetic,
+    Attribute,
+    Call,
+    Comparison,
+    Conjunction,
+    Disjunction,
+    Expression,
+    In,
+    IsNull,
+    IsTrue,
+    Like,
+    Literal,
+    Negation,
+    RLike,
+    children,
+)
+from cepheid.algebra.nodes import Atom, Query, conditions_in, walk
 from cepheid.errors import CepheidError, did_you_mean
 
 
@@ -44,6 +60,7 @@ the data has no type column, so every event's type is `farm`
 def types_named(query: Query, column: str) -> tuple[str, ...]:
     """The types that the query asks for: those of its atoms, and constants that conditions want `column` to equal.
 
+    >>> from cepheid.algebra.nodes import Filter
     >>> wanted = Comparison("=", Attribute("x", "kind"), Literal("T"))
     >>> types_named(Query(Filter(Atom("H", "x"), wanted)), "kind")
     ('H', 'T')
@@ -52,17 +69,9 @@ def types_named(query: Query, column: str) -> tuple[str, ...]:
     for node in walk(query.pattern):
         if isinstance(node, Atom) and node.type is not None:
             named[node.type] = None
-    for condition in _conditions(query):
+    for condition in conditions_in(query.pattern):
         named.update(dict.fromkeys(_compared(condition, column)))
     return tuple(named)
-
-
-def _conditions(query: Query) -> Iterator[Condition]:
-    for node in walk(query.pattern):
-        if isinstance(node, Filter | Atom) and node.condition is not None:
-            yield node.condition
-        elif isinstance(node, Recognise):
-            yield from (part.condition for part in walk_reading(node.reading) if isinstance(part, Read))
 
 
 def _compared(expression: Expression, column: str) -> Iterator[str]:
@@ -75,6 +84,22 @@ def _compared(expression: Expression, column: str) -> Iterator[str]:
             yield from (
                 item.value for item in items if isinstance(item, Literal) and isinstance(item.value, str)
             )
-        case _:
+        case (
+            Literal()
+            | Attribute()
+            | Arithmetic()
+            | Comparison()
+            | Conjunction()
+            | Disjunction()
+            | Negation()
+            | IsTrue()
+            | IsNull()
+            | In()
+            | Like()
+            | RLike()
+            | Call()
+        ):
             for child in children(expression):
                 yield from _compared(child, column)
+        case _:
+            assert_never(expression)

@@ -12,7 +12,6 @@ from decimal import Decimal
 from typing import assert_never
 
 from cepheid.algebra.conditions import (
-    Aggregate,
     Arithmetic,
     Attribute,
     Call,
@@ -21,7 +20,6 @@ from cepheid.algebra.conditions import (
     Conjunction,
     Disjunction,
     In,
-    Index,
     IsNull,
     IsTrue,
     Like,
@@ -120,16 +118,14 @@ def _bare_condition(condition: Condition) -> tuple[str, int]:
             return _joined(operands, "AND", ALL_OF, "TRUE")
         case Disjunction(operands):
             return _joined(operands, "OR", ANY_OF, "FALSE")
+        case Negation(IsNull() | IsTrue() | In() | Like() | RLike() as operand):
+            return _predicate(operand, "NOT "), PREDICATE
         case Negation(operand):
-            if isinstance(operand, IsNull | IsTrue | In | Like | RLike):
-                return _predicate(operand, "NOT "), PREDICATE
             return f"NOT {_condition(operand, NOT)}", NOT
         case IsNull() | IsTrue() | In() | Like() | RLike():
             return _predicate(condition, ""), PREDICATE
         case Call(function, arguments):
             return f"{print_name(function)}({_listed(arguments)})", VALUE
-        case Aggregate(function, attribute, k):
-            return f"{function}({print_attribute(attribute)}{'' if k is None else f', {k}'})", VALUE
         case _:
             assert_never(condition)
 
@@ -158,7 +154,10 @@ def _predicate(condition: IsNull | IsTrue | In | Like | RLike, negated: str) -> 
 
 
 def _listed(items: tuple[Condition, ...]) -> str:
-    return ", ".join(print_condition(item) for item in items)
+    # Lists may be long, and most are of literals.
+    return ", ".join(
+        print_value(item.value) if isinstance(item, Literal) else print_condition(item) for item in items
+    )
 
 
 def print_attribute(attribute: Attribute) -> str:
@@ -169,8 +168,7 @@ def print_attribute(attribute: Attribute) -> str:
     name = print_name(attribute.name, keyword_safe=attribute.var is not None)
     if attribute.var is None:
         return name
-    index = "" if attribute.index in (None, Index.EACH) else f"[{attribute.index.value}]"
-    return f"{print_name(attribute.var)}{index}.{name}"
+    return f"{print_name(attribute.var)}.{name}"
 
 
 def print_value(value: type_of_value) -> str:

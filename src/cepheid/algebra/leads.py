@@ -10,16 +10,18 @@ from collections.abc import Iterable
 from math import inf
 from typing import assert_never
 
-from cepheid.algebra.nodes import Pattern, Recognise, walk
-from cepheid.algebra.strings import (
+from cepheid.algebra.nodes import (
     Both,
     Complement,
     Concat,
-    Either,
-    Inside,
     Iterate,
+    Or,
+    Pattern,
     Read,
     Reading,
+    Recognise,
+    Within,
+    walk,
 )
 
 
@@ -46,7 +48,7 @@ def _extent(reading: Reading) -> tuple[float, float]:
             return (-inf, 0.0) if marked else (1.0, -inf)
         case Concat(parts):
             return _concat(map(_extent, parts))
-        case Either(parts):
+        case Or(parts):
             extents = [(-inf, -inf), *map(_extent, parts)]
             return max(silent for silent, _ in extents), max(before for _, before in extents)
         case Iterate(body):
@@ -58,7 +60,7 @@ def _extent(reading: Reading) -> tuple[float, float]:
             return min(one[0], two[0]), min(one[1], two[1])
         case Complement():
             return inf, -inf
-        case Inside(body):
+        case Within(body):
             return _extent(body)
         case _:
             assert_never(reading)

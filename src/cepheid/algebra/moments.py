@@ -93,7 +93,8 @@ def moment_of(value: dt.date | TimeOfDay | Moment) -> Moment:
         case TimeOfDay(ns):
             return Moment(ns)
         case dt.datetime():
-            ns = (value.replace(tzinfo=None) - _EPOCH) // dt.timedelta(microseconds=1) * 1000
+            since = value.replace(tzinfo=None) - _EPOCH
+            ns = since.days * DAY + since.seconds * SECOND + since.microseconds * 1000
             ns += getattr(value, "nanosecond", 0)  # of pandas' subclass
             offset = value.utcoffset()
             if offset is None:
@@ -112,7 +113,7 @@ def read_moment(text: str) -> Moment:
     """
     short, ns = _without_fraction(text.strip())
     moment = moment_of(dt.datetime.fromisoformat(short))
-    return Moment(moment.ns + ns, moment.zone)
+    return Moment(moment.ns + ns, moment.zone) if ns else moment
 
 
 def read_time_of_day(text: str) -> TimeOfDay:

@@ -1,22 +1,27 @@
-"""Immutable nodes of trees that know their hash.
+"""Immutable nodes of trees that know their hash, and what functions of a node alone gave.
 
-Planning asks again and again whether it has met a pattern or a condition. A hash is worked out once for each node, from
-those of its children, so that a tree of any size is found at once.
+Planning asks again and again whether it has met a pattern or a condition, and which variables are below a node. Both
+are worked out once for each node, from those of its children, so that a pass that asks at every node stays linear.
 """
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, field
+from functools import wraps
 from typing import Any, TypeVar, cast, dataclass_transform
 
 Class = TypeVar("Class", bound=type)
+Of = TypeVar("Of", bound="Node")
+Result = TypeVar("Result")
 
 
 class Node:
-    """Has the place in which a node keeps its hash."""
+    """Has the places in which a node keeps its hash and the results of functions that are `kept`."""
 
-    __slots__ = ("_hash",)
+    __slots__ = ("_hash", "_kept")
     _hash: int
+    _kept: dict[object, Any]
 
 
 @dataclass_transform(frozen_default=True, field_specifiers=(field,))
@@ -42,3 +47,32 @@ def node(cls: Class) -> Class:
 
     made.__hash__ = remembered
     return cast("Class", made)
+
+
+def kept(function: Callable[[Of], Result]) -> Callable[[Of], Result]:
+    """A function of a node alone that is worked out once for each node.
+
+    >>> @node
+    ... class Pair(Node):
+    ...     left: object
+    ...     right: object
+    >>> asked = []
+    >>> left = kept(lambda pair: (asked.append(pair), pair.left)[1])
+    >>> pair = Pair(1, 2)
+    >>> left(pair), left(pair), len(asked)
+    (1, 1, 1)
+    """
+
+    @wraps(function)
+    def once(node: Of) -> Result:
+        try:
+            results = node._kept
+        except AttributeError:
+            results = {}
+            object.__setattr__(node, "_kept", results)
+        if function not in results:
+            results[function] = function(node)
+        found: Result = results[function]
+        return found
+
+    return once

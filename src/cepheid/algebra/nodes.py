@@ -1,8 +1,12 @@
 """The algebra: the immutable nodes that every language lowers to, and the query around a pattern.
 
-A pattern means a set of (complex event, valuation, binding) over a stream; `semantics/` says which. One node
-per operator of the five papers; passes over them are `match` + `assert_never`, so that the type checker lists
-what a new operator still lacks.
+There are two unions of them. A `Pattern` (CEL) means a set of (complex event, valuation, binding) over a stream: it
+skips the events that it does not bind. A `Reading` (SREMO, `srt`, section 3) means strings of neighbouring events: it
+reads each of them, marks it or not, and changes registers. `Recognise` makes a pattern of a reading. A node that means
+the same in both is in both. `semantics/` says what each means.
+
+Passes are `match` + `assert_never`, so that the type checker lists what a new operator still lacks. Nodes are final, so
+that it knows that no node of one union is one of the other.
 """
 
 from __future__ import annotations
@@ -10,14 +14,15 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from dataclasses import field
 from enum import Enum
-from typing import assert_never
+from typing import Generic, TypeVar, assert_never, final
 
-from cepheid.algebra.conditions import Condition
+from cepheid.algebra.conditions import TRUE, Condition
 from cepheid.algebra.node import Node, node
-from cepheid.algebra.strings import Reading
 from cepheid.algebra.windows import Window as Window
 from cepheid.algebra.windows import WindowUnit as WindowUnit
 from cepheid.errors import Span
+
+Part = TypeVar("Part")
 
 
 class Strategy(Enum):
@@ -30,23 +35,23 @@ class Strategy(Enum):
     MAX = "MAX"
 
 
+@final
 @node
 class Atom(Node):
     """One event of `type` (None: any type) for which `condition` holds, bound to `var`.
 
-    `condition` speaks of the event at hand (attributes with var None). `marked` False is SREMO's ⊗: the event is
-    read but not part of the complex event. `also`: further variables of the event, where ALL has one event for several
-    atoms.
+    `condition` speaks of the event at hand (attributes with var None). `also`: further variables of the event, where
+    ALL has one event for several atoms.
     """
 
     type: str | None
     var: str | None = None
     condition: Condition | None = None
-    marked: bool = True
     span: Span | None = field(default=None, compare=False, repr=False)
     also: tuple[str, ...] = field(default=(), repr=False)
 
 
+@final
 @node
 class Seq(Node):
     """`left ; right`: all of right after all of left, anything in between."""
@@ -55,6 +60,7 @@ class Seq(Node):
     right: Pattern
 
 
+@final
 @node
 class StrictSeq(Node):
     """`left : right`: right begins at the position directly after left's last."""
@@ -63,12 +69,15 @@ class StrictSeq(Node):
     right: Pattern
 
 
+@final
 @node
-class Or(Node):
-    left: Pattern
-    right: Pattern
+class Or(Node, Generic[Part]):
+    """`φ OR ψ` of CEL, `e1 | e2` of SREMO: what any of the parts means."""
+
+    parts: tuple[Part, ...]
 
 
+@final
 @node
 class All(Node):
     """`left ALL right`: both, in any order and interleaving; the union of their events."""
@@ -77,14 +86,7 @@ class All(Node):
     right: Pattern
 
 
-@node
-class Intersect(Node):
-    """`left & right`: the same events recognised by both."""
-
-    left: Pattern
-    right: Pattern
-
-
+@final
 @node
 class Repeat(Node):
     """`body{lo,hi}`: lo to hi times in a row (hi None: no bound), each after the one before, as by `;`.
@@ -96,15 +98,7 @@ class Repeat(Node):
     span: Span | None = field(default=None, compare=False, repr=False)
 
 
-@node
-class Not(Node):
-    """Absence of `body`: between its neighbours in a sequence, before the first, or after the last (until the
-    window closes)."""
-
-    body: Pattern
-    span: Span | None = field(default=None, compare=False, repr=False)
-
-
+@final
 @node
 class Filter(Node):
     body: Pattern
@@ -112,6 +106,7 @@ class Filter(Node):
     span: Span | None = field(default=None, compare=False, repr=False)
 
 
+@final
 @node
 class PartBy(Node):
     """`body PART-BY [X.a, Y.b]`: the listed attributes are equal over all events of the listed variables; a var
@@ -123,12 +118,7 @@ class PartBy(Node):
     places: tuple[Span, ...] = field(default=(), compare=False, repr=False)
 
 
-@node
-class Within(Node):
-    body: Pattern
-    window: Window
-
-
+@final
 @node
 class Select(Node):
     """A selection strategy over the complex events of `body` that end at the same position."""
@@ -138,6 +128,7 @@ class Select(Node):
     span: Span | None = field(default=None, compare=False, repr=False)
 
 
+@final
 @node
 class Bind(Node):
     """`body IN var`: the set variable is bound to all events of the body."""
@@ -147,6 +138,7 @@ class Bind(Node):
     span: Span | None = field(default=None, compare=False, repr=False)
 
 
+@final
 @node
 class Recognise(Node):
     """A SREMO: the events that a run marks which begins at any event and ends by reading one that it marks. All are
@@ -157,24 +149,77 @@ class Recognise(Node):
 
 EVENTS = "events"
 
-Pattern = (
-    Atom
-    | Seq
-    | StrictSeq
-    | Or
-    | All
-    | Intersect
-    | Repeat
-    | Not
-    | Filter
-    | PartBy
-    | Within
-    | Select
-    | Bind
-    | Recognise
-)
+
+@final
+@node
+class Read(Node):
+    """`[condition] > register`: reads one event for which the condition holds, marks it (•) or not (⊗), and stores it.
+
+    The condition speaks of the event at hand (attributes with var None) and of registers (var the register's name);
+    where it reads an empty register it does not hold."""
+
+    condition: Condition
+    marked: bool = True
+    register: str | None = None
+    span: Span | None = field(default=None, compare=False, repr=False)
 
 
+@final
+@node
+class Concat(Node):
+    """One after the other, each directly after the one before; none is ε, which reads nothing."""
+
+    parts: tuple[Reading, ...]
+
+
+@final
+@node
+class Iterate(Node):
+    """`body*`: any number of times, each directly after the one before; registers go through from each to the next."""
+
+    body: Reading
+
+
+@final
+@node
+class Both(Node):
+    """`left & right`: both read the same string and mark the same events. Neither sees what the other stores."""
+
+    left: Reading
+    right: Reading
+    span: Span | None = field(default=None, compare=False, repr=False)
+
+
+@final
+@node
+class Complement(Node):
+    """`!body`: any string that the body cannot read from here. Marks nothing and leaves registers as they are."""
+
+    body: Reading
+    span: Span | None = field(default=None, compare=False, repr=False)
+
+
+@final
+@node
+class Within(Node):
+    """`body WITHIN window`: from the body's first marked event to its last."""
+
+    body: Reading
+    window: Window
+    span: Span | None = field(default=None, compare=False, repr=False)
+
+
+Pattern = Atom | Seq | StrictSeq | Or["Pattern"] | All | Repeat | Filter | PartBy | Select | Bind | Recognise
+Reading = Read | Concat | Or["Reading"] | Iterate | Both | Complement | Within
+
+Tree = TypeVar("Tree", Pattern, Reading)
+
+EPSILON = Concat(())
+ANY = Read(TRUE, marked=False)
+SKIP = Iterate(ANY)
+
+
+@final
 @node
 class Places(Node):
     """Where the parts of a query that are not nodes stood in its text, for errors; the tuples run along
@@ -187,6 +232,7 @@ class Places(Node):
     limit: Span | None = None
 
 
+@final
 @node
 class Query(Node):
     """A pattern with all that surrounds it. `select` None is `*`: every variable."""
@@ -202,61 +248,91 @@ class Query(Node):
     places: Places | None = field(default=None, compare=False, repr=False)
 
 
-def children(pattern: Pattern) -> tuple[Pattern, ...]:
-    """The direct sub-patterns, left to right."""
-    match pattern:
-        case Atom() | Recognise():
+def children(node: Tree) -> tuple[Tree, ...]:
+    """The direct parts, left to right. What a reading recognises is no pattern: `Recognise` has none."""
+    match node:
+        case Atom() | Recognise() | Read():
             return ()
-        case Seq(a, b) | StrictSeq(a, b) | Or(a, b) | All(a, b) | Intersect(a, b):
-            return (a, b)
-        case Repeat(body) | Not(body) | Filter(body) | PartBy(body) | Within(body) | Bind(body):
+        case Seq(left, right) | StrictSeq(left, right) | All(left, right):
+            return (left, right)
+        case Both(left, right):
+            return (left, right)
+        case Or(parts):
+            return parts
+        case Concat(parts):
+            return parts
+        case Repeat(body) | Filter(body) | PartBy(body) | Bind(body) | Select(_, body):
             return (body,)
-        case Select(_, body):
+        case Iterate(body) | Complement(body) | Within(body):
             return (body,)
         case _:
-            assert_never(pattern)
+            assert_never(node)
 
 
-def rebuild(pattern: Pattern, change: Callable[[Pattern], Pattern]) -> Pattern:
-    """The same node over changed children."""
-    match pattern:
-        case Atom() | Recognise():
-            return pattern
-        case Seq(a, b):
-            return Seq(change(a), change(b))
-        case StrictSeq(a, b):
-            return StrictSeq(change(a), change(b))
-        case Or(a, b):
-            return Or(change(a), change(b))
-        case All(a, b):
-            return All(change(a), change(b))
-        case Intersect(a, b):
-            return Intersect(change(a), change(b))
+def rebuild(node: Tree, change: Callable[[Tree], Tree]) -> Tree:
+    """The same node over changed parts."""
+    match node:
+        case Atom() | Recognise() | Read():
+            return node
+        case Seq(left, right):
+            return Seq(change(left), change(right))
+        case StrictSeq(left, right):
+            return StrictSeq(change(left), change(right))
+        case Or(parts):
+            return Or(tuple(map(change, parts)))
+        case All(left, right):
+            return All(change(left), change(right))
         case Repeat(body, lo, hi, span):
             return Repeat(change(body), lo, hi, span)
-        case Not(body, span):
-            return Not(change(body), span)
         case Filter(body, condition, span):
             return Filter(change(body), condition, span)
         case PartBy(body, keys, span, places):
             return PartBy(change(body), keys, span, places)
-        case Within(body, window):
-            return Within(change(body), window)
         case Select(strategy, body, span):
             return Select(strategy, change(body), span)
         case Bind(body, var, span):
             return Bind(change(body), var, span)
+        case Concat(parts):
+            return Concat(tuple(map(change, parts)))
+        case Iterate(body):
+            return Iterate(change(body))
+        case Both(left, right, span):
+            return Both(change(left), change(right), span)
+        case Complement(body, span):
+            return Complement(change(body), span)
+        case Within(body, window, span):
+            return Within(change(body), window, span)
         case _:
-            assert_never(pattern)
+            assert_never(node)
 
 
-def walk(pattern: Pattern) -> Iterator[Pattern]:
-    """The pattern and all below it, parents first, left to right."""
-    waiting = [pattern]
+def walk(node: Tree) -> Iterator[Tree]:
+    """The node and all below it, parents first, left to right."""
+    waiting = [node]
     while waiting:
         node = waiting.pop()
         yield node
         waiting.extend(reversed(children(node)))
+
+
+def conditions_in(pattern: Pattern) -> Iterator[Condition]:
+    """Every condition of a pattern, those of what it reads included.
+
+    >>> list(conditions_in(Recognise(Concat((SKIP, Read(TRUE))))))
+    [Literal(value=True), Literal(value=True)]
+    """
+    for part in walk(pattern):
+        match part:
+            case Atom(_, _, condition):
+                yield from () if condition is None else (condition,)
+            case Filter(_, condition):
+                yield condition
+            case Recognise(reading):
+                yield from (read.condition for read in walk(reading) if isinstance(read, Read))
+            case Seq() | StrictSeq() | Or() | All() | Repeat() | PartBy() | Select() | Bind():
+                pass
+            case _:
+                assert_never(part)
 
 
 def size(pattern: Pattern) -> int:

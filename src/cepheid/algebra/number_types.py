@@ -14,31 +14,31 @@ import math
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
+from typing import assert_never
 
 import pyarrow as pa
 
 from cepheid.algebra.conditions import (
-    Aggregate,
     Arithmetic,
     Attribute,
     Call,
     Comparison,
     Condition,
+    Conjunction,
+    Disjunction,
     Expression,
     In,
+    IsNull,
+    IsTrue,
+    Like,
     Literal,
+    Negation,
+    RLike,
     rebuild,
 )
 from cepheid.algebra.functions import FUNCTIONS
 from cepheid.algebra.kinds import Kind
-from cepheid.algebra.precision import (
-    DecimalType,
-    is_held,
-    result_type,
-    rounded_type,
-    type_of_decimal,
-    widest,
-)
+from cepheid.algebra.precision import DecimalType, is_held, result_type, rounded_type, type_of_decimal, widest
 from cepheid.errors import Span
 from cepheid.schema import Schema
 
@@ -64,6 +64,7 @@ class _Number:
         return self.constant and _DECIMAL in self.kinds
 
 
+_WHOLES, _DECIMALS = frozenset([_WHOLE]), frozenset([_DECIMAL])
 _ONE_REAL = _Number(frozenset([_REAL]))
 _ONE_WHOLE = _Number(frozenset([_WHOLE]))
 _Settled = tuple[Expression, _Number | None]
@@ -117,8 +118,22 @@ def decimal_type(expression: Expression, schema: Schema) -> DecimalType | None:
             ]
             known = [exact for exact in held if exact is not None]
             return widest(known) if len(known) == len(held) else None
-        case _:
+        case (
+            Literal()
+            | Comparison()
+            | Conjunction()
+            | Disjunction()
+            | Negation()
+            | IsTrue()
+            | IsNull()
+            | In()
+            | Like()
+            | RLike()
+            | Call()
+        ):
             return None
+        case _:
+            assert_never(expression)
 
 
 def _exact_type(expression: Expression, schema: Schema) -> DecimalType | None:
@@ -140,20 +155,40 @@ def _settled(expression: Expression, schema: Schema) -> _Settled:
             return _literal(expression)
         case Attribute(_, name):
             return expression, _column(_value_type(schema, name))
-        case Aggregate():
-            return expression, None
         case Arithmetic(op, left, right):
             return _arithmetic(expression, op, _settled(left, schema), _settled(right, schema))
         case Comparison(op, left, right, span):
             first, second = _beside_each_other([_settled(left, schema), _settled(right, schema)], True)
             return Comparison(op, first[0], second[0], span), None
         case In(operand, items, span):
-            settled = _beside_each_other([_settled(item, schema) for item in (operand, *items)], True)
+            first = _settled(operand, schema)
+            literals = tuple(item for item in items if isinstance(item, Literal))
+            if len(literals) == len(items) and first[1] is not None and not first[1].constant:
+                return In(first[0], _listed(literals, first[1]), span), None
+            settled = _beside_each_other([first, *(_settled(item, schema) for item in items)], True)
             return In(settled[0][0], tuple(item for item, _ in settled[1:]), span), None
         case Call(function, arguments, span):
             return _call(function, [_settled(argument, schema) for argument in arguments], span)
-        case _:
+        case Conjunction() | Disjunction() | Negation() | IsTrue() | IsNull() | Like() | RLike():
             return rebuild(expression, lambda child: _closed(_settled(child, schema))), None
+        case _:
+            assert_never(expression)
+
+
+def _listed(literals: tuple[Literal, ...], number: _Number) -> tuple[Expression, ...]:
+    """Constants beside values of events, each as it would be alone. A list may be long: most of its doubles are neither
+    so large nor so small that the decimal needs a closer look."""
+    is_decimal = _DECIMAL in number.kinds
+    listed = list[Expression]()
+    for literal in literals:
+        value = literal.value
+        if type(value) is float and (1e-50 < abs(value) < 1e15 or value == 0):
+            listed.append(Literal(Decimal(repr(value)), literal.span) if is_decimal else literal)
+        elif type(value) is int:
+            listed.append(literal)
+        else:
+            listed.append(_beside_each_other([(literal, number), _literal(literal)], True)[1][0])
+    return tuple(listed)
 
 
 def _closed(settled: _Settled) -> Expression:
@@ -167,14 +202,15 @@ def _literal(literal: Literal) -> _Settled:
     if isinstance(value, bool) or not isinstance(value, int | float | Decimal):
         return literal, None
     if isinstance(value, int):
-        return literal, _Number(frozenset([_WHOLE]), type_of_decimal(value), constant=True)
+        return literal, _Number(_WHOLES, type_of_decimal(value), constant=True)
     exact = Decimal(repr(value)) if isinstance(value, float) else value
     if not is_held(exact):
         return Literal(float(value), literal.span), _ONE_REAL
-    if exact.as_tuple().exponent > 0:  # type: ignore[operator]  # it is finite
+    dtype = type_of_decimal(exact)
+    if dtype.scale < 0:
         exact = Decimal(f"{exact:f}")
-    number = _Number(frozenset([_DECIMAL]), type_of_decimal(exact), constant=True)
-    return Literal(exact, literal.span), number
+        dtype = type_of_decimal(exact)
+    return Literal(exact, literal.span), _Number(_DECIMALS, dtype, constant=True)
 
 
 def _column(dtype: pa.DataType) -> _Number | None:

@@ -1,7 +1,7 @@
 """Algebra → text.
 
 In: conditions, patterns, queries. Out: CEL or SREMO that parses back to an equal value; what neither can say
-(conditions inside atoms, the other papers' operators) is printed in a plain form of its own. A node is put
+(conditions inside atoms) is printed in a plain form of its own. A node is put
 in parentheses exactly when it binds looser than its place asks for.
 """
 
@@ -21,27 +21,39 @@ from cepheid.algebra.nodes import (
     All,
     Atom,
     Bind,
+    Both,
+    Complement,
+    Concat,
     Filter,
-    Intersect,
-    Not,
+    Iterate,
     Or,
     PartBy,
     Pattern,
     Query,
+    Read,
+    Reading,
     Recognise,
     Repeat,
     Select,
     Seq,
     Strategy,
     StrictSeq,
+    Tree,
     Within,
     children,
 )
-from cepheid.algebra.reading_printing import print_reading, reading_tree
-from cepheid.algebra.strings import Inside, Reading
-
-# How tightly a node binds, loosest first; a place asks for at least one of these.
-FILTERED, CHOICE, TOGETHER, SEQUENCE, REPEATED, UNIT, ENCLOSED = range(7)
+from cepheid.algebra.reading_printing import (
+    CHOICE,
+    ENCLOSED,
+    LOOSEST,
+    REPEATED,
+    SEQUENCE,
+    TOGETHER,
+    UNIT,
+    in_place,
+    print_read,
+    print_reading,
+)
 
 
 def print_query(query: Query) -> str:
@@ -74,7 +86,7 @@ def _clauses(query: Query) -> Iterator[str]:
 
 def _unwindowed(reading: Reading) -> str:
     """A WITHIN outside of parentheses is the query's."""
-    return f"({print_reading(reading)})" if isinstance(reading, Inside) else print_reading(reading)
+    return f"({print_reading(reading)})" if isinstance(reading, Within) else print_reading(reading)
 
 
 def _select(query: Query) -> Iterator[str]:
@@ -92,15 +104,14 @@ def _names(names: tuple[str, ...]) -> str:
 def print_pattern(pattern: Pattern) -> str:
     """A pattern on one line.
 
-    >>> print_pattern(Repeat(Or(Atom("T", "x"), Atom("H")), 2, None))
+    >>> print_pattern(Repeat(Or((Atom("T", "x"), Atom("H"))), 2, None))
     '(T AS x OR H){2,}'
     """
-    return _pattern(pattern, FILTERED)
+    return _pattern(pattern, LOOSEST)
 
 
 def _pattern(pattern: Pattern, place: int) -> str:
-    text, binding = _bare(pattern)
-    return text if binding >= place else f"({text})"
+    return in_place(_bare(pattern), place)
 
 
 def _bare(pattern: Pattern) -> tuple[str, int]:
@@ -112,28 +123,41 @@ def _bare(pattern: Pattern) -> tuple[str, int]:
             return f"{_pattern(left, SEQUENCE)} ; {_pattern(right, REPEATED)}", SEQUENCE
         case StrictSeq(left, right):
             return f"{_pattern(left, SEQUENCE)} : {_pattern(right, REPEATED)}", SEQUENCE
-        case Or(left, right):
-            return f"{_pattern(left, CHOICE)} OR {_pattern(right, TOGETHER)}", CHOICE
+        case Or(parts):
+            places = (CHOICE, *[TOGETHER] * (len(parts) - 1))
+            return " OR ".join(map(_pattern, parts, places)), CHOICE
         case All(left, right):
             # Sequences would do without parentheses; they keep a reader from asking.
             first = _pattern(left, TOGETHER if isinstance(left, All) else REPEATED)
             return f"{first} ALL {_pattern(right, REPEATED)}", TOGETHER
         case Repeat(body, lo, hi):
-            named = isinstance(body, Bind) or (isinstance(body, Atom) and body.var is not None)
             # `T AS x+` would do; the parentheses keep a reader from asking whether the name covers the sign.
-            return _pattern(body, ENCLOSED if named else REPEATED) + _sign(lo, hi), REPEATED
+            return _pattern(body, ENCLOSED if _is_named(body) else REPEATED) + _sign(lo, hi), REPEATED
         case Bind(body, var):
             return f"{_pattern(body, REPEATED)} IN {print_name(var)}", REPEATED
         case PartBy(body, keys):
-            return f"{_pattern(body, FILTERED)} {print_part_by(keys)}", FILTERED
+            return f"{_pattern(body, LOOSEST)} {print_part_by(keys)}", LOOSEST
         case Filter(body, condition):
-            return f"{_pattern(body, FILTERED)} FILTER {print_condition(condition)}", FILTERED
+            return f"{_pattern(body, LOOSEST)} FILTER {print_condition(condition)}", LOOSEST
         case Select(strategy, body):
             return f"{strategy.value}({print_pattern(body)})", UNIT
         case Recognise(reading):
-            return print_reading(reading), FILTERED
+            return print_reading(reading), LOOSEST
         case _:
-            return _beyond_cel(pattern), FILTERED
+            assert_never(pattern)
+
+
+def _is_named(pattern: Pattern) -> bool:
+    """Whether the text of a pattern ends with a name."""
+    match pattern:
+        case Atom(_, var):
+            return var is not None
+        case Bind():
+            return True
+        case Seq() | StrictSeq() | Or() | All() | Repeat() | Filter() | PartBy() | Select() | Recognise():
+            return False
+        case _:
+            assert_never(pattern)
 
 
 def print_key(key: tuple[str | None, str]) -> str:
@@ -149,25 +173,10 @@ def print_part_by(keys: tuple[tuple[str | None, str], ...]) -> str:
     return f"PART-BY [{', '.join(map(print_key, keys))}]"
 
 
-def _beyond_cel(pattern: Intersect | Not | Within) -> str:
-    match pattern:
-        case Intersect(left, right):
-            return f"{_pattern(left, UNIT)} AND {_pattern(right, UNIT)}"
-        case Not(body):
-            return f"NOT {_pattern(body, UNIT)}"
-        case Within(body, window):
-            return f"{_pattern(body, UNIT)} WITHIN {print_window(window)}"
-        case _:
-            assert_never(pattern)
-
-
-def _atom(atom: Pattern) -> str:
-    assert isinstance(atom, Atom)
+def _atom(atom: Atom) -> str:
     text = "ANY" if atom.type is None else print_name(atom.type)
     if atom.condition is not None:
         text += f"[{print_condition(atom.condition)}]"
-    if not atom.marked:
-        text += " UNMARKED"
     return text if atom.var is None else f"{text} AS {print_name(atom.var)}"
 
 
@@ -192,46 +201,53 @@ def print_tree(pattern: Pattern) -> str:
       +
         H
     """
-    return "\n".join(_tree_lines(pattern, 0))
+    return "\n".join(_tree_lines(pattern, 0, "OR"))
 
 
-def _tree_lines(pattern: Pattern, depth: int) -> Iterator[str]:
-    yield "  " * depth + _head(pattern)
-    if isinstance(pattern, Recognise):
-        yield from reading_tree(pattern.reading, depth + 1)
-    for child in children(pattern):
-        yield from _tree_lines(child, depth + 1)
+def _tree_lines(node: Tree, depth: int, choice: str) -> Iterator[str]:
+    yield "  " * depth + _head(node, choice)
+    if isinstance(node, Recognise):
+        yield from _tree_lines(node.reading, depth + 1, "|")
+    for child in children(node):
+        yield from _tree_lines(child, depth + 1, choice)
 
 
-def _head(pattern: Pattern) -> str:
-    match pattern:
+def _head(node: Pattern | Reading, choice: str) -> str:
+    """The line of a node; `choice` is how the language of the tree writes `Or`."""
+    match node:
         case Atom():
-            return _atom(pattern)
+            return _atom(node)
         case Seq():
             return ";"
         case StrictSeq():
             return ":"
         case Or():
-            return "OR"
+            return choice
         case All():
             return "ALL"
-        case Intersect():
-            return "AND"
         case Repeat(_, lo, hi):
             return _sign(lo, hi)
-        case Not():
-            return "NOT"
         case Filter(_, condition):
             return f"FILTER {print_condition(condition)}"
         case PartBy(_, keys):
             return print_part_by(keys)
-        case Within(_, window):
-            return f"WITHIN {print_window(window)}"
         case Select(strategy):
             return strategy.value
         case Bind(_, var):
             return f"IN {print_name(var)}"
         case Recognise():
             return "recognise"
+        case Read():
+            return print_read(node)
+        case Concat(parts):
+            return "." if parts else "()"
+        case Iterate():
+            return "*"
+        case Both():
+            return "&"
+        case Complement():
+            return "!"
+        case Within(_, window):
+            return f"WITHIN {print_window(window)}"
         case _:
-            assert_never(pattern)
+            assert_never(node)

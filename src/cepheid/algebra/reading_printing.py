@@ -1,34 +1,25 @@
 """SREMO → text.
 
 In: an expression. Out: text that parses back to an equal expression. What `+`, `?`, `#` and `@` are made of is
-shown as these again where that is exact. A node is put in parentheses exactly when it binds looser than its
-place asks for.
+shown as these again where that is exact.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from typing import assert_never
 
 from cepheid.algebra.expression_printing import print_condition, print_name, print_window
-from cepheid.algebra.skips import gap
-from cepheid.algebra.strings import (
-    ANY,
-    SKIP,
-    Both,
-    Complement,
-    Concat,
-    Either,
-    Inside,
-    Iterate,
-    Read,
-    Reading,
-    parts_of,
-    reads_nothing,
-)
+from cepheid.algebra.nodes import ANY, SKIP, Both, Complement, Concat, Iterate, Or, Read, Reading, Within
+from cepheid.algebra.skips import gap, reads_nothing
 
-# How tightly a node binds, loosest first; a place asks for at least one of these.
-WINDOWED, CHOICE, TOGETHER, JOINED, PREFIXED, REPEATED, UNIT, ENCLOSED = range(8)
+# How tightly a node binds, in CEL and in SREMO, loosest first; a place asks for at least one of these.
+LOOSEST, CHOICE, TOGETHER, SEQUENCE, PREFIXED, REPEATED, UNIT, ENCLOSED = range(8)
+
+
+def in_place(bare: tuple[str, int], place: int) -> str:
+    """A text, and how tightly it binds: in parentheses exactly when that is looser than its place asks for."""
+    text, binding = bare
+    return text if binding >= place else f"({text})"
 
 
 def print_reading(reading: Reading) -> str:
@@ -36,27 +27,26 @@ def print_reading(reading: Reading) -> str:
 
     >>> from cepheid.algebra.conditions import Attribute
     >>> hot = Read(Attribute(None, "hot"), register="r")
-    >>> print_reading(Concat((hot, SKIP, Complement(Either((ANY, hot))), Iterate(hot))))
+    >>> print_reading(Concat((hot, SKIP, Complement(Or((ANY, hot))), Iterate(hot))))
     '[hot] > r . any* . !(any | [hot] > r) . ([hot] > r)*'
     """
-    return _text(reading, WINDOWED)
+    return _text(reading, LOOSEST)
 
 
 def _text(reading: Reading, place: int) -> str:
-    text, binding = _bare(reading)
-    return text if binding >= place else f"({text})"
+    return in_place(_bare(reading), place)
 
 
 def _bare(reading: Reading) -> tuple[str, int]:
     """The text without parentheses around it, and how tightly it binds."""
     match reading:
         case Read():
-            return _read(reading), UNIT
+            return print_read(reading), UNIT
         case Concat(()):
             return "()", UNIT
-        case Either(()):
+        case Or(()):
             return "-[FALSE]", UNIT
-        case Concat((only,)) | Either((only,)):
+        case Concat((only,)) | Or((only,)):
             return _bare(only)
         case Concat((body, Iterate(same))) if same == body:
             return _round(body) + "+", REPEATED
@@ -64,24 +54,24 @@ def _bare(reading: Reading) -> tuple[str, int]:
             skipping = _any_match(parts) or _next_match(parts)
             if skipping is not None:
                 return skipping, UNIT
-            return " . ".join(_text(part, PREFIXED) for part in parts), JOINED
-        case Either((body, Concat(()))):
+            return " . ".join(_text(part, PREFIXED) for part in parts), SEQUENCE
+        case Or((body, Concat(()))):
             return _round(body) + "?", REPEATED
-        case Either(parts):
+        case Or(parts):
             return " | ".join(_text(part, TOGETHER) for part in parts), CHOICE
         case Iterate(body):
             return _round(body) + "*", REPEATED
         case Both(left, right):
-            return f"{_text(left, TOGETHER)} & {_text(right, JOINED)}", TOGETHER
+            return f"{_text(left, TOGETHER)} & {_text(right, SEQUENCE)}", TOGETHER
         case Complement(body):
             return "!" + _text(body, PREFIXED), PREFIXED
-        case Inside(body, window):
-            return f"{_text(body, CHOICE)} WITHIN {print_window(window)}", WINDOWED
+        case Within(body, window):
+            return f"{_text(body, CHOICE)} WITHIN {print_window(window)}", LOOSEST
         case _:
             assert_never(reading)
 
 
-def _read(read: Read) -> str:
+def print_read(read: Read) -> str:
     if read == ANY:
         return "any"
     store = "" if read.register is None else f" > {print_name(read.register)}"
@@ -123,8 +113,10 @@ def _body(reading: Reading) -> Reading:
     match reading:
         case Concat((body, Iterate(Concat((between, same))))) if same == body and between == gap(body):
             return body
-        case _:
+        case Read() | Concat() | Or() | Iterate() | Both() | Complement() | Within():
             return reading
+        case _:
+            assert_never(reading)
 
 
 def _rounds(reading: Reading, between: Reading) -> str | None:
@@ -132,8 +124,10 @@ def _rounds(reading: Reading, between: Reading) -> str | None:
     match reading:
         case Concat((body, Iterate(Concat((space, same))))) if same == body and space == between:
             return _round(body) + "+"
-        case _:
+        case Read() | Concat() | Or() | Iterate() | Both() | Complement() | Within():
             return None
+        case _:
+            assert_never(reading)
 
 
 def _once(reading: Reading) -> str | None:
@@ -143,42 +137,9 @@ def _once(reading: Reading) -> str | None:
             return None
         case Concat((body, Iterate(same))) if same == body:
             return None
-        case Concat((_,)) | Either((_,)):
+        case Concat((_,)) | Or((_,)):
             return None
-        case _:
-            return _text(reading, WINDOWED)
-
-
-def reading_tree(reading: Reading, depth: int = 0) -> Iterator[str]:
-    """An expression with a node per line, parts indented below it.
-
-    >>> print(*reading_tree(Concat((SKIP, Complement(ANY)))), sep="\\n")
-    .
-      *
-        any
-      !
-        any
-    """
-    yield "  " * depth + _head(reading)
-    for part in parts_of(reading):
-        yield from reading_tree(part, depth + 1)
-
-
-def _head(reading: Reading) -> str:
-    match reading:
-        case Read():
-            return _read(reading)
-        case Concat(parts):
-            return "." if parts else "()"
-        case Either():
-            return "|"
-        case Iterate():
-            return "*"
-        case Both():
-            return "&"
-        case Complement():
-            return "!"
-        case Inside(_, window):
-            return f"WITHIN {print_window(window)}"
+        case Read() | Concat() | Or() | Both() | Complement() | Within():
+            return _text(reading, LOOSEST)
         case _:
             assert_never(reading)

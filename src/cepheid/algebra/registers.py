@@ -13,23 +13,41 @@ from typing import assert_never
 
 from cepheid.algebra.conditions import Attribute, Condition, attributes
 from cepheid.algebra.expression_printing import print_name
-from cepheid.algebra.strings import (
+from cepheid.algebra.nodes import (
     SKIP,
     Both,
     Complement,
     Concat,
-    Either,
-    Inside,
     Iterate,
+    Or,
     Read,
     Reading,
-    parts_of,
-    reads_nothing,
-    stored_by,
-    walk_reading,
+    Within,
+    children,
+    walk,
 )
+from cepheid.algebra.skips import reads_nothing
 from cepheid.algebra.windows import Window
 from cepheid.errors import CepheidError, Span, did_you_mean
+
+
+def stored_by(reading: Reading) -> frozenset[str]:
+    """The registers whose contents may be others after the expression; those that a complement stores are not among
+    them.
+
+    >>> from cepheid.algebra.conditions import TRUE
+    >>> sorted(stored_by(Concat((Read(TRUE, register="r"), Complement(Read(TRUE, register="s"))))))
+    ['r']
+    """
+    match reading:
+        case Read(_, _, register):
+            return frozenset() if register is None else frozenset([register])
+        case Complement():
+            return frozenset()
+        case Concat() | Or() | Iterate() | Both() | Within():
+            return frozenset[str]().union(*map(stored_by, children(reading)))
+        case _:
+            assert_never(reading)
 
 
 def check_registers(reading: Reading, window: Window | None) -> None:
@@ -43,9 +61,7 @@ def check_registers(reading: Reading, window: Window | None) -> None:
       hint: store an event first: [price IS NOT NULL] > r
     """
     every = frozenset(
-        node.register
-        for node in walk_reading(reading)
-        if isinstance(node, Read) and node.register is not None
+        node.register for node in walk(reading) if isinstance(node, Read) and node.register is not None
     )
     _check_reads(reading, every)
     _check_sides(reading)
@@ -76,8 +92,8 @@ def _reads(reading: Reading, stored: frozenset[str]) -> Iterator[tuple[Attribute
                 stored |= stored_by(part)
         case Iterate(body):
             yield from _reads(body, stored | stored_by(body))
-        case Either() | Both() | Complement() | Inside():
-            for part in parts_of(reading):
+        case Or() | Both() | Complement() | Within():
+            for part in children(reading):
                 yield from _reads(part, stored)
         case _:
             assert_never(reading)
@@ -110,13 +126,11 @@ def _register_span(read: Attribute) -> Span | None:
 
 
 def _check_sides(reading: Reading) -> None:
-    for node in walk_reading(reading):
+    for node in walk(reading):
         if isinstance(node, Both) and (shared := stored_by(node.left) & stored_by(node.right)):
             register = min(shared)
             places = [
-                part.span
-                for part in walk_reading(node.right)
-                if isinstance(part, Read) and part.register == register
+                part.span for part in walk(node.right) if isinstance(part, Read) and part.register == register
             ]
             raise CepheidError(
                 "register-clash",
@@ -127,21 +141,28 @@ def _check_sides(reading: Reading) -> None:
 
 
 def _check_complements(reading: Reading, windowed: bool) -> None:
-    if isinstance(reading, Complement) and not windowed and not is_single(reading.body):
-        span = reading.span
-        strategy = span is not None and span.text.startswith("@")
-        what = (
-            "`@(…)` with more than single conditions" if strategy else "`!` of more than a single condition"
-        )
-        raise CepheidError(
-            "needs-window",
-            f"{what} needs a window around it",
-            span=span,
-            hint="add WITHIN and a window at the end, or around this part: (… WITHIN 5 minutes)",
-        )
-    windowed = windowed or isinstance(reading, Inside)
-    for part in parts_of(reading):
+    match reading:
+        case Complement(body, span) if not windowed and not is_single(body):
+            raise _needs_window(span)
+        case Within():
+            windowed = True
+        case Read() | Concat() | Or() | Iterate() | Both() | Complement():
+            pass
+        case _:
+            assert_never(reading)
+    for part in children(reading):
         _check_complements(part, windowed)
+
+
+def _needs_window(span: Span | None) -> CepheidError:
+    strategy = span is not None and span.text.startswith("@")
+    what = "`@(…)` with more than single conditions" if strategy else "`!` of more than a single condition"
+    return CepheidError(
+        "needs-window",
+        f"{what} needs a window around it",
+        span=span,
+        hint="add WITHIN and a window at the end, or around this part: (… WITHIN 5 minutes)",
+    )
 
 
 def is_single(reading: Reading) -> bool:
@@ -156,8 +177,10 @@ def is_single(reading: Reading) -> bool:
             return True
         case Concat((before, Read(), after)):
             return before == after == SKIP
-        case _:
+        case Concat() | Or() | Iterate() | Both() | Complement() | Within():
             return False
+        case _:
+            assert_never(reading)
 
 
 def _check_marks(reading: Reading) -> None:
@@ -172,21 +195,27 @@ def _check_marks(reading: Reading) -> None:
             hint="`[…]` marks the event it reads, `-[…]` and `any` do not, and nothing under `!` is",
         )
     hint = "leave out what is read at the end without being marked, or mark it: `[…]`"
-    if any(isinstance(node, Both) for node in walk_reading(reading)):
+    if any(isinstance(node, Both) for node in walk(reading)):
         hint = "both sides of `&` must mark the same events, and `!` marks none"
     message = "the last event read is never marked, and a match ends with one that is"
     raise CepheidError("unsatisfiable", message, span=span, hint=hint)
 
 
 def _whole(reading: Reading) -> Span | None:
-    spans = [span for node in walk_reading(reading) if (span := getattr(node, "span", None)) is not None]
+    spans = [span for node in walk(reading) if (span := getattr(node, "span", None)) is not None]
     return Span(spans[0].source, min(s.start for s in spans), max(s.end for s in spans)) if spans else None
 
 
 def _marks(reading: Reading) -> bool:
-    if isinstance(reading, Read):
-        return reading.marked
-    return not isinstance(reading, Complement) and any(map(_marks, parts_of(reading)))
+    match reading:
+        case Read(_, marked):
+            return marked
+        case Complement():
+            return False
+        case Concat() | Or() | Iterate() | Both() | Within():
+            return any(map(_marks, children(reading)))
+        case _:
+            assert_never(reading)
 
 
 def _ends_marked(reading: Reading) -> bool:
@@ -197,9 +226,9 @@ def _ends_marked(reading: Reading) -> bool:
         case Concat(parts):
             last = next((n for n in reversed(range(len(parts))) if not reads_nothing(parts[n])), 0)
             return any(map(_ends_marked, parts[last:]))
-        case Either(parts):
+        case Or(parts):
             return any(map(_ends_marked, parts))
-        case Iterate(body) | Inside(body):
+        case Iterate(body) | Within(body):
             return _ends_marked(body)
         case Both(left, right):
             return _ends_marked(left) and _ends_marked(right)

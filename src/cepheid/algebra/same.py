@@ -29,7 +29,7 @@ def asked_same(condition: Condition) -> tuple[Expression, Expression] | None:
 
     >>> from cepheid.algebra.conditions import Attribute
     >>> asked_same(same_key(Attribute(None, "id"), Attribute("x", "id")))
-    (Attribute(var=None, name='id', index=None), Attribute(var='x', name='id', index=None))
+    (Attribute(var=None, name='id', each=False), Attribute(var='x', name='id', each=False))
     """
     if isinstance(condition, Disjunction) and isinstance(condition.operands[0], Comparison):
         left, right = condition.operands[0].left, condition.operands[0].right

@@ -13,29 +13,40 @@ Kept as well: what a query selects exists and can name a column, repetitions and
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from typing import assert_never
 
-from cepheid.algebra.conditions import Attribute, Index, attributes
+from cepheid.algebra.conditions import Attribute, attributes
 from cepheid.algebra.covers import check_set_use, check_sets
 from cepheid.algebra.nodes import (
     EVENTS,
+    All,
     Atom,
     Bind,
+    Both,
+    Complement,
+    Concat,
     Filter,
+    Iterate,
     Or,
+    PartBy,
     Pattern,
     Places,
     Query,
+    Read,
+    Reading,
     Recognise,
     Repeat,
     Select,
+    Seq,
+    StrictSeq,
     Window,
     WindowUnit,
+    Within,
     children,
     walk,
 )
 from cepheid.algebra.printing import print_name, print_pattern, print_window
 from cepheid.algebra.registers import check_registers
-from cepheid.algebra.strings import Inside, Read, Reading, walk_reading
 from cepheid.algebra.text_patterns import check_text_patterns
 from cepheid.algebra.variables import bound, defined, defined_once, is_iteration, label_of, sets, shown
 from cepheid.errors import CepheidError, Span, did_you_mean
@@ -56,17 +67,25 @@ def check_scope(query: Query) -> None:
     """
     places = query.places or Places()
     for node in walk(query.pattern):
-        if isinstance(node, Atom | Filter) and node.condition is not None:
-            check_text_patterns(node.condition)
-        if isinstance(node, Repeat):
-            check_repeat(node)
-        if isinstance(node, Select):
-            _refuse_nested_strategy(node)
-        if isinstance(node, Recognise):
-            _check_reading(node.reading, query.window)
+        match node:
+            case Atom(_, _, condition):
+                if condition is not None:
+                    check_text_patterns(condition)
+            case Filter(_, condition):
+                check_text_patterns(condition)
+            case Repeat():
+                check_repeat(node)
+            case Select():
+                _refuse_nested_strategy(node)
+            case Recognise(reading):
+                _check_reading(reading, query.window)
+            case Seq() | StrictSeq() | Or() | All() | PartBy() | Bind():
+                pass
+            case _:
+                assert_never(node)
     check_sets(query.pattern)
     for path, used in _uses(query.pattern, ()):
-        if used.index is Index.EACH:
+        if used.each:
             assert isinstance(path[-1], Filter)
             check_set_use(path[-1], query.pattern, used, _variable_span(used))
         elif not _binds(path, used.var):
@@ -83,11 +102,16 @@ def check_scope(query: Query) -> None:
 
 def _check_reading(reading: Reading, window: Window | None) -> None:
     check_registers(reading, window)
-    for node in walk_reading(reading):
-        if isinstance(node, Inside):
-            _check_window(node.window, node.span)
-        if isinstance(node, Read):
-            check_text_patterns(node.condition)
+    for node in walk(reading):
+        match node:
+            case Within(_, window, span):
+                _check_window(window, span)
+            case Read(condition):
+                check_text_patterns(condition)
+            case Concat() | Or() | Iterate() | Both() | Complement():
+                pass
+            case _:
+                assert_never(node)
 
 
 def _uses(pattern: Pattern, path: tuple[Pattern, ...]) -> Iterator[tuple[tuple[Pattern, ...], Attribute]]:
@@ -151,17 +175,34 @@ def _binding_hint(known: Sequence[str], var: str) -> str:
 def _why_unbound(scope: Pattern, var: str) -> tuple[str, str]:
     """The innermost choice below `scope` that can be made without binding `var`."""
     for node in walk(scope):
-        if isinstance(node, Or) and (var in bound(node.left)) != (var in bound(node.right)):
-            other = node.right if var in bound(node.left) else node.left
-            return (
-                f"`{var}` is not bound when the OR takes `{print_pattern(other)}`",
-                f"bind `{var}` in both branches, or put the filter into the branch that binds it",
-            )
-        if isinstance(node, Repeat) and (node.lo, node.hi) == (0, 1) and var in bound(node.body):
-            return (
-                f"`{var}` is not bound when the optional `{print_pattern(node)}` is left out",
-                f"put the filter inside: ({print_pattern(node.body)} FILTER …)?",
-            )
+        match node:
+            case Or(parts):
+                without = [part for part in parts if var not in bound(part)]
+                if 0 < len(without) < len(parts):
+                    return (
+                        f"`{var}` is not bound when the OR takes `{print_pattern(without[0])}`",
+                        f"bind `{var}` in both branches, or put the filter into the branch that binds it",
+                    )
+            case Repeat(body, 0, 1) if var in bound(body):
+                return (
+                    f"`{var}` is not bound when the optional `{print_pattern(node)}` is left out",
+                    f"put the filter inside: ({print_pattern(body)} FILTER …)?",
+                )
+            case (
+                Atom()
+                | Seq()
+                | StrictSeq()
+                | All()
+                | Repeat()
+                | Filter()
+                | PartBy()
+                | Select()
+                | Bind()
+                | Recognise()
+            ):
+                pass
+            case _:
+                assert_never(node)
     return f"`{var}` is not bound by every match of the formula", "bind it on every way through the formula"
 
 
@@ -243,12 +284,23 @@ def _rename(pattern: Pattern, name: str) -> str:
 def _labels(pattern: Pattern) -> Iterator[str]:
     """The names that events are shown under."""
     for node in walk(pattern):
-        if isinstance(node, Recognise):
-            yield EVENTS
-        elif isinstance(node, Bind):
-            yield node.var
-        elif isinstance(node, Atom) and node.marked and (label := label_of(node)) is not None:
+        if (label := _label(node)) is not None:
             yield label
+
+
+def _label(node: Pattern) -> str | None:
+    """The name that a node shows events under."""
+    match node:
+        case Recognise():
+            return EVENTS
+        case Bind(_, var):
+            return var
+        case Atom():
+            return label_of(node)
+        case Seq() | StrictSeq() | Or() | All() | Repeat() | Filter() | PartBy() | Select():
+            return None
+        case _:
+            assert_never(node)
 
 
 def _check_partition_by(names: Sequence[str], spans: Sequence[Span]) -> None:
@@ -277,12 +329,8 @@ def _at(spans: Sequence[Span], index: int) -> Span | None:
 
 
 def _binding_span(pattern: Pattern, label: str) -> Span | None:
-    for node in walk(pattern):
-        if (isinstance(node, Atom) and label_of(node) == label) or (
-            isinstance(node, Bind) and node.var == label
-        ):
-            return node.span
-    return None
+    found = (node for node in walk(pattern) if _label(node) == label)
+    return next((node.span for node in found if isinstance(node, Atom | Bind)), None)
 
 
 def _check_window(window: Window | None, span: Span | None) -> None:

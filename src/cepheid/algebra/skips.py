@@ -11,18 +11,18 @@ from collections.abc import Sequence
 from typing import NamedTuple, assert_never
 
 from cepheid.algebra.conditions import FALSE
-from cepheid.algebra.strings import (
+from cepheid.algebra.nodes import (
     EPSILON,
     SKIP,
     Both,
     Complement,
     Concat,
-    Either,
-    Inside,
     Iterate,
+    Or,
     Read,
     Reading,
-    reads_nothing,
+    Within,
+    children,
 )
 from cepheid.errors import Span
 
@@ -40,17 +40,17 @@ class Rounds(NamedTuple):
 def repeated(rounds: Rounds, between: Reading | None = None) -> Reading:
     """The rounds one after the other, each but the first after something that `between` reads.
 
-    >>> from cepheid.algebra.strings import ANY
+    >>> from cepheid.algebra.nodes import ANY
     >>> repeated(Rounds(ANY, 1, None)) == Concat((ANY, Iterate(ANY)))
     True
-    >>> repeated(Rounds(ANY, 1, 2)) == Concat((ANY, Either((ANY, EPSILON))))
+    >>> repeated(Rounds(ANY, 1, 2)) == Concat((ANY, Or((ANY, EPSILON))))
     True
     """
     body, lo, hi = rounds
     if (lo, hi, between) == (0, None, None):
         return Iterate(body)
     if lo == 0:
-        return Either((repeated(Rounds(body, 1, hi), between), EPSILON))
+        return Or((repeated(Rounds(body, 1, hi), between), EPSILON))
     more = (body,) if between is None else (between, body)
     parts = (body, *more * (lo - 1))
     if hi is None:
@@ -58,7 +58,7 @@ def repeated(rounds: Rounds, between: Reading | None = None) -> Reading:
     rest: tuple[Reading, ...] = ()
     for _ in range(hi - lo):
         # One inside the other, so that each number of rounds is read in one way only.
-        rest = (Either((_joined((*more, *rest)), EPSILON)),)
+        rest = (Or((_joined((*more, *rest)), EPSILON)),)
     return _joined((*parts, *rest))
 
 
@@ -69,7 +69,7 @@ def _joined(parts: tuple[Reading, ...]) -> Reading:
 def any_match(arguments: Sequence[Rounds]) -> Reading:
     """`#(e1, …, en)`: e1 . any* . e2 … any* . en.
 
-    >>> from cepheid.algebra.strings import ANY
+    >>> from cepheid.algebra.nodes import ANY
     >>> any_match([Rounds(ANY), Rounds(ANY)]) == Concat((ANY, SKIP, ANY))
     True
     """
@@ -83,7 +83,7 @@ def next_match(arguments: Sequence[Rounds], span: Span | None = None) -> Reading
     """`@(e1, …, en)`: e1 . G2 . e2 … Gn . en, where the gap Gi holds nothing that a round of ei could read. Where
     ei may be left out, so is its gap.
 
-    >>> from cepheid.algebra.strings import ANY
+    >>> from cepheid.algebra.nodes import ANY
     >>> next_match([Rounds(ANY), Rounds(ANY)]) == Concat((ANY, gap(ANY), ANY))
     True
     """
@@ -96,7 +96,7 @@ def next_match(arguments: Sequence[Rounds], span: Span | None = None) -> Reading
         if not parts:
             parts.append(repeated(Rounds(body, lo, hi), space))
         elif lo == 0:
-            parts.append(Either((Concat((space, repeated(Rounds(body, 1, hi), space))), EPSILON)))
+            parts.append(Or((Concat((space, repeated(Rounds(body, 1, hi), space))), EPSILON)))
         else:
             parts += [space, repeated(Rounds(body, lo, hi), space)]
     return _joined(tuple(parts))
@@ -110,7 +110,7 @@ def gap(reading: Reading, span: Span | None = None) -> Complement:
 def something(reading: Reading) -> Reading:
     """The same without reading the empty string.
 
-    >>> from cepheid.algebra.strings import ANY
+    >>> from cepheid.algebra.nodes import ANY
     >>> something(Iterate(ANY)) == Concat((ANY, Iterate(ANY)))
     True
     """
@@ -122,16 +122,37 @@ def something(reading: Reading) -> Reading:
         case Concat(parts):
             # All parts may read nothing: the first that does not decides.
             return _choice(tuple(_from(parts[index:]) for index in range(len(parts))))
-        case Either(parts):
+        case Or(parts):
             return _choice(tuple(something(part) for part in parts if part != EPSILON))
         case Iterate(body):
             return Concat((something(body), reading))
         case Both(left, right, span):
             return Both(something(left), something(right), span)
         case Complement(body, span):
-            return Complement(Either((body, EPSILON)), span)
-        case Inside(body, window, span):
-            return Inside(something(body), window, span)
+            return Complement(Or((body, EPSILON)), span)
+        case Within(body, window, span):
+            return Within(something(body), window, span)
+        case _:
+            assert_never(reading)
+
+
+def reads_nothing(reading: Reading) -> bool:
+    """Whether the empty string is among those that the expression reads, from whatever valuation.
+
+    >>> reads_nothing(SKIP), reads_nothing(Complement(EPSILON)), reads_nothing(EPSILON)
+    (True, False, True)
+    """
+    match reading:
+        case Read():
+            return False
+        case Concat() | Both() | Within():
+            return all(map(reads_nothing, children(reading)))
+        case Or(parts):
+            return any(map(reads_nothing, parts))
+        case Iterate():
+            return True
+        case Complement(body):
+            return not reads_nothing(body)
         case _:
             assert_never(reading)
 
@@ -139,7 +160,7 @@ def something(reading: Reading) -> Reading:
 def _choice(parts: tuple[Reading, ...]) -> Reading:
     if not parts:
         return NEVER
-    return parts[0] if len(parts) == 1 else Either(parts)
+    return parts[0] if len(parts) == 1 else Or(parts)
 
 
 def _from(parts: tuple[Reading, ...]) -> Reading:

@@ -7,16 +7,26 @@ long or fills the memory by itself.
 
 from __future__ import annotations
 
+from typing import assert_never
+
 import pyarrow as pa
 import pyarrow.compute as pc
 
 from cepheid.algebra.conditions import (
+    Arithmetic,
     Attribute,
     Call,
+    Comparison,
     Condition,
+    Conjunction,
+    Disjunction,
     Expression,
+    In,
+    IsNull,
+    IsTrue,
     Like,
     Literal,
+    Negation,
     RLike,
     attributes,
     children,
@@ -48,10 +58,25 @@ def check_text_patterns(condition: Condition) -> None:
             message = f"`{condition.function}` here can make a text {_longest(condition):,} times as long"
             hint = "replace inside of replace multiplies lengths: use fewer, or do it where the data are made"
             raise CepheidError("too-large", message, span=condition.span, hint=hint)
-        case _:
+        case (
+            Literal()
+            | Attribute()
+            | Arithmetic()
+            | Comparison()
+            | Conjunction()
+            | Disjunction()
+            | Negation()
+            | IsTrue()
+            | IsNull()
+            | In()
+            | Call()
+        ):
             pass
+        case _:
+            assert_never(condition)
     for child in children(condition):
-        check_text_patterns(child)
+        if not isinstance(child, Literal):  # lists have many
+            check_text_patterns(child)
 
 
 def _check_length(condition: Like | RLike, pattern: str) -> None:
@@ -106,5 +131,19 @@ def _longest(expression: Expression) -> int:
             return _longest(text) * max(1, _longest(new))
         case Call("upper" | "lower", [text]):
             return 3 * _longest(text)
-        case _:
+        case (
+            Arithmetic()
+            | Comparison()
+            | Conjunction()
+            | Disjunction()
+            | Negation()
+            | IsTrue()
+            | IsNull()
+            | In()
+            | Like()
+            | RLike()
+            | Call()
+        ):
             return max(map(_longest, children(expression)), default=1)
+        case _:
+            assert_never(expression)

@@ -18,7 +18,6 @@ import pyarrow as pa
 
 from cepheid.algebra.coercion import as_literal_of
 from cepheid.algebra.conditions import (
-    Aggregate,
     Arithmetic,
     Attribute,
     Call,
@@ -40,13 +39,26 @@ from cepheid.algebra.functions import ALIASES, FUNCTIONS, Function, Kinds
 from cepheid.algebra.kinds import Kind, kind_of
 from cepheid.algebra.moments import Moment, TimeOfDay
 from cepheid.algebra.nodes import (
+    All,
     Atom,
+    Bind,
+    Both,
+    Complement,
+    Concat,
     Filter,
+    Iterate,
+    Or,
     PartBy,
     Pattern,
     Places,
     Query,
+    Read,
+    Reading,
     Recognise,
+    Repeat,
+    Select,
+    Seq,
+    StrictSeq,
     Window,
     WindowUnit,
     Within,
@@ -54,7 +66,6 @@ from cepheid.algebra.nodes import (
 )
 from cepheid.algebra.number_types import with_number_types
 from cepheid.algebra.printing import print_condition, print_key, print_value, print_window
-from cepheid.algebra.strings import Inside, Read, Reading, rebuild_reading
 from cepheid.errors import CepheidError, Span, did_you_mean
 from cepheid.schema import Schema, counts_nanoseconds, is_comparable
 
@@ -106,21 +117,24 @@ def _pattern(pattern: Pattern, schema: Schema) -> Pattern:
             return replace(pattern, body=_pattern(body, schema))
         case Recognise(reading):
             return Recognise(_reading(reading, schema))
-        case Within(body, window):
-            typed = _typed_window(window, schema, None)
-            return replace(pattern, body=_pattern(body, schema), window=typed or window)
-        case _:
+        case Atom() | Seq() | StrictSeq() | Or() | All() | Repeat() | Select() | Bind():
             return rebuild(pattern, lambda child: _pattern(child, schema))
+        case _:
+            assert_never(pattern)
 
 
 def _reading(reading: Reading, schema: Schema) -> Reading:
     """Conditions and nested windows; an attribute of a register is a column like one of the event at hand."""
-    if isinstance(reading, Read):
-        return replace(reading, condition=_checked(reading.condition, schema))
-    if isinstance(reading, Inside):
-        window = _typed_window(reading.window, schema, reading.span)
-        reading = replace(reading, window=window or reading.window)
-    return rebuild_reading(reading, lambda part: _reading(part, schema))
+    match reading:
+        case Read(condition):
+            return replace(reading, condition=_checked(condition, schema))
+        case Within(body, window, span):
+            typed = _typed_window(window, schema, span)
+            return Within(_reading(body, schema), typed or window, span)
+        case Concat() | Or() | Iterate() | Both() | Complement():
+            return rebuild(reading, lambda part: _reading(part, schema))
+        case _:
+            assert_never(reading)
 
 
 def _check_keys(node: PartBy, schema: Schema) -> None:
@@ -197,9 +211,6 @@ def _typed(expression: Expression, schema: Schema) -> Typed:
             return RLike(_string("RLIKE", operand, schema), pattern, span), Kind.BOOLEAN
         case Call():
             return _call(expression, schema)
-        case Aggregate(function, attribute):
-            kind = _column_kind(attribute, schema)
-            return expression, kind if function in ("min", "max", "first", "last") else Kind.NUMBER
         case _:
             assert_never(expression)
 
@@ -378,12 +389,23 @@ def _is_number(text: str) -> bool:
     return True
 
 
+_PLAIN: dict[type, Kind] = {int: Kind.NUMBER, float: Kind.NUMBER, Decimal: Kind.NUMBER, str: Kind.STRING}
+
+
 def _in(operand: Typed, items: tuple[Expression, ...], schema: Schema, span: Span | None) -> In:
     value, kind = operand
-    listed = []
+    listed = list[Expression]()
+    zone: str | None = None
     for item in items:
+        # Lists may be long: what is alike for all values of one is worked out for the first.
+        if listed and isinstance(item, Literal) and not isinstance(value, Literal):
+            own = _PLAIN.get(type(item.value))
+            if own is not None and (own is kind or _follows(own, kind)):
+                listed.append(item if own is kind else as_literal_of(item, own, kind, zone))
+                continue
         value, typed = _comparable((value, kind), _typed(item, schema), schema, item.span or span)
         kind = _kind_of_literal(value.value) if isinstance(value, Literal) else kind
+        zone = _zone(value, schema)
         listed.append(typed)
     return In(value, tuple(listed), span)
 

@@ -11,16 +11,15 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import assert_never
 
-from cepheid.algebra.conditions import Attribute, Condition, Index
+from cepheid.algebra.conditions import Attribute, Condition
 from cepheid.algebra.conditions import rebuild as rebuild_condition
+from cepheid.algebra.node import kept
 from cepheid.algebra.nodes import (
     EVENTS,
     All,
     Atom,
     Bind,
     Filter,
-    Intersect,
-    Not,
     Or,
     PartBy,
     Pattern,
@@ -30,7 +29,6 @@ from cepheid.algebra.nodes import (
     Select,
     Seq,
     StrictSeq,
-    Within,
     children,
     rebuild,
     walk,
@@ -60,8 +58,8 @@ def with_sets(pattern: Pattern) -> Pattern:
     """The pattern with every attribute of a set variable in its conditions marked as one.
 
     >>> hot = Attribute("X", "hot")
-    >>> with_sets(Filter(Bind(Atom("T"), "X"), hot)).condition.index
-    <Index.EACH: '*'>
+    >>> with_sets(Filter(Bind(Atom("T"), "X"), hot)).condition
+    Attribute(var='X', name='hot', each=True)
     """
     names = sets(pattern)
     return _with_sets(pattern, names) if names else pattern
@@ -76,7 +74,7 @@ def _with_sets(pattern: Pattern, names: frozenset[str]) -> Pattern:
 
 def _reading_sets(condition: Condition, names: frozenset[str]) -> Condition:
     if isinstance(condition, Attribute):
-        return replace(condition, index=Index.EACH) if condition.var in names else condition
+        return replace(condition, each=True) if condition.var in names else condition
     return rebuild_condition(condition, lambda child: _reading_sets(child, names))
 
 
@@ -85,6 +83,7 @@ def is_iteration(pattern: Pattern) -> bool:
     return isinstance(pattern, Repeat) and pattern.hi != 1
 
 
+@kept
 def defined_once(pattern: Pattern) -> frozenset[str]:
     """vdef₊: the variables defined outside all iterations.
 
@@ -92,31 +91,47 @@ def defined_once(pattern: Pattern) -> frozenset[str]:
     >>> sorted(defined_once(Seq(x, Repeat(y, 1, None))))
     ['x']
     """
-    if isinstance(pattern, Atom):
-        return names_of(pattern)
-    if is_iteration(pattern) or isinstance(pattern, Not):
-        return frozenset()
-    return frozenset[str]().union(*(defined_once(child) for child in children(pattern)))
+    match pattern:
+        case Atom():
+            return names_of(pattern)
+        case Repeat() if is_iteration(pattern):
+            return frozenset()
+        case (
+            Seq()
+            | StrictSeq()
+            | Or()
+            | All()
+            | Repeat()
+            | Filter()
+            | PartBy()
+            | Select()
+            | Bind()
+            | Recognise()
+        ):
+            return frozenset[str]().union(*map(defined_once, children(pattern)))
+        case _:
+            assert_never(pattern)
 
 
+@kept
 def bound(pattern: Pattern) -> frozenset[str]:
     """The variables that every match of the pattern binds.
 
-    >>> sorted(bound(Or(Seq(Atom("T", "x"), Atom("H", "y")), Atom("T", "x"))))
+    >>> sorted(bound(Or((Seq(Atom("T", "x"), Atom("H", "y")), Atom("T", "x")))))
     ['x']
     """
     match pattern:
         case Atom():
             return names_of(pattern)
-        case Or(left, right):
-            return bound(left) & bound(right)
-        case Seq(left, right) | StrictSeq(left, right) | All(left, right) | Intersect(left, right):
+        case Or(parts):
+            return frozenset.intersection(*map(bound, parts))
+        case Seq(left, right) | StrictSeq(left, right) | All(left, right):
             return bound(left) | bound(right)
         case Repeat(body, lo, hi):
             return bound(body) if (lo, hi) == (1, 1) else frozenset()
-        case Not() | Recognise():
+        case Recognise():
             return frozenset()
-        case Filter(body) | PartBy(body) | Within(body) | Bind(body) | Select(_, body):
+        case Filter(body) | PartBy(body) | Bind(body) | Select(_, body):
             return bound(body)
         case _:
             assert_never(pattern)
@@ -155,14 +170,18 @@ def _listed(pattern: Pattern, counts: dict[str, int]) -> tuple[str, ...]:
 
 
 def _labels_outside_sets(pattern: Pattern) -> frozenset[str]:
-    if isinstance(pattern, Bind):
-        return frozenset()
-    if isinstance(pattern, Recognise):
-        return frozenset([EVENTS])
-    if isinstance(pattern, Atom):
-        label = label_of(pattern)
-        return frozenset() if label is None else frozenset([label])
-    return frozenset[str]().union(*(_labels_outside_sets(child) for child in children(pattern)))
+    match pattern:
+        case Bind():
+            return frozenset()
+        case Recognise():
+            return frozenset([EVENTS])
+        case Atom():
+            label = label_of(pattern)
+            return frozenset() if label is None else frozenset([label])
+        case Seq() | StrictSeq() | Or() | All() | Repeat() | Filter() | PartBy() | Select():
+            return frozenset[str]().union(*map(_labels_outside_sets, children(pattern)))
+        case _:
+            assert_never(pattern)
 
 
 def _at_most(pattern: Pattern) -> dict[str, int]:
@@ -170,8 +189,8 @@ def _at_most(pattern: Pattern) -> dict[str, int]:
     match pattern:
         case Atom():
             label = label_of(pattern)
-            return {} if label is None or not pattern.marked else {label: 1}
-        case Seq(left, right) | StrictSeq(left, right) | All(left, right) | Intersect(left, right):
+            return {} if label is None else {label: 1}
+        case Seq(left, right) | StrictSeq(left, right) | All(left, right):
             one, two = _at_most(left), _at_most(right)
             # A variable defined once on both sides cannot be two events; anything else adds up.
             same = defined_once(left) & defined_once(right)
@@ -180,18 +199,16 @@ def _at_most(pattern: Pattern) -> dict[str, int]:
                 name: min(2, count) if name not in same else max(one[name], two[name])
                 for name, count in both.items()
             }
-        case Or(left, right):
-            one, two = _at_most(left), _at_most(right)
-            return {name: max(one.get(name, 0), two.get(name, 0)) for name in (*one, *two)}
+        case Or(parts):
+            counts = [_at_most(part) for part in parts]
+            return {name: max(count.get(name, 0) for count in counts) for one in counts for name in one}
         case Repeat(body, _, hi):
             return _at_most(body) if hi == 1 else dict.fromkeys(_at_most(body), 2)
-        case Not():
-            return {}
         case Recognise():
             return {EVENTS: 2}
         case Bind(body, var):
             return {**_at_most(body), var: 2}
-        case Filter(body) | PartBy(body) | Within(body) | Select(_, body):
+        case Filter(body) | PartBy(body) | Select(_, body):
             return _at_most(body)
         case _:
             assert_never(pattern)

@@ -13,7 +13,7 @@ outside it:
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from typing import assert_never
 
@@ -27,13 +27,12 @@ from cepheid.algebra.conditions import (
     conjuncts,
     sets_read,
 )
+from cepheid.algebra.limits import not_too_deep
 from cepheid.algebra.nodes import (
     All,
     Atom,
     Bind,
     Filter,
-    Intersect,
-    Not,
     Or,
     PartBy,
     Pattern,
@@ -42,7 +41,7 @@ from cepheid.algebra.nodes import (
     Select,
     Seq,
     StrictSeq,
-    Within,
+    children,
 )
 from cepheid.algebra.printing import print_condition, print_part_by
 from cepheid.algebra.same import same_key
@@ -50,9 +49,11 @@ from cepheid.algebra.variables import bound, is_iteration, label_of
 from cepheid.automata.cea import Predicate
 from cepheid.automata.chain import ADJACENT, ChainCEA, ChainMark, Link, LinkKind
 from cepheid.automata.construct import Numbering, label
+from cepheid.automata.follow import check_positions
 from cepheid.errors import CepheidError
-from cepheid.rewrite.follow import check_positions
-from cepheid.rewrite.limits import not_too_deep
+
+MOST_STATES = 6_000  # links are worked out for each, so that they take longer than those of other automata
+MOST_EDGES = 40_000
 
 NO_LINKS: frozenset[Link] = frozenset()
 
@@ -135,7 +136,7 @@ def construct_chain(pattern: Pattern, shown: tuple[str, ...], strict: bool = Fal
     positions = Positions()
     with not_too_deep():
         refuse_operators(pattern)
-        check_positions(pattern)
+        check_positions(pattern, MOST_STATES)
         whole = _part(pattern, positions)
     if whole.waiting:
         raise NoChainError(_out_of_reach(whole.waiting[0].condition))
@@ -151,15 +152,13 @@ def refuse_operators(pattern: Pattern) -> None:
             raise NoChainError("ALL takes its parts in any order")
         case Recognise():
             raise NoChainError("SREMO reads every event of a piece of the stream, with registers")
-        case Atom(marked=False) | Intersect() | Not() | Within() | Select():
+        case Select():
             raise NoChainError("an operator has no automaton yet")
         case Atom():
             return
-        case Seq(left, right) | StrictSeq(left, right) | Or(left, right):
-            refuse_operators(left)
-            refuse_operators(right)
-        case Repeat(body) | Filter(body) | PartBy(body) | Bind(body):
-            refuse_operators(body)
+        case Seq() | StrictSeq() | Or() | Repeat() | Filter() | PartBy() | Bind():
+            for child in children(pattern):
+                refuse_operators(child)
         case _:
             assert_never(pattern)
 
@@ -179,15 +178,8 @@ def _part(pattern: Pattern, positions: Positions) -> Part:
         case StrictSeq(left, right):
             links = frozenset([ADJACENT])
             part = _then(_part(left, positions), _part(right, positions), positions, links)
-        case Or(left, right):
-            one, two = _part(left, positions), _part(right, positions)
-            part = Part(
-                one.first | two.first,
-                one.last | two.last,
-                one.nullable or two.nullable,
-                one.names | two.names,
-                one.waiting + two.waiting,
-            )
+        case Or(parts):
+            part = _choice([_part(item, positions) for item in parts])
         case Repeat():
             part = _repeated(pattern, positions)
         case Bind(body, var):
@@ -201,15 +193,27 @@ def _part(pattern: Pattern, positions: Positions) -> Part:
             part = _part(body, positions)
             waiting = [_waiting(item, part, bound(body)) for item in conjuncts(condition)]
             part = replace(part, waiting=(*part.waiting, *waiting))
-        case All() | Intersect() | Not() | Within() | Select() | Recognise():
+        case All() | Select() | Recognise():
             raise AssertionError(pattern)
         case _:
             assert_never(pattern)
     return _settled(pattern, part, positions, positions.edges[first_edge:]) if part.waiting else part
 
 
+def _choice(parts: Sequence[Part]) -> Part:
+    return Part(
+        first=frozenset[int]().union(*(part.first for part in parts)),
+        last=frozenset[int]().union(*(part.last for part in parts)),
+        nullable=any(part.nullable for part in parts),
+        names=frozenset[tuple[str, int]]().union(*(part.names for part in parts)),
+        waiting=tuple(item for part in parts for item in part.waiting),
+    )
+
+
 def _then(one: Part, two: Part, positions: Positions, links: frozenset[Link] = NO_LINKS) -> Part:
     """`one` followed by `two`; the empty match is neutral, so a nullable side lets its neighbour through."""
+    if len(positions.edges) + len(one.last) * len(two.first) > MOST_EDGES:
+        raise NoChainError(f"its chain automaton would have more than {MOST_EDGES:,} transitions")
     positions.edges += (
         Edge(source, target, links) for source in sorted(one.last) for target in sorted(two.first)
     )
@@ -282,15 +286,16 @@ def _waiting(condition: Condition, part: Part, binds: frozenset[str]) -> Waiting
 
 def _equality(condition: Condition) -> tuple[Attribute, Attribute, bool] | None:
     """The attributes of two events that a condition wants equal, or different and known."""
-    match condition:
-        case Negation(Comparison("=" | "<>" as op, left, right)):
-            # NOT turns one into the other, for NULL and NaN too: by IEEE `<>` is true where `=` is false.
-            return _equality(Comparison("<>" if op == "=" else "=", left, right))
-        case Comparison("=" | "<>" as op, Attribute() as left, Attribute() as right):
-            plain = left.index is None and right.index is None and None not in (left.var, right.var)
-            return (left, right, op == "=") if plain and left.var != right.var else None
-        case _:
-            return None
+    negated = isinstance(condition, Negation)
+    compared = condition.operand if isinstance(condition, Negation) else condition
+    if not isinstance(compared, Comparison) or compared.op not in ("=", "<>"):
+        return None
+    left, right = compared.left, compared.right
+    if not isinstance(left, Attribute) or not isinstance(right, Attribute):
+        return None
+    plain = not left.each and not right.each and None not in (left.var, right.var)
+    # NOT turns one into the other, for NULL and NaN too: by IEEE `<>` is true where `=` is false.
+    return (left, right, (compared.op == "=") != negated) if plain and left.var != right.var else None
 
 
 def _settled(pattern: Pattern, part: Part, positions: Positions, edges: list[Edge]) -> Part:

@@ -49,7 +49,7 @@ def simulate_determinised(
     >>> from cepheid.algebra.nodes import Atom, Or
     >>> from cepheid.automata.chain_construct import construct_chain
     >>> from cepheid.semantics.stream import Event
-    >>> automaton = ChainDeterminiser(construct_chain(Or(Atom("A"), Atom("A", "x")), ()))
+    >>> automaton = ChainDeterminiser(construct_chain(Or((Atom("A"), Atom("A", "x"))), ()))
     >>> simulate_determinised(automaton, [Event("A", 0, {})], [frozenset([0])])
     [((0, frozenset()),)]
     """

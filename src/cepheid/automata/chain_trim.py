@@ -23,7 +23,7 @@ def trim_chain(chain: ChainCEA) -> ChainCEA:
 
     >>> from cepheid.algebra.nodes import Atom, Or, PartBy, Seq
     >>> from cepheid.automata.chain_construct import construct_chain
-    >>> twice = Or(Seq(Atom("A"), Atom("C")), Seq(Atom("B"), Atom("C")))
+    >>> twice = Or((Seq(Atom("A"), Atom("C")), Seq(Atom("B"), Atom("C"))))
     >>> alike = construct_chain(PartBy(twice, ((None, "id"),)), ())
     >>> alike.states, trim_chain(alike).states
     (5, 3)

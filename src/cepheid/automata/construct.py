@@ -17,8 +17,8 @@ from typing import TypeVar
 from cepheid.algebra.nodes import Atom, Pattern
 from cepheid.algebra.variables import label_of
 from cepheid.automata.cea import CEA, Mark, Predicate
-from cepheid.rewrite.follow import positions_of
-from cepheid.rewrite.positions import Fragment, Positions
+from cepheid.automata.follow import positions_of
+from cepheid.automata.positions import Fragment, Positions
 
 Item = TypeVar("Item", bound=Hashable)
 

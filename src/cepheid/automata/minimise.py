@@ -14,7 +14,7 @@ from typing import Any, Protocol
 
 from cepheid.automata.cea import Predicate
 from cepheid.automata.determinise import Determiniser, Move, Moves, States
-from cepheid.automata.srt_guards import exclude
+from cepheid.automata.srt_guards import exclusions
 from cepheid.state_checks import require
 
 MOST_STEPS = 512  # states × classes that are worked out beforehand
@@ -84,16 +84,13 @@ def possible_classes(predicates: Sequence[Predicate], most: int) -> list[States]
     [frozenset(), frozenset({0}), frozenset({1})]
     """
     classes: dict[States, None] = {frozenset(): None}
+    excluded = exclusions(predicates)
     for type in dict.fromkeys([None, *(predicate.type for predicate in predicates)]):
         able = [number for number, predicate in enumerate(predicates) if predicate.type in (None, type)]
         found = [frozenset(number for number in able if predicates[number].condition is None)]
         for number in able:
             if predicates[number].condition is not None:
-                found += [
-                    known | {number}
-                    for known in found
-                    if not any(exclude(predicates[other], predicates[number]) for other in known)
-                ]
+                found += [known | {number} for known in found if known.isdisjoint(excluded[number])]
             if len(found) > most:
                 return None
         classes |= dict.fromkeys(found)

@@ -9,8 +9,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from cepheid.algebra.windows import Window
+from cepheid.automata.attach_rounds import Check
 from cepheid.automata.cea import Predicate
-from cepheid.rewrite.attach_rounds import Check
 
 NOTHING: frozenset[str] = frozenset()
 
@@ -46,10 +46,12 @@ class Transition:
 class SRT:
     """States are 0 … states-1; a run begins in state 0 with empty registers, at any event, and accepts when it enters a
     state of `finals` by a transition that marks. `checks`: what matches have yet to pass, by names in the labels.
-    `tells`: runs are told apart by what they store (`srt_told`), for else there is no bound on what is remembered."""
+    `tells`: runs are told apart by what they store (`srt_told`), for else there is no bound on what is remembered.
+    `guarded`: its guards keep to the query's window (`srt_window`), so that nothing else has to."""
 
     states: int
     transitions: tuple[Transition, ...]
     finals: frozenset[int]
     checks: tuple[Check, ...] = ()
     tells: bool = False
+    guarded: bool = False

@@ -14,8 +14,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from cepheid.algebra.nodes import EVENTS
-from cepheid.algebra.strings import Inside, Read, Reading, parts_of, walk_reading
+from cepheid.algebra.nodes import EVENTS, Read, Reading, Within, children, walk
 from cepheid.algebra.windows import Window, WindowUnit
 from cepheid.automata.srt import NOTHING, SRT, Transition
 from cepheid.automata.srt_derive import Deriver
@@ -34,7 +33,7 @@ def construct_srt(reading: Reading, shown: Sequence[str] = (EVENTS,), window: Wi
     """The transducer of an expression.
 
     >>> from cepheid.algebra.conditions import TRUE, Attribute, Comparison
-    >>> from cepheid.algebra.strings import Concat, Iterate
+    >>> from cepheid.algebra.nodes import Concat, Iterate
     >>> from cepheid.automata.srt_printing import print_srt
     >>> skip = Iterate(Read(TRUE, marked=False))
     >>> dearer = Comparison("<", Attribute("r1", "price"), Attribute(None, "price"))
@@ -50,18 +49,16 @@ def construct_srt(reading: Reading, shown: Sequence[str] = (EVENTS,), window: Wi
     try:
         return _explored(reading, Deriver(), label)
     except NoTransducerError:
-        inner = any(
-            isinstance(one, Inside) and one.window.unit is WindowUnit.EVENTS for one in walk_reading(reading)
-        )
+        inner = any(isinstance(one, Within) and one.window.unit is WindowUnit.EVENTS for one in walk(reading))
         if not by_count and not inner:
             raise
-    whole = Inside(reading, window) if by_count and window is not None else reading
+    whole = Within(reading, window) if by_count and window is not None else reading
     return _explored(whole, Deriver(counting=True), label)
 
 
 def _explored(reading: Reading, deriver: Deriver, label: frozenset[str]) -> SRT:
     """All states that can be met, and what leads from one to another; then without those that no match needs."""
-    taken = {name for one in walk_reading(reading) if isinstance(one, Read) and (name := one.register)}
+    taken = {name for one in walk(reading) if isinstance(one, Read) and (name := one.register)}
     threads = [deriver.settled(Thread((reading,)))]
     numbers = {threads[0]: 0}
     transitions: list[Transition] = []
@@ -117,4 +114,4 @@ def _not_too_deep(reading: Reading) -> None:
         node, depth = waiting.pop()
         if depth > MOST_DEPTH:
             raise NoTransducerError(f"its parts are nested more than {MOST_DEPTH} deep")
-        waiting.extend((part, depth + 1) for part in parts_of(node))
+        waiting.extend((part, depth + 1) for part in children(node))

@@ -17,12 +17,14 @@ from dataclasses import dataclass
 from typing import assert_never
 
 from cepheid.algebra.conditions import FALSE, Attribute, Condition, conjuncts, rebuild, variables
-from cepheid.algebra.strings import Both, Complement, Concat, Either, Inside, Iterate, Read
+from cepheid.algebra.nodes import Both, Complement, Concat, Iterate, Or, Read, Within
+from cepheid.algebra.registers import stored_by
+from cepheid.algebra.skips import reads_nothing
 from cepheid.algebra.windows import WindowUnit
 from cepheid.automata.cea import Predicate
 from cepheid.automata.srt import Guard
 from cepheid.automata.srt_guards import ALWAYS, conjoin, guard_of, merge, negate
-from cepheid.automata.srt_needs import Registers, may_mark, must_mark, needs, nullable, stored
+from cepheid.automata.srt_needs import Registers, may_mark, must_mark, needs
 from cepheid.automata.srt_rest import (
     NEW,
     Begun,
@@ -118,8 +120,10 @@ class Deriver:
                     rest.append(Begun(settled, window, first))
                 case Counted(inner, most, read):
                     rest.append(Counted(self.settled(Thread(inner), after).rest, most, read))
-                case _:
+                case Read() | Concat() | Or() | Iterate() | Both() | Complement() | Within():
                     rest.append(item)
+                case _:
+                    assert_never(item)
             after = needs((rest[-1],), after)
         return Thread(tuple(reversed(rest)), tuple(slot for slot in thread.slots if slot[0] in after))
 
@@ -146,8 +150,8 @@ class Deriver:
                 return slots if all(self.end(thread) is None for thread in threads) else None
             case Begun(rest) | Counted(rest):
                 return self.end(Thread(rest, slots))
-            case Read() | Concat() | Either() | Iterate() | Both() | Complement() | Inside():
-                return slots if nullable(item) else None
+            case Read() | Concat() | Or() | Iterate() | Both() | Complement() | Within():
+                return slots if reads_nothing(item) else None
             case _:
                 assert_never(item)
 
@@ -159,16 +163,18 @@ class Deriver:
                 return _read(item, slots)
             case Concat(parts):
                 return self.moves(Thread(parts, slots))
-            case Either(parts):
+            case Or(parts):
                 return [move for part in parts for move in self._item(part, slots)]
             case Iterate(body):
                 return [_followed(move, item) for move in self._item(body, slots)]
             case Both(left, right):
-                pair = Pair(Thread((left,), slots), Thread((right,), slots), stored(left), stored(right))
+                pair = Pair(
+                    Thread((left,), slots), Thread((right,), slots), stored_by(left), stored_by(right)
+                )
                 return self._pair(pair, slots)
             case Complement(body):
                 return self._others(Others((self.settled(Thread((body,), slots)),)), slots)
-            case Inside(body, window):
+            case Within(body, window):
                 if self._counting and window.unit is WindowUnit.EVENTS:
                     return self._counted(Counted((body,), int(window.amount)), slots)
                 return self._begun(Begun((body,), window), slots)
@@ -288,7 +294,7 @@ def _read(item: Read, slots: Slots) -> Iterable[Move]:
 def _at(condition: Condition, held: dict[str, str]) -> Condition:
     """The condition over slots instead of registers."""
     if isinstance(condition, Attribute) and condition.var is not None:
-        return Attribute(held[condition.var], condition.name, condition.index, condition.span)
+        return Attribute(held[condition.var], condition.name, condition.each, condition.span)
     return rebuild(condition, lambda child: _at(child, held))
 
 

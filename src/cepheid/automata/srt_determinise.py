@@ -198,7 +198,11 @@ class RegisterDeterminiser:
         possible = [item for item, _, guard in self._leaving[state] if _is_possible(guard, frozenset())]
         if state == 0 or not self._leaving[state]:
             return not possible
-        return len(possible) == 1 and possible[0] == Transition(state, Guard(), False, frozenset(), state)
+        if len(possible) != 1:
+            return False
+        # Where the event is outside of a window the run would end here; it ends at the next event that is looked at.
+        waiting = Transition(state, Guard(within=possible[0].guard.within), False, frozenset(), state)
+        return possible[0] == waiting
 
     def _asked_by(self, guard: _Numbered, where: dict[str, int]) -> Iterable[Asked]:
         """The tests of several events that decide a guard. One that reads an empty register is decided: it fails."""
@@ -356,15 +360,21 @@ def _tests(guard: Guard) -> frozenset[Predicate]:
     return guard.holds.union(*guard.fails)
 
 
+def _read(guard: Guard) -> frozenset[str]:
+    read = frozenset(name for test in _tests(guard) for name in registers_of(test))
+    return read | {register for register, _ in guard.within}
+
+
 def _live(srt: SRT) -> list[frozenset[str]]:
     """By state, the registers that a test may read before they are stored anew."""
     live: list[frozenset[str]] = [frozenset()] * srt.states
+    reads = {guard: _read(guard) for guard in {transition.guard for transition in srt.transitions}}
+    # From the end: a transition mostly leads to a state of a higher number, which is then known.
+    backwards = [(transition, reads[transition.guard]) for transition in reversed(srt.transitions)]
     changed = True
     while changed:
         changed = False
-        for transition in srt.transitions:
-            read = frozenset(name for test in _tests(transition.guard) for name in registers_of(test))
-            read |= {register for register, _ in transition.guard.within}
+        for transition, read in backwards:
             more = live[transition.source] | read | (live[transition.target] - transition.writes)
             if more != live[transition.source]:
                 live[transition.source] = more

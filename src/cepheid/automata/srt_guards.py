@@ -7,10 +7,11 @@ of a group of `fails` is in `holds`, no group contains another, and tests that e
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from itertools import combinations
 
-from cepheid.algebra.conditions import Attribute, Comparison, Condition, Literal
+from cepheid.algebra.conditions import Attribute, Comparison, Literal
+from cepheid.algebra.node import kept
 from cepheid.automata.cea import Predicate
 from cepheid.automata.srt import Guard
 
@@ -118,21 +119,54 @@ def exclude(one: Predicate, two: Predicate) -> bool:
     """
     if one.type is not None and two.type is not None and one.type != two.type:
         return True
+    if not isinstance(one.condition, Comparison) or not isinstance(two.condition, Comparison):
+        return False
     for attribute, value in _equal(one.condition):
         for other, its in _equal(two.condition):
-            if attribute == other and type(value) is type(its) and value != its:
+            if value != its and type(value) is type(its) and attribute == other:
                 return True
     return False
 
 
-def _equal(condition: Condition | None) -> Iterator[tuple[Attribute, str | int]]:
+def exclusions(tests: Sequence[Predicate]) -> list[set[int]]:
+    """By test, the numbers of those that are seen never to hold with it; of many tests each is looked at once.
+
+    >>> when = lambda name: Predicate(None, Comparison("=", Attribute(None, "name"), Literal(name)))
+    >>> exclusions([when("MSFT"), when("ORCL"), Predicate(None, None)])
+    [{1}, {0}, set()]
+    """
+    # By what can be told apart, an attribute or the type, and by value: the tests that ask for the value.
+    asking: dict[object, dict[object, set[int]]] = {}
+    for number, test in enumerate(tests):
+        for subject, value in _asked(test):
+            asking.setdefault(subject, {}).setdefault(value, set()).add(number)
+    anywhere = {subject: set[int]().union(*values.values()) for subject, values in asking.items()}
+    return [
+        set[int]().union(*(anywhere[subject] - asking[subject][value] for subject, value in _asked(test)))
+        for test in tests
+    ]
+
+
+def _asked(test: Predicate) -> Iterator[tuple[object, object]]:
+    if test.type is not None:
+        yield None, test.type
+    if isinstance(test.condition, Comparison):
+        for attribute, value in _equal(test.condition):
+            yield (attribute, type(value)), value
+
+
+@kept
+def _equal(condition: Comparison) -> tuple[tuple[Attribute, str | int], ...]:
     """What a test says that an attribute equals. Not for whole numbers so large that two may be the same real."""
-    match condition:
-        case Comparison("=", Attribute() as attribute, Literal(str() | int() as value)) | Comparison(
-            "=", Literal(str() | int() as value), Attribute() as attribute
-        ):
-            if isinstance(value, str) or abs(value) <= 2**53:
-                yield attribute, value
+    return tuple(_equated(condition)) if condition.op == "=" else ()
+
+
+def _equated(condition: Comparison) -> Iterator[tuple[Attribute, str | int]]:
+    for one, two in ((condition.left, condition.right), (condition.right, condition.left)):
+        value = two.value if isinstance(two, Literal) else None
+        small = isinstance(value, str) or (isinstance(value, int) and abs(value) <= 2**53)
+        if isinstance(one, Attribute) and isinstance(value, str | int) and small:
+            yield one, value
 
 
 def _text(group: frozenset[Predicate]) -> list[str]:

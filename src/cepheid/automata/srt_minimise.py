@@ -71,7 +71,7 @@ class MinimalRegisters:
         self._columns, self._choices = columns, choices
         self.classes: Classes | None = list(choices[0])
         self.is_idle_on_others = all(
-            _is_idle(state, row[frozenset()]) for state, row in enumerate(self._choices)
+            _waits(state, row[frozenset()], len(self.tests)) for state, row in enumerate(self._choices)
         )
 
     def __len__(self) -> int:
@@ -156,5 +156,9 @@ def _grouped(choices: Choices, group: list[int]) -> Choices:
     return without_idle(Choices(choices.asked, tuple(outcomes)))
 
 
-def _is_idle(state: int, choices: Choices) -> bool:
-    return choices.outcomes == (Outcome(Goal(state, Place.STAY), ()),)
+def _waits(state: int, choices: Choices, tests: int) -> bool:
+    """Whether a partial match stays as it is, or ends because the event is outside a window. Then it ends at the next
+    event of another class, too, and completes nothing until then."""
+    stays, ends = Outcome(Goal(state, Place.STAY), ()), Outcome(None, ())
+    only_windows = all(item.test >= tests for item in choices.asked)
+    return only_windows and choices.outcomes[-1] == stays and set(choices.outcomes) <= {stays, ends}

@@ -1,5 +1,5 @@
-"""What can be seen of an expression, or of what is left of one, before anything is read: which registers it stores
-and looks at, whether it can be read without an event, whether it marks.
+"""What can be seen of an expression, or of what is left of one, before anything is read: which registers it looks
+at, whether it marks.
 
 In: an item or a rest of `srt_rest`. Out: sets of registers and truth values. `needs` may be too large and `may_mark`
 too often true, never the other way round; `must_mark` may be too often false.
@@ -11,59 +11,12 @@ from functools import reduce
 from typing import assert_never
 
 from cepheid.algebra.conditions import variables
-from cepheid.algebra.strings import (
-    Both,
-    Complement,
-    Concat,
-    Either,
-    Inside,
-    Iterate,
-    Read,
-    Reading,
-    parts_of,
-)
+from cepheid.algebra.nodes import Both, Complement, Concat, Iterate, Or, Read, Within, children
+from cepheid.algebra.registers import stored_by
 from cepheid.automata.srt_rest import Begun, Counted, Item, Others, Pair, Rest, Thread
 
 Registers = frozenset[str]
 NONE: Registers = frozenset()
-
-
-def stored(reading: Reading) -> Registers:
-    """The registers that may be different afterwards.
-
-    >>> from cepheid.algebra.conditions import TRUE
-    >>> stored(Concat((Read(TRUE, register="r1"), Complement(Read(TRUE, register="r2")))))
-    frozenset({'r1'})
-    """
-    match reading:
-        case Read(_, _, register):
-            return NONE if register is None else frozenset([register])
-        case Complement():
-            return NONE
-        case _:
-            return NONE.union(*map(stored, parts_of(reading)))
-
-
-def nullable(reading: Reading) -> bool:
-    """Whether it can be read without an event.
-
-    >>> from cepheid.algebra.conditions import TRUE
-    >>> nullable(Iterate(Read(TRUE))), nullable(Complement(Read(TRUE))), nullable(Complement(Concat(())))
-    (True, True, False)
-    """
-    match reading:
-        case Read():
-            return False
-        case Iterate():
-            return True
-        case Either(parts):
-            return any(map(nullable, parts))
-        case Complement(body):
-            return not nullable(body)
-        case Concat() | Both() | Inside():
-            return all(map(nullable, parts_of(reading)))
-        case _:
-            assert_never(reading)
 
 
 def needs(rest: Rest, after: Registers = NONE) -> Registers:
@@ -82,16 +35,16 @@ def _needs(item: Item, after: Registers) -> Registers:
             return (after - {register}) | variables(condition)
         case Concat(parts):
             return needs(parts, after)
-        case Either(parts):
+        case Or(parts):
             return NONE.union(*(_needs(part, after) for part in parts))
         case Iterate(body):
             return after | _needs(body, after)
         case Both(left, right):
-            mine, yours = stored(left), stored(right)
+            mine, yours = stored_by(left), stored_by(right)
             return _needs(left, after & mine) | _needs(right, after & yours) | (after - mine - yours)
         case Complement(body):
             return after | _needs(body, NONE)
-        case Inside(body):
+        case Within(body):
             return _needs(body, after)
         case Pair(_, _, mine, yours):
             return after - mine - yours
@@ -112,8 +65,8 @@ def _may_mark(item: Item) -> bool:
     match item:
         case Read(_, marked):
             return marked
-        case Concat() | Either() | Iterate() | Inside():
-            return any(map(_may_mark, parts_of(item)))
+        case Concat() | Or() | Iterate() | Within():
+            return any(map(_may_mark, children(item)))
         case Both(left, right):
             return _may_mark(left) and _may_mark(right)
         case Complement() | Others():
@@ -139,13 +92,13 @@ def _must_mark(item: Item) -> bool:
             return marked
         case Concat(parts):
             return must_mark(parts)
-        case Either(parts):
+        case Or(parts):
             return all(map(_must_mark, parts))
         case Iterate() | Complement() | Others():
             return False
         case Both(left, right):
             return _must_mark(left) or _must_mark(right)
-        case Inside(body):
+        case Within(body):
             return _must_mark(body)
         case Pair(Thread(left), Thread(right)):
             return must_mark(left) or must_mark(right)

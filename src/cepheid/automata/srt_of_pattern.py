@@ -1,39 +1,41 @@
 """CEL pattern with conditions of several events → register transducer.
 
-In: a rewritten pattern, the names the output shows, whether matches must be of neighbouring events. Out: an SRT that
-accepts exactly the pattern's (complex event, binding) pairs, or an error that says why there is none. Each filter goes
-to the last event it reads (`rewrite.attach`); then the pattern has a position automaton as any other (`construct`), in
-which a variable is a register: it is stored where it is bound, if some condition reads it later.
+In: a pattern with each filter on the last event that it reads (`attach`), the names the output shows, whether matches
+must be of neighbouring events. Out: an SRT that accepts exactly the pattern's (complex event, binding) pairs, or an
+error that says why there is none. The pattern has a position automaton as any other (`construct`), in which a variable
+is a register: it is stored where it is bound, if some condition reads it later.
 """
 
 from __future__ import annotations
 
 from cepheid.algebra.conditions import IsTrue, Negation, conjuncts, variables
-from cepheid.algebra.nodes import Atom, Pattern, walk
+from cepheid.algebra.nodes import Atom, walk
 from cepheid.algebra.variables import defined, label_of, sets
+from cepheid.automata.attach import Attached
+from cepheid.automata.attach_atoms import NotAttachedError
 from cepheid.automata.cea import Predicate
 from cepheid.automata.construct import construct
+from cepheid.automata.follow import check_positions
 from cepheid.automata.srt import SRT, Guard, Transition
 from cepheid.automata.srt_determinise import registers_of
 from cepheid.automata.srt_trim import registers_read
 from cepheid.automata.trim import trim
-from cepheid.rewrite.attach import attach
-from cepheid.rewrite.attach_atoms import NotAttachedError
+
+MOST_STATES = 2_500
 
 
-def srt_of_pattern(
-    pattern: Pattern, shown: tuple[str, ...], strict: bool = False, extremes: bool = True
-) -> SRT:
-    """The transducer of a rewritten CEL pattern. Its labels have the names that its checks are about, too.
+def srt_of_pattern(attached: Attached, shown: tuple[str, ...], strict: bool = False) -> SRT:
+    """The transducer of an attached CEL pattern. Its labels have the names that its checks are about, too.
 
     >>> from cepheid.algebra.conditions import Attribute, Comparison
     >>> from cepheid.algebra.nodes import Filter, Seq
+    >>> from cepheid.automata.attach import attach
     >>> rising = Comparison(">", Attribute("y", "price"), Attribute("x", "price"))
-    >>> srt = srt_of_pattern(Filter(Seq(Atom("A", "x"), Atom("B", "y")), rising), ("x", "y"))
+    >>> srt = srt_of_pattern(attach(Filter(Seq(Atom("A", "x"), Atom("B", "y")), rising)), ("x", "y"))
     >>> [(t.source, t.marked, sorted(t.writes), t.target) for t in srt.transitions]
     [(0, True, ['x′0'], 1), (1, False, [], 1), (1, True, [], 2)]
     """
-    attached = attach(pattern, extremes)
+    check_positions(attached.pattern, MOST_STATES)
     names = defined(attached.pattern) | sets(attached.pattern)
     types = {label_of(node) for node in walk(attached.pattern) if isinstance(node, Atom)}
     cea = trim(
@@ -76,11 +78,11 @@ def _guard(predicate: Predicate) -> Guard:
     tests = {Predicate(predicate.type, None)} if predicate.type is not None else set()
     fails = set()
     for part in () if predicate.condition is None else conjuncts(predicate.condition):
-        match part:
-            case Negation(IsTrue(opposite)) if variables(opposite):
-                fails.add(frozenset([Predicate(None, opposite)]))
-            case _:
-                tests.add(Predicate(None, part))
+        opposite = part.operand if isinstance(part, Negation) else None
+        if isinstance(opposite, IsTrue) and variables(opposite):
+            fails.add(frozenset([Predicate(None, opposite.operand)]))
+        else:
+            tests.add(Predicate(None, part))
     return Guard(frozenset(tests), frozenset(fails))
 
 

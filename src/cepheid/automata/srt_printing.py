@@ -1,7 +1,8 @@
 """Register transducers as text, for people (`print_srt`) and for Graphviz (`srt_dot`), in the notation of `srt`.
 
 In: an SRT. Out: text; the same transducer gives the same text. A transition reads φ ↑ output ↓ registers, where the
-output is • for an event that is marked and ⊗ for one that is not.
+output is • for an event that is marked, with the names it is bound to where marks differ in them, and ⊗ for one that
+is not. A register is *exposed* where partial matches are told apart by the event stored in it (`srt_told`).
 """
 
 from __future__ import annotations
@@ -11,6 +12,7 @@ from cepheid.algebra.printing import print_condition, print_window
 from cepheid.automata.cea import Predicate
 from cepheid.automata.printing import print_predicate, quoted
 from cepheid.automata.srt import SRT, Guard, Transition
+from cepheid.automata.srt_told import UNMARKED, exposed
 from cepheid.automata.srt_trim import registers_read
 
 
@@ -28,7 +30,10 @@ def print_srt(srt: SRT) -> str:
     finals = ", ".join(f"q{state}" for state in sorted(srt.finals)) or "none"
     registers = registers_of(srt)
     held = f", register{'s' if len(registers) > 1 else ''} {', '.join(registers)}" if registers else ""
-    lines = [f"q{one.source} ─ {_move(one)} → q{one.target}" for one in srt.transitions]
+    lines = [
+        f"q{one.source} ─ {move} → q{one.target}"
+        for one, move in zip(srt.transitions, _moves(srt), strict=True)
+    ]
     return "\n".join([f"start q0, final {finals}{held}", *lines])
 
 
@@ -49,8 +54,8 @@ def srt_dot(srt: SRT) -> str:
     head = ["digraph automaton {", "  rankdir=LR;", "  node [shape=circle];", "  start [shape=point];"]
     circles = [f"  {state} [shape=doublecircle];" for state in sorted(srt.finals)]
     arrows = [
-        f"  {one.source} -> {one.target} [label={quoted(_move(one))}{'' if one.marked else ', style=dashed'}];"
-        for one in srt.transitions
+        f"  {one.source} -> {one.target} [label={quoted(move)}{'' if _is_shown(one) else ', style=dashed'}];"
+        for one, move in zip(srt.transitions, _moves(srt), strict=True)
     ]
     boxes = [
         f"  {quoted(f'register {name}')} [label={quoted(name)}, shape=box, style=dashed];"
@@ -79,9 +84,26 @@ def print_guard(guard: Guard) -> str:
     return " ∧ ".join([*sorted(map(_test, guard.holds)), *fails, *within]) or "⊤"
 
 
-def _move(one: Transition) -> str:
-    output = "•" if one.marked else "⊗"
-    return " ".join([print_guard(one.guard), f"↑{output}", *(f"↓{name}" for name in sorted(one.writes))])
+def _moves(srt: SRT) -> list[str]:
+    bound = [one.label - {UNMARKED, *map(exposed, one.writes)} for one in srt.transitions]
+    differ = len({names for one, names in zip(srt.transitions, bound, strict=True) if _is_shown(one)}) > 1
+    return [
+        _move(one, names if differ else frozenset())
+        for one, names in zip(srt.transitions, bound, strict=True)
+    ]
+
+
+def _move(one: Transition, names: frozenset[str]) -> str:
+    bound = [f"as {', '.join(sorted(names))}"] if names else []
+    registers = [
+        f"↓{name} exposed" if exposed(name) in one.label else f"↓{name}" for name in sorted(one.writes)
+    ]
+    return " ".join([print_guard(one.guard), "↑•" if _is_shown(one) else "↑⊗", *bound, *registers])
+
+
+def _is_shown(one: Transition) -> bool:
+    """Whether the event is part of the match, and not marked only to expose a register."""
+    return one.marked and UNMARKED not in one.label
 
 
 def _test(predicate: Predicate) -> str:

@@ -17,7 +17,7 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
 from typing import assert_never
 
-from cepheid.algebra.strings import Both, Complement, Concat, Either, Inside, Iterate, Read, Reading
+from cepheid.algebra.nodes import Both, Complement, Concat, Iterate, Or, Read, Reading, Within
 from cepheid.algebra.windows import Window
 
 NEW = "<new>"
@@ -109,7 +109,7 @@ def slots_in(thread: Thread) -> Iterator[tuple[str, str]]:
 
 def _slots_in_item(item: Item) -> Iterator[tuple[str, str]]:
     match item:
-        case Read() | Concat() | Either() | Iterate() | Both() | Complement() | Inside():
+        case Read() | Concat() | Or() | Iterate() | Both() | Complement() | Within():
             return
         case Pair(left, right):
             yield from slots_in(left)
@@ -139,7 +139,7 @@ def named(thread: Thread, name: str, order: Callable[[Iterable[Thread]], tuple[T
 
     def in_item(item: Item) -> Item:
         match item:
-            case Read() | Concat() | Either() | Iterate() | Both() | Complement() | Inside():
+            case Read() | Concat() | Or() | Iterate() | Both() | Complement() | Within():
                 return item
             case Pair(left, right, stored_left, stored_right):
                 return Pair(in_thread(left), in_thread(right), stored_left, stored_right)

@@ -21,7 +21,7 @@ def simulate_srt(srt: SRT, stream: Stream, window: Window | None = None) -> set[
     """The matches over the whole stream that lie within the window: each is its (position, label) pairs in order.
 
     >>> from cepheid.algebra.conditions import TRUE, Attribute, Comparison
-    >>> from cepheid.algebra.strings import Concat, Read
+    >>> from cepheid.algebra.nodes import Concat, Read
     >>> from cepheid.automata.srt_construct import construct_srt
     >>> from cepheid.semantics.stream import Event
     >>> dearer = Comparison("<", Attribute("r1", "price"), Attribute(None, "price"))

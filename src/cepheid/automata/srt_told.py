@@ -17,6 +17,15 @@ UNMARKED = "⊗"
 """Labels an event that is marked only to tell of it."""
 
 
+def exposed(register: str) -> str:
+    """Labels an event that is stored in a register.
+
+    >>> exposed("r")
+    '↓r'
+    """
+    return f"↓{register}"
+
+
 def told(srt: SRT, windowed: bool) -> SRT:
     """The transducer that tells. In a window, which begins with the first event that is marked, nothing may be stored
     before that.
@@ -27,16 +36,21 @@ def told(srt: SRT, windowed: bool) -> SRT:
     >>> [sorted(item.label) for item in told(SRT(3, (first, second), frozenset([2])), True).transitions]
     [[], ['↓r', '⊗']]
     """
-    before = _before_marks(srt) if windowed else ()
-    if any(item.writes and not item.marked and item.source in before for item in srt.transitions):
+    if windowed and stores_before_marks(srt):
         raise NoTransducerError("an event is stored before any is marked")
-    return replace(srt, transitions=tuple(_told(item) for item in srt.transitions))
+    return replace(srt, transitions=tuple(_told(item) for item in srt.transitions), tells=True)
+
+
+def stores_before_marks(srt: SRT) -> bool:
+    """Whether a run may store an event before it has marked one."""
+    before = _before_marks(srt)
+    return any(item.writes and not item.marked and item.source in before for item in srt.transitions)
 
 
 def _told(item: Transition) -> Transition:
     if not item.writes:
         return item
-    registers = frozenset(f"↓{register}" for register in item.writes)
+    registers = frozenset(map(exposed, item.writes))
     label = item.label | registers | (frozenset() if item.marked else {UNMARKED})
     return replace(item, marked=True, label=label)
 

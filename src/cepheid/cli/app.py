@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Mapping
+from decimal import Decimal
 from enum import StrEnum
 from pathlib import Path
 from typing import Annotated, Any
@@ -27,7 +28,8 @@ from cepheid.errors import CepheidError
 from cepheid.extras import require
 from cepheid.files.described import Described
 from cepheid.files.formats import format_of
-from cepheid.plan.explain import draw_query
+from cepheid.pipeline import choice_for
+from cepheid.plan.explain import draw
 from cepheid.schema import DEFAULT_TYPE
 
 FIRST = 20
@@ -222,7 +224,8 @@ def run(
         if count:
             with _working("counting"):
                 number = cepheid.count(data, query, **options)
-            print(number if limit is None else min(number, limit))
+            # Python prints no whole number of more than 4,300 digits, but every decimal.
+            print(Decimal(number if limit is None else min(number, limit)))
             return
         matches = cepheid.match(data, query, positions=positions, limit=limit, **options)
         _deliver(matches, target, time)
@@ -248,7 +251,7 @@ def explain(
     """Print every stage of a query: tree, algebra, rewrites, automaton, plan and why."""
     with reported(file):
         if dot:
-            print(draw_query(_parsed(file, text, language).query))
+            print(draw(choice_for(_parsed(file, text, language), str(evaluator))))
             return
         columns = Columns(time, time_format, schema_given(schema))
         data = Data(inputs_of(input or [], format), columns, _type(type, no_type), order)
@@ -320,7 +323,7 @@ def _type(type: str | None, no_type: bool) -> str | None:
 
 def _explained(query: Any, data: Data, evaluator: Evaluator, zone: str) -> str:
     if not data.given:
-        return cepheid.explain(query)
+        return cepheid.explain(query, evaluator=str(evaluator))
     options: dict[str, Any] = {
         "type": data.type,
         "order": data.order,

@@ -28,7 +28,7 @@ def matches_table(matches: pa.Table, time: str, *, hide: tuple[str, ...] = ()) -
     keys = [name for name in matches.column_names if name not in (*LAID_OUT, *variables)]
     table = Table(header_style="bold", show_lines=True)
     for name in keys:
-        table.add_column(escape(name), overflow="fold")
+        table.add_column(escape(_printable(name)), overflow="fold")
     table.add_column(f"start, end{_zone(matches.schema)}", no_wrap=True)
     table.add_column("events", overflow="fold")
     for match in _rows(matches):
@@ -74,7 +74,12 @@ def cell(value: object) -> str:
             finest = "microseconds" if value.microsecond % 1000 else "milliseconds"
             return value.replace(tzinfo=None).isoformat(" ", finest).removesuffix(".000")
         case _:
-            return str(value)
+            return _printable(str(value))
+
+
+def _printable(text: str) -> str:
+    """The text with what a terminal would obey, such as escape sequences and new lines, written out."""
+    return "".join(sign if sign.isprintable() else ascii(sign)[1:-1] for sign in text)
 
 
 def _to_second(value: object) -> str:
@@ -101,5 +106,9 @@ def _lines(variable: str, bound: Any, time: str, hide: tuple[str, ...]) -> list[
 def _event(event: Mapping[str, Any], time: str, hide: tuple[str, ...]) -> str:
     when = event.get(time)
     clock = cell(when).split(" ")[-1] if isinstance(when, dt.datetime) else cell(when)
-    known = [f"{name}={cell(value)}" for name, value in event.items() if value is not None and name != time]
+    known = [
+        f"{_printable(name)}={cell(value)}"
+        for name, value in event.items()
+        if value is not None and name != time
+    ]
     return "  ".join([clock, *(text for text in known if text.partition("=")[0] not in hide)])

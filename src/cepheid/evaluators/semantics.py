@@ -20,8 +20,8 @@ from cepheid.algebra.nodes import WindowUnit
 from cepheid.evaluators.interface import Bounds, Events, State
 from cepheid.evaluators.window import times
 from cepheid.matches.found import LABEL, Found, Ints, nothing_found
-from cepheid.plan.choose import read_by_conditions
 from cepheid.plan.plan import Plan
+from cepheid.plan.reads import read_by_conditions
 from cepheid.semantics.oracle import OracleMatch, first_needed, lane_matches, renumbered, slides
 from cepheid.semantics.stream import Event, events_of
 from cepheid.state_checks import (

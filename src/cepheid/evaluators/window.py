@@ -10,7 +10,7 @@ import pyarrow as pa
 
 from cepheid.algebra.nodes import Window, WindowUnit
 from cepheid.evaluators.interface import Bounds, State
-from cepheid.kernels.stream import window_edges
+from cepheid.kernels.columns.events import window_edges
 from cepheid.matches.found import Ints
 from cepheid.state_checks import require, require_ascending, require_indices, words
 from cepheid.streams.times import Times, age_limit, ties_of, unsigned

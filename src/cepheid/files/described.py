@@ -3,7 +3,8 @@
 In: paths, a format, the time column, and perhaps its format and a schema. Out: `Described`: which columns there are, of
 which types, and which of them are text in the files and are to be cast. `check` and `explain` take the types from it,
 `run` has Spark read with it, so that all of them see the same columns. Spark's timestamps count in microseconds;
-finer ones of Parquet files are rounded down.
+finer ones of Parquet files are rounded down. Spark reads no Parquet file with a column of times of day and the like:
+such columns are left out, with a warning.
 """
 
 from __future__ import annotations
@@ -14,10 +15,11 @@ from dataclasses import dataclass
 
 import pyarrow as pa
 
-from cepheid.errors import CepheidError
+from cepheid.algebra.precision import MOST_DIGITS
+from cepheid.errors import CepheidError, warn
 from cepheid.files.formats import FORMATS, files_of, format_of, is_local
 from cepheid.files.reading import Files, csv_header, open_files, text_of_time, time_as_text
-from cepheid.schema import require_column
+from cepheid.schema import check_names, require_column
 
 _DIRECTIVES = {
     "Y": "yyyy",
@@ -43,8 +45,8 @@ _DIRECTIVES = {
 @dataclass(frozen=True, slots=True)
 class Described:
     """`schema` has the columns as events carry them on Spark, `stored` what the files hold where they do not say it
-    themselves. The column in `pattern` is read by that pattern of Java's, other times that are text as ISO has them.
-    The columns `fine` count in nanoseconds."""
+    themselves, or where Spark does not read all of it. The column in `pattern` is read by that pattern of Java's, other
+    times that are text as ISO has them. The columns `fine` count in nanoseconds."""
 
     paths: tuple[str, ...]
     format: str
@@ -76,7 +78,10 @@ def describe(
     files = None if schema is not None and format != "parquet" else open_files(paths, format)
     held = schema if files is None else files.schema
     assert held is not None
-    stored, columns = _columns(paths, format, _known_to_spark(held), schema)
+    check_names(held.names)
+    is_text = format in ("csv", "json")
+    readable = held if is_text else _readable(held, schema)
+    stored, columns = _columns(paths, format, readable, schema)
     if time is not None and time_format is not None:
         require_column(columns.names, time, "time")
         columns = _with(columns, time, pa.timestamp("us", "UTC" if "%z" in time_format else None))
@@ -88,25 +93,44 @@ def describe(
             found = time_as_text(files, time)
             columns = _with(columns, time, found)
         if pa.types.is_string(found):
-            raise _no_time(time)
+            raise _no_time(files, time)
+    # ORC has one type of timestamps, which pyarrow reads as nanoseconds and Spark as what it has.
+    fine = tuple(field.name for field in readable if _is_fine(field.type)) if format == "parquet" else ()
+    if not is_text and (len(readable) < len(held) or any(map(_is_extension, held.types))):
+        stored = spark_schema(readable)
+        for name in fine:
+            stored = _with(stored, name, pa.int64())
     return Described(
-        tuple(paths if stored is None else _known_files(paths)),
+        tuple(_known_files(paths) if is_text else paths),
         format,
         spark_schema(columns),
         stored,
         None if time is None or time_format is None else (time, java_pattern(time_format)),
-        tuple(field.name for field in held if _is_fine(field.type)) if stored is None else (),
+        fine,
         files,
     )
 
 
-def _known_to_spark(schema: pa.Schema) -> pa.Schema:
-    """Refuses what Spark refuses: it reads no file with a column of times of day, whether it is used or not."""
-    for field in schema:
-        if pa.types.is_time(field.type):
-            message = f"column `{field.name}` holds times of day, and Spark reads no file with such a column"
-            raise CepheidError("bad-data", message, hint="write the files without it, or as text")
-    return schema
+def _readable(held: pa.Schema, wanted: pa.Schema | None) -> pa.Schema:
+    """The columns that Spark reads; warns of others among those that are wanted."""
+    found = [field for field in held if _is_readable(field.type)]
+    for field in held:
+        if field not in found and (wanted is None or field.name in wanted.names):
+            warn(f"column `{field.name}` is left out: it has type {field.type}, which Spark does not read")
+    return pa.schema(found)
+
+
+def _is_readable(dtype: pa.DataType, inside: bool = False) -> bool:
+    """Whether Spark reads columns of this type from a file."""
+    if pa.types.is_dictionary(dtype):
+        return _is_readable(dtype.value_type, inside)
+    if _is_extension(dtype):
+        return _is_readable(dtype.storage_type, inside)
+    if pa.types.is_time(dtype) or pa.types.is_float16(dtype) or (inside and _is_fine(dtype)):
+        return False
+    if pa.types.is_decimal(dtype):
+        return bool(dtype.precision <= MOST_DIGITS)
+    return all(_is_readable(dtype.field(place).type, True) for place in range(dtype.num_fields))
 
 
 def _columns(
@@ -145,12 +169,24 @@ def _with(schema: pa.Schema, name: str, dtype: pa.DataType) -> pa.Schema:
     return schema.set(schema.get_field_index(name), pa.field(name, dtype))
 
 
-def _no_time(time: str) -> CepheidError:
+def _no_time(files: Files, time: str) -> CepheidError:
+    if all(batch[time].null_count == len(batch) for batch in files.batches([time])):
+        return CepheidError(
+            "bad-time",
+            f"time column `{time}` has no values, so that its type is not known",
+            hint="give the types of all columns, for example --schema 'ts timestamp, price double'",
+        )
     return CepheidError(
         "bad-time",
-        f"time column `{time}` is text, and not all of its values are ISO dates or timestamps",
+        f"time column `{time}` is text, and not all of its values are ISO dates or timestamps, all of them with an "
+        "offset or none",
         hint="say how they are written, for example --time-format '%d.%m.%Y %H:%M:%S'",
     )
+
+
+def _is_extension(dtype: pa.DataType) -> bool:
+    """Whether a type is one such as UUID, which Spark reads as what is stored where it is told to."""
+    return isinstance(dtype, pa.BaseExtensionType)
 
 
 def _is_fine(dtype: pa.DataType) -> bool:
@@ -168,17 +204,20 @@ def spark_schema(schema: pa.Schema) -> pa.Schema:
     return pa.schema([pa.field(field.name, _spark_type(field.type)) for field in schema])
 
 
-_UNSIGNED = {
+_OTHERS = {
     pa.uint8(): pa.int16(),
     pa.uint16(): pa.int32(),
     pa.uint32(): pa.int64(),
     pa.uint64(): pa.decimal128(20, 0),
+    pa.null(): pa.int32(),
 }
 
 
 def _spark_type(dtype: pa.DataType) -> pa.DataType:
-    if dtype in _UNSIGNED:
-        return _UNSIGNED[dtype]
+    if dtype in _OTHERS:
+        return _OTHERS[dtype]
+    if _is_extension(dtype):
+        return _spark_type(dtype.storage_type)
     if pa.types.is_timestamp(dtype):
         return pa.timestamp("us", None if dtype.tz is None else "UTC")
     if pa.types.is_dictionary(dtype):
@@ -196,10 +235,12 @@ def _spark_type(dtype: pa.DataType) -> pa.DataType:
     if pa.types.is_duration(dtype):
         return pa.int64()  # what Parquet holds
     if pa.types.is_decimal(dtype):
-        return pa.decimal128(dtype.precision, dtype.scale) if dtype.precision <= 38 else dtype
+        return pa.decimal128(dtype.precision, dtype.scale) if dtype.precision <= MOST_DIGITS else dtype
     if pa.types.is_struct(dtype):
         return pa.struct([pa.field(field.name, _spark_type(field.type)) for field in dtype])
-    if pa.types.is_list(dtype) or pa.types.is_large_list(dtype):
+    if pa.types.is_map(dtype):
+        return pa.map_(_spark_type(dtype.key_type), _spark_type(dtype.item_type))
+    if pa.types.is_nested(dtype):  # lists of all layouts
         return pa.list_(pa.field("element", _spark_type(dtype.value_type)))
     return dtype
 

@@ -21,6 +21,7 @@ from cepheid.schema import require_column
 
 ROWS = 1 << 16  # of a batch
 _BLOCK = 4 << 20  # bytes of JSON that are parsed at once
+ONE_PER_LINE = "JSON has one object per line"
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,7 +61,10 @@ def open_files(paths: Sequence[str], format: str | None = None) -> Files:
     except (pa.ArrowException, OSError, ValueError) as error:
         if isinstance(error, OSError) and error.filename is not None:
             raise CepheidError("bad-argument", f"{error.filename}: {error.strerror}") from error
-        raise CepheidError("bad-data", f"{paths[0]} cannot be read as {format}: {error}") from error
+        hint = ONE_PER_LINE if format == "json" else None
+        raise CepheidError(
+            "bad-data", f"{paths[0]} cannot be read as {format}: {error}", hint=hint
+        ) from error
 
 
 def scanned(dataset: Any, columns: Sequence[str]) -> Iterator[pa.RecordBatch]:
@@ -167,7 +171,7 @@ def _json_schema(files: list[str]) -> pa.Schema:
                     dtype = _without_times(column.type)
                 types[name] = _united_json(name, known, dtype)
     if not types:
-        raise CepheidError("bad-data", f"{files[0]} holds no objects", hint="JSON has one object per line")
+        raise CepheidError("bad-data", f"{files[0]} holds no objects", hint=ONE_PER_LINE)
     return pa.schema([(name, _filled(dtype)) for name, dtype in types.items()])
 
 

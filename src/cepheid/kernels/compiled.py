@@ -17,6 +17,7 @@ from typing import Any
 
 import numba
 
+from cepheid.kernels.cache.sources import name_of_kernel
 from cepheid.kernels.interrupts import after_kernel, before_kernel
 
 try:
@@ -39,7 +40,7 @@ class Kernel:
 
     def __init__(self, dispatcher: Any) -> None:
         functools.update_wrapper(self, dispatcher.py_func)
-        CALLED.add(f"{dispatcher.py_func.__module__.rpartition('.')[2]}.{dispatcher.py_func.__qualname__}")
+        CALLED.add(name_of_kernel(dispatcher.py_func))
         self.dispatcher = dispatcher
         self.py_func = dispatcher.py_func
         self._numba_type_ = dispatcher._numba_type_

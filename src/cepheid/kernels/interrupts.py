@@ -2,14 +2,18 @@
 
 A thread counts *ticks* while kernels run. A loop compares the count with the one it saw last, which costs it one read
 of memory, and at a new tick it takes the lock and lets Python run its signal handlers. If one of them raises, as that
-of Ctrl-C does, the exception is put by, the loop returns whatever it likes, and the exception is raised from where the
-kernel was called (`after_kernel`). A loop that runs long is written so:
+of Ctrl-C does, the exception is kept in the dictionary of the thread's state, the loop returns whatever it likes, and
+the exception is raised from where the kernel was called (`after_kernel`). A loop that runs long is written so:
 
     seen = ticks()
     for ...:
         seen = poll(seen)
         if seen < 0:
             return ...
+
+A kernel calls Python with `ask`, and an exception of that call is kept in the same way, wherever in the call it was
+raised. A callback of `ctypes` would print an exception of its first or last instruction and drop it. The garbage
+collector rests during the call, since an exception in one of its callbacks is dropped, too.
 
 The words that kernels and Python share have a name for the linker, so that compiled code holds no address and can be
 kept on disk.
@@ -25,20 +29,27 @@ import time
 import llvmlite.binding
 from llvmlite import ir
 from numba.core import cgutils
-from numba.core.types import int64, none
+from numba.core.types import int64
 from numba.extending import intrinsic
 
 TICK_S = 0.1
 _IDLE_TICKS = 20
 _NAME = "cepheid_interrupts"
 
-# words: the count of ticks; the thread that is to stop, or 0; the exception that its signal handlers raised
-_TICKS, _STOP, _TYPE, _VALUE, _TRACE, _COUNT = range(6)
+# words: the count of ticks, and of exceptions that were kept and not raised yet
+_TICKS, _KEPT, _COUNT = range(3)
 _WORDS = (ctypes.c_int64 * _COUNT)()
 llvmlite.binding.add_symbol(_NAME, ctypes.addressof(_WORDS))
 
 _WORD = ir.IntType(64)
-_ERRORS: dict[int, BaseException] = {}
+_TRUTH = ir.IntType(32)  # what C calls int
+_OBJECT = ir.IntType(8).as_pointer()
+_NOTHING = ir.VoidType()
+
+_thread_dictionary = ctypes.pythonapi.PyThreadState_GetDict
+_thread_dictionary.restype = (
+    ctypes.c_void_p
+)  # not `py_object`, which would take over a reference that is not given
 
 
 def _pointer(builder, place):
@@ -55,36 +66,88 @@ def _call(builder, name, result, arguments=()):
     return builder.call(cgutils.get_or_insert_function(builder.module, kind, name), arguments)
 
 
-def _tick(builder):
-    builder.atomic_rmw("add", _pointer(builder, _TICKS), ir.Constant(_WORD, 1), "monotonic")
+def _add_one(builder, place):
+    builder.atomic_rmw("add", _pointer(builder, place), ir.Constant(_WORD, 1), "monotonic")
 
 
 def _ticks(builder):
     return builder.load_atomic(_pointer(builder, _TICKS), ordering="monotonic", align=8)
 
 
-def _interrupted(module):
-    """The function behind `interrupted`, once in each module."""
-    name = "cepheid_interrupted"
-    function = cgutils.get_or_insert_function(module, ir.FunctionType(_WORD, []), name)
+def _text(context, builder, text):
+    return context.insert_const_string(builder.module, text)
+
+
+def _keep_raised(context, builder):
+    """Keeps the exception that is set in this thread, which holds the lock."""
+    parts = [cgutils.alloca_once_value(builder, ir.Constant(_OBJECT, None)) for _ in range(3)]
+    _call(builder, "PyErr_Fetch", _NOTHING, parts)
+    _call(builder, "PyErr_NormalizeException", _NOTHING, parts)
+    kind, value, trace = (builder.load(part) for part in parts)
+    with builder.if_then(cgutils.is_not_null(builder, trace)):
+        _call(builder, "PyException_SetTraceback", _TRUTH, [value, trace])
+    dictionary = _call(builder, "PyThreadState_GetDict", _OBJECT)
+    name = _text(context, builder, _NAME)
+    _call(builder, "PyDict_SetItemString", _TRUTH, [dictionary, name, value])
+    for part in (kind, value, trace):
+        _call(builder, "Py_DecRef", _NOTHING, [part])
+    _add_one(builder, _KEPT)
+    _add_one(builder, _TICKS)
+
+
+def _function(context, module, name, kinds, body):
+    """A function that holds the interpreter lock, once in each module: 1 if the kernel is to return, else 0. `body` is
+    made where no exception is kept yet, and gives whether it has set one."""
+    function = cgutils.get_or_insert_function(module, ir.FunctionType(_WORD, kinds), name)
     if not function.is_declaration:
         return function
     function.linkage = "linkonce_odr"
     function.attributes.add("noinline")
     builder = ir.IRBuilder(function.append_basic_block())
-    thread = _call(builder, "PyThread_get_thread_ident", _WORD)
-    told = builder.icmp_unsigned("==", builder.load(_pointer(builder, _STOP)), thread)
-    with builder.if_then(told):
-        builder.ret(ir.Constant(_WORD, 1))
-    lock = _call(builder, "PyGILState_Ensure", ir.IntType(32))
-    raised = builder.icmp_signed("<", _call(builder, "PyErr_CheckSignals", ir.IntType(32)), ir.IntType(32)(0))
-    with builder.if_then(raised):
-        _call(builder, "PyErr_Fetch", ir.VoidType(), [_pointer(builder, k) for k in (_TYPE, _VALUE, _TRACE)])
-        builder.store(thread, _pointer(builder, _STOP))
-        _tick(builder)
-    _call(builder, "PyGILState_Release", ir.VoidType(), [lock])
-    builder.ret(builder.zext(raised, _WORD))
+    lock = _call(builder, "PyGILState_Ensure", _TRUTH)
+    dictionary = _call(builder, "PyThreadState_GetDict", _OBJECT)
+    kept = _call(builder, "PyDict_GetItemString", _OBJECT, [dictionary, _text(context, builder, _NAME)])
+    stops = cgutils.alloca_once_value(builder, ir.Constant(_WORD, 1))
+    with builder.if_then(cgutils.is_null(builder, kept)):
+        raised = body(builder, function.args)
+        builder.store(builder.zext(raised, _WORD), stops)
+        with builder.if_then(raised):
+            _keep_raised(context, builder)
+    _call(builder, "PyGILState_Release", _NOTHING, [lock])
+    builder.ret(builder.load(stops))
     return function
+
+
+def _interrupted(context, module):
+    """The function behind `interrupted`."""
+
+    def body(builder, arguments):
+        # From Python 3.12 on this may also collect garbage, and drop what is raised by a signal handler meanwhile.
+        enabled = _call(builder, "PyGC_Disable", _TRUTH)
+        status = _call(builder, "PyErr_CheckSignals", _TRUTH)
+        with builder.if_then(builder.icmp_signed("!=", enabled, _TRUTH(0))):
+            _call(builder, "PyGC_Enable", _TRUTH)
+        return builder.icmp_signed("<", status, _TRUTH(0))
+
+    return _function(context, module, "cepheid_interrupted", [], body)
+
+
+def _ask(context, module):
+    """The function behind `ask`."""
+
+    def body(builder, arguments):
+        enabled = _call(builder, "PyGC_Disable", _TRUTH)
+        name, form = _text(context, builder, "answer"), _text(context, builder, "L")
+        kind = ir.FunctionType(_OBJECT, [_OBJECT, _OBJECT, _OBJECT], var_arg=True)
+        method = cgutils.get_or_insert_function(builder.module, kind, "PyObject_CallMethod")
+        asked = builder.inttoptr(arguments[0], _OBJECT)
+        result = builder.call(method, [asked, name, form, arguments[1]])
+        with builder.if_then(builder.icmp_signed("!=", enabled, _TRUTH(0))):
+            _call(builder, "PyGC_Enable", _TRUTH)
+        _call(builder, "Py_DecRef", _NOTHING, [result])
+        return cgutils.is_null(builder, result)
+
+    return _function(context, module, "cepheid_ask", [_WORD, _WORD], body)
 
 
 @intrinsic
@@ -105,7 +168,7 @@ def poll(context, seen):
         now = _ticks(builder)
         before = builder.block
         with builder.if_then(builder.icmp_signed("!=", now, arguments[0]), likely=False):
-            stops = builder.call(_interrupted(builder.module), [])
+            stops = builder.call(_interrupted(context, builder.module), [])
             answer = builder.select(builder.icmp_signed("!=", stops, _WORD(0)), _WORD(-1), now)
             asked = builder.block
         found = builder.phi(_WORD)
@@ -121,21 +184,20 @@ def interrupted(context):
     """Runs signal handlers that are due: 1 if the kernel is to return, else 0."""
 
     def generate(context, builder, signature, arguments):
-        return builder.call(_interrupted(builder.module), [])
+        return builder.call(_interrupted(context, builder.module), [])
 
     return int64(), generate
 
 
 @intrinsic
-def give_up(context):
-    """From here on `interrupted` holds in this thread, until its kernel has returned."""
+def ask(context, asked, address):
+    """Calls the method `answer` of the Python object at an address with a word: 1 if the kernel is to return, else 0.
+    Nothing is asked of a kernel that is to return already."""
 
     def generate(context, builder, signature, arguments):
-        builder.store(_call(builder, "PyThread_get_thread_ident", _WORD), _pointer(builder, _STOP))
-        _tick(builder)
-        return context.get_dummy_value()
+        return builder.call(_ask(context, builder.module), arguments)
 
-    return none(), generate
+    return int64(int64, int64), generate
 
 
 class _Ticker:
@@ -188,13 +250,10 @@ if hasattr(os, "register_at_fork"):
     os.register_at_fork(after_in_child=_after_fork)
 
 
-def keep(error: BaseException) -> None:
-    """Keeps an exception that cannot pass through the kernel that this thread is in."""
-    _ERRORS[threading.get_ident()] = error
-
-
 def before_kernel() -> _Ticker | None:
     """What is given to `after_kernel`."""
+    if _WORDS[_KEPT]:
+        _take_kept()  # of an earlier kernel, which another exception has left before this one could be raised
     if threading.current_thread() is not threading.main_thread():
         return None
     ticker = _TICKER
@@ -206,17 +265,16 @@ def after_kernel(ticker: _Ticker | None) -> None:
     """Raises what stopped the kernel of this thread, if anything did."""
     if ticker is not None:
         ticker.depth -= 1
-    thread = threading.get_ident()
-    if _WORDS[_STOP] == thread:
-        _raise(thread)
+    if _WORDS[_KEPT]:
+        error = _take_kept()
+        if error is not None:
+            raise error
 
 
-def _raise(thread: int) -> None:
-    _WORDS[_STOP] = 0
-    error = _ERRORS.pop(thread, None)
-    if _WORDS[_TYPE]:
-        parts = [ctypes.c_void_p(_WORDS[place]) for place in (_TYPE, _VALUE, _TRACE)]
-        _WORDS[_TYPE] = _WORDS[_VALUE] = _WORDS[_TRACE] = 0
-        ctypes.pythonapi.PyErr_Restore(*parts)  # which raises it
-    # What is not kept was raised where nothing could catch it: in the first instant of a call from a kernel.
-    raise error or KeyboardInterrupt
+def _take_kept() -> BaseException | None:
+    """The exception that is kept for this thread, which is no longer kept."""
+    kept: dict[str, BaseException] = ctypes.cast(_thread_dictionary(), ctypes.py_object).value
+    error = kept.pop(_NAME, None)
+    if error is not None:
+        _WORDS[_KEPT] -= 1
+    return error

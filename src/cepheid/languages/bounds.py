@@ -14,9 +14,11 @@ from lark import Token
 from lark.lark import PostLex
 
 from cepheid.errors import CepheidError, Source, Span
+from cepheid.languages.literals import count_literals
 
 MOST_CHARACTERS = 1 << 21
 MOST_TOKENS = 20_000
+LISTED = 6  # plain values of a list that take as long as a token
 MOST_BRACKETS = 5_000  # open at once
 
 _OPEN = frozenset(["LPAR", "LSQB"])
@@ -62,11 +64,18 @@ class Bounds(PostLex):
     always_accept = ()
 
     def process(self, stream: Iterator[Token]) -> Iterator[Token]:
-        depth = 0
-        for number, token in enumerate(stream):
-            if number == MOST_TOKENS:
+        depth = count = 0
+        for token in stream:
+            is_list = token.type == "LITERALS"
+            count += count_literals(token) // LISTED if is_list else 1
+            if count > MOST_TOKENS:
                 message = f"the query has more than {MOST_TOKENS:,} words and signs"
                 hint = "write many values as a list, x.id IN (1, 2, …), and many rounds as {l,m}"
+                if is_list:
+                    message += f", {LISTED} values of a list counted as one"
+                    hint = (
+                        "keep the values in the data: join them, or add a column that says what to look for"
+                    )
                 raise BeyondBoundsError(token, message, hint)
             if token.type in _OPEN:
                 depth += 1

@@ -14,19 +14,27 @@ from decimal import Decimal
 from lark import Token
 
 from cepheid.algebra.conditions import Literal
-from cepheid.errors import Source
-from cepheid.languages.parsed import span_of
-from cepheid.languages.words import decimal_of, integer_of, negated, text_of
+from cepheid.errors import Source, Span
+from cepheid.languages.words import decimal_of, integer_of, negated
 
 FEWEST = 16  # items of a list that is one token
 NUMBER = r"-?(?:\d+(?:\.\d*)?|\.\d+)(?:[eE][+-]?\d+)?"
-STRING = r"'(?:[^']|'')*+'"
+STRING = r"'(?:[^']++|'')*+'"
 ITEM = rf"(?:{NUMBER}|{STRING})"
-GAP = r"(?:\s|--[^\n]*+)*+"  # spaces and comments
+GAP = r"(?:\s++|--[^\n]*+)*+"  # spaces and comments
 LIST = rf"{ITEM}(?:{GAP},{GAP}{ITEM}){{{FEWEST - 1},}}+(?={GAP}\))"
 TERMINAL = f"LITERALS.3: /{LIST}/"  # a line of every grammar
 
 _NEXT = re.compile(rf"{GAP},?{GAP}({ITEM})")
+
+
+def count_literals(token: Token) -> int:
+    """How many values a list has that was read as one token.
+
+    >>> count_literals(Token("LITERALS", "1, -2.5, 'a, b'"))
+    3
+    """
+    return sum(1 for _ in _NEXT.finditer(token))
 
 
 def literals_of(source: Source, token: Token) -> Iterator[Literal]:
@@ -37,17 +45,20 @@ def literals_of(source: Source, token: Token) -> Iterator[Literal]:
     """
     start = token.start_pos or 0
     for found in _NEXT.finditer(token):
-        text, begin, end = found[1], start + found.start(1), start + found.end(1)
-        item = Token("ITEM", text, start_pos=begin, end_pos=end)
-        yield Literal(_value(source, item), span_of(source, item))
+        span = Span(source, start + found.start(1), start + found.end(1))
+        yield Literal(_value(source, found[1], span), span)
 
 
-def _value(source: Source, item: Token) -> int | float | Decimal | str:
-    if item.startswith("'"):
-        return text_of(item)
-    sign = -1 if item.startswith("-") else 1
-    number = Token("NUMBER", item.removeprefix("-"), start_pos=item.start_pos, end_pos=item.end_pos)
+def _value(source: Source, text: str, span: Span) -> int | float | Decimal | str:
+    if text.isdigit() and len(text) < 19:  # most are short, and any such fits 64 bits
+        return int(text)
+    if text.startswith("'"):
+        return text[1:-1].replace("''", "'")
+    if "." in text and repr(value := float(text)) == text:
+        return value
+    sign = -1 if text.startswith("-") else 1
+    number = Token("NUMBER", text.removeprefix("-"), start_pos=span.start, end_pos=span.end)
     if number.isdigit():
         return integer_of(source, number, sign)
-    value = decimal_of(source, number)
-    return value if sign > 0 else negated(value)
+    exact = decimal_of(source, number)
+    return exact if sign > 0 else negated(exact)

@@ -72,7 +72,8 @@ def decimal_of(source: Source, token: Token) -> float | Decimal:
     value = float(token)
     if math.isinf(value):
         raise CepheidError("syntax", "this number is too large", span=span_of(source, token))
-    if not 1e-77 <= value <= 1e77 or Decimal(repr(value)) == (exact := Decimal(token)):
+    shortest = repr(value)
+    if shortest == token or not 1e-77 <= value <= 1e77 or Decimal(shortest) == (exact := Decimal(token)):
         return value
     plain = Decimal(f"{exact:f}")  # without an exponent above 0
     return plain if is_held(plain) else value

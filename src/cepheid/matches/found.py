@@ -34,6 +34,10 @@ class Found:
         events = slice(offsets[0], offsets[-1])
         return Found(offsets - offsets[0], self.rows[events], self.labels[events])
 
+    def copy(self) -> Found:
+        """The same matches in arrays of their own."""
+        return Found(self.offsets.copy(), self.rows.copy(), self.labels.copy())
+
     def take(self, matches: Ints) -> Found:
         """The matches of these numbers, copied.
 

@@ -10,6 +10,7 @@ from __future__ import annotations
 import numpy as np
 import pyarrow as pa
 
+from cepheid.matches.event_rows import EventRows
 from cepheid.matches.found import Ints
 from cepheid.state_checks import require, require_ascending, require_columns, require_indices
 from cepheid.streams.plain import whole
@@ -50,7 +51,12 @@ class History:
         table = pa.concat_tables(self._chunks) if self._chunks else self._schema.empty_table()
         if len(rows) > len(table):
             table = table.combine_chunks()  # looked up in faster than it is copied
-        return table, _places(integers(table, ROW), rows)
+        return table, places_in(integers(table, ROW), rows)
+
+    def events(self, rows: Ints) -> EventRows:
+        """The events of matches that have these row numbers."""
+        table, index = self.find(rows)
+        return EventRows(table, index, lambda: (index, integers(table, LOW), integers(table, HIGH)))
 
     def save(self) -> pa.Table:
         return pa.concat_tables(self._chunks).combine_chunks() if self._chunks else self._schema.empty_table()
@@ -80,9 +86,10 @@ class History:
         return sum(chunk.nbytes for chunk in self._chunks)
 
 
-def _places(known: Ints, rows: Ints) -> Ints:
-    """Where each of `rows` is in `known`, which ascends: by a table where that is not much longer than `known`."""
-    if len(known) and known[-1] - known[0] < 8 * len(known) + 1024:
+def places_in(known: Ints, rows: Ints) -> Ints:
+    """Where each of `rows` is in `known`, which ascends and has them all: by a table, unless searching for them is
+    cheaper than its memory (an entry takes about 1 ns, a search 90)."""
+    if len(known) and known[-1] - known[0] < 8 * len(known) + 64 * len(rows) + 1024:
         places = np.zeros(known[-1] - known[0] + 1, np.int64)
         places[known - known[0]] = np.arange(len(known))
         found: Ints = places[rows - known[0]]

@@ -7,9 +7,10 @@ asked for.
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable
 from dataclasses import dataclass
-from functools import partial
+from functools import lru_cache, partial
 
 import numpy as np
 import numpy.typing as npt
@@ -17,11 +18,13 @@ import pyarrow as pa
 
 from cepheid.algebra.variables import Shown
 from cepheid.errors import CepheidError, did_you_mean
-from cepheid.kernels.hashing import hash_words, match_ids
+from cepheid.kernels.memory.hashing import hash_words, match_ids
+from cepheid.matches.chosen import Chosen
+from cepheid.matches.event_rows import Identities, RowsOfMatches
 from cepheid.matches.found import Found, Ints
-from cepheid.matches.history import HIGH, LOW, ROW, History, integers
+from cepheid.matches.gathered import Gathered, new_array
+from cepheid.matches.history import ROW, integers
 from cepheid.schema import Schema
-from cepheid.streams.plain import whole
 
 Labels = tuple[frozenset[str], ...]
 
@@ -74,53 +77,42 @@ def event_type(schema: Schema) -> pa.StructType:
     return pa.struct([pa.field(name, schema.arrow.field(name).type) for name in schema.shown])
 
 
-def tabulate(found: Found, labels: Labels, layout: Layout, history: History) -> pa.Table:
+def tabulate(found: Found, labels: Labels, layout: Layout, rows: RowsOfMatches) -> pa.Table:
     """The matches as a table; `labels` says what the numbers of their labels mean."""
     schema = layout.arrow
     if len(found) == 0:
         return schema.empty_table()
     makers: dict[str, Callable[[], pa.Array]] = {}
     if layout.reads_events:
-        events, index = history.find(found.rows)
-        first, last = index[found.offsets[:-1]], index[found.offsets[1:] - 1]
-        time = layout.schema.time
-        makers["match_id"] = lambda: _ids(found, labels, events, index)
-        makers |= {name: partial(_take, events[name], last) for name in layout.partition_by}
-        makers["start"] = lambda: _take(events[time], first)
-        makers["end"] = lambda: _take(events[time], last)
+        at = rows.events(found.rows)
+        chosen, gathered, time = Chosen(found, labels, at.index), Gathered(at.table), layout.schema.time
+        makers["match_id"] = lambda: _ids(found, labels, at.identities())
+        makers |= {name: partial(gathered.column, name, chosen.last) for name in layout.partition_by}
+        makers["start"] = lambda: gathered.column(time, chosen.first)
+        makers["end"] = lambda: gathered.column(time, chosen.last)
         for variable in layout.shown:
-            makers[variable.name] = partial(_variable, variable, found, labels, layout, events, index)
+            makers[variable.name] = partial(_variable, variable, chosen, gathered, layout.schema)
     if layout.positions == ROW:
         makers["positions"] = lambda: _lists(found.offsets, pa.array(found.rows.copy()))
     elif layout.positions is not None:
-        numbers = integers(events, layout.positions)
-        makers["positions"] = lambda: _lists(found.offsets, pa.array(numbers[index]))
+        numbers = integers(at.table, layout.positions)
+        makers["positions"] = lambda: _lists(found.offsets, pa.array(numbers[at.index]))
     return pa.Table.from_arrays(
         [_fitting(makers[field.name](), field.type) for field in schema], schema=schema
     )
 
 
-def _variable(
-    variable: Shown, found: Found, labels: Labels, layout: Layout, events: pa.Table, index: Ints
-) -> pa.Array:
-    has = np.array([variable.name in label for label in labels], np.bool_)[found.labels]
-    where = np.flatnonzero(has)
-    if not variable.many and len(where) == len(found):
-        return _events(layout.schema, events, index[where], None)
-    counts = np.concatenate([[0], np.cumsum(has)])[found.offsets]
+def _variable(variable: Shown, chosen: Chosen, gathered: Gathered, schema: Schema) -> pa.Array:
     if variable.many:
-        return _lists(counts, _events(layout.schema, events, index[where], None))
-    present = counts[1:] > counts[:-1]
-    chosen = np.zeros(len(found), np.int64)
-    # The first, where a saved state has labelled several.
-    chosen[present] = index[where[counts[:-1][present]]]
-    return _events(layout.schema, events, chosen, ~present)
+        offsets, index = chosen.all_of(variable.name)
+        return _lists(offsets, _events(schema, gathered, index, None))
+    return _events(schema, gathered, *chosen.one_of(variable.name))
 
 
 def _events(
-    schema: Schema, events: pa.Table, index: Ints, missing: npt.NDArray[np.bool_] | None
+    schema: Schema, gathered: Gathered, index: Ints, missing: npt.NDArray[np.bool_] | None
 ) -> pa.StructArray:
-    columns = [_take(events[name], index) for name in schema.shown]
+    columns = [gathered.column(name, index) for name in schema.shown]
     mask = None if missing is None else pa.array(missing)
     return pa.StructArray.from_arrays(columns, fields=list(event_type(schema)), mask=mask)
 
@@ -131,30 +123,22 @@ def _lists(offsets: Ints, values: pa.Array) -> pa.Array:
     return pa.ListArray.from_arrays(pa.array(offsets.astype(np.int32)), values)
 
 
-def _take(column: pa.ChunkedArray, index: Ints) -> pa.Array:
-    return whole(column.take(pa.array(index)))
-
-
 def _fitting(column: pa.Array, dtype: pa.DataType) -> pa.Array:
     return column if column.type == dtype else column.cast(dtype)
 
 
-def _ids(found: Found, labels: Labels, events: pa.Table, index: Ints) -> pa.Array:
-    digits = np.empty(16 * len(found), np.uint16)
-    match_ids(
-        found.offsets,
-        index,
-        integers(events, LOW),
-        integers(events, HIGH),
-        found.labels,
-        *label_hashes(labels),
-        digits,
-    )
-    offsets = 32 * np.arange(len(found) + 1, dtype=np.int64)
-    ids = pa.Array.from_buffers(
-        pa.large_string(), len(found), [None, pa.py_buffer(offsets.tobytes()), pa.py_buffer(digits)]
-    )
-    return ids.cast(pa.string())
+def _ids(found: Found, labels: Labels, identities: Identities) -> pa.Array:
+    digits, words = new_array(4 * len(found), np.uint64)
+    match_ids(found.offsets, *identities, found.labels, *label_hashes(labels), words)
+    if sys.byteorder == "big":
+        words.byteswap(inplace=True)
+    return pa.Array.from_buffers(pa.string(), len(found), [None, _id_offsets(len(found)), digits])
+
+
+@lru_cache(maxsize=1)
+def _id_offsets(count: int) -> pa.Buffer:
+    """Where each of so many ids begins."""
+    return pa.py_buffer(np.arange(0, 32 * count + 1, 32, dtype=np.int32))
 
 
 def label_hashes(labels: Labels) -> tuple[Ints, Ints]:

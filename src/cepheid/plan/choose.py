@@ -1,36 +1,114 @@
 """Which evaluator runs a query, and why.
 
-In: the query as meant and as rewritten, and the schema. Out: a plan. A query that no evaluator can run is an error,
-never an approximation.
+In: the query as meant, its rewriting, and the schema. Out: a plan. Candidates are asked in order of preference, and the
+first that takes the query runs it. A query that no evaluator can run is an error, never an approximation.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Sequence
+from dataclasses import fields
+from typing import Any
 
-from cepheid.algebra.conditions import attributes, sets_read
-from cepheid.algebra.nodes import Atom, Filter, PartBy, Query, Recognise, Strategy, walk
-from cepheid.algebra.printing import print_condition, print_part_by
-from cepheid.algebra.strings import Read, walk_reading
+from cepheid.algebra.nodes import Query
 from cepheid.algebra.variables import shown
-from cepheid.automata.cea import CEA
-from cepheid.automata.chain import ChainCEA
-from cepheid.automata.construct import construct
-from cepheid.automata.srt import SRT
-from cepheid.automata.trim import trim
 from cepheid.errors import CepheidError, did_you_mean
-from cepheid.plan.chain import chain_of
-from cepheid.plan.plan import Plan
-from cepheid.plan.transducer import transducer_of
-from cepheid.rewrite.attach_atoms import printed
-from cepheid.rewrite.unary import is_unary
+from cepheid.plan.candidates import CANDIDATES, SEMANTICS, Candidate, Taken, in_order
+from cepheid.plan.plan import Choice, Declined, Plan
+from cepheid.plan.reads import columns_read
+from cepheid.rewrite.rules import Rewriting
 from cepheid.schema import Schema
 
-EVALUATORS = ("auto", "compact", "chain", "configurations", "semantics")
+AUTO = "auto"
+EVALUATORS = (AUTO, *(candidate.evaluator for candidate in CANDIDATES))
 
 
-def choose(query: Query, rewritten: Query, schema: Schema, evaluator: str = "auto") -> Plan:
-    """The plan for a query; `evaluator` forces one, if it can run the query."""
+def choose(
+    query: Query, rewriting: Rewriting, schema: Schema, evaluator: str = AUTO, ran: str | None = None
+) -> Plan:
+    """The plan for a query over events of a schema; `evaluator` forces one, if it can run the query. `ran` is what
+    `auto` chose when a state was saved: the query goes on with it, whatever would be chosen now."""
+    choice = decide(query, rewriting, evaluator, ran)
+    reads = columns_read(query, schema)
+    counting = _decide_for_counting(choice)
+    counted = None if counting is None else Plan(**_fields(counting), schema=schema, reads=reads)
+    return Plan(**_fields(choice), schema=schema, reads=reads, for_counting=counted)
+
+
+def decide(query: Query, rewriting: Rewriting, evaluator: str = AUTO, ran: str | None = None) -> Choice:
+    """How a query runs as far as that is known without data."""
+    if evaluator == SEMANTICS.evaluator:
+        rewriting = Rewriting(query, ())  # who asks for the definition gets it of the query as written
+    if evaluator == AUTO:
+        order = in_order(rewriting.query, counting=False)
+        return _first([one for one in order if ran in (None, one.evaluator)], query, rewriting)
+    (candidate,) = (one for one in CANDIDATES if one.evaluator == _known(evaluator))
+    taken = candidate.offer(query, rewriting.query)
+    if isinstance(taken, str):
+        raise CepheidError(
+            "unsupported-evaluator",
+            f"the {evaluator} evaluator {candidate.takes}, and {taken}",
+            hint="leave the evaluator to `auto`",
+        )
+    why = f"`{evaluator}` was asked for", *taken.grows
+    return _choice(candidate, taken, query, rewriting, asked=evaluator, why=why)
+
+
+def _decide_for_counting(choice: Choice) -> Choice | None:
+    """How matches are counted, where an evaluator that makes them more slowly counts them faster."""
+    if choice.asked != AUTO:
+        return None
+    order = in_order(choice.rewritten, counting=True)
+    before = order[: [one.evaluator for one in order].index(choice.evaluator)]
+    known = {declined.evaluator for declined in choice.declined}
+    for candidate in before:
+        if candidate.evaluator not in known:
+            taken = candidate.offer(choice.query, choice.rewritten)
+            if not isinstance(taken, str):
+                return _choice(candidate, taken, choice.query, choice.rewriting)
+    return None
+
+
+def _first(order: Sequence[Candidate], query: Query, rewriting: Rewriting) -> Choice:
+    """The first candidate that takes the query."""
+    declined: list[Declined] = []
+    for candidate in order:
+        taken = candidate.offer(query, rewriting.query)
+        if not isinstance(taken, str):
+            return _choice(candidate, taken, query, rewriting, declined=tuple(declined))
+        declined.append(Declined(candidate.evaluator, taken))
+    reasons = "; ".join(f"{one.evaluator}: {one.reason}" for one in declined)
+    raise CepheidError("bad-state", f"no evaluator goes on with the query: {reasons or 'it is not known'}")
+
+
+def _choice(
+    candidate: Candidate,
+    taken: Taken,
+    query: Query,
+    rewriting: Rewriting,
+    *,
+    asked: str = AUTO,
+    why: tuple[str, ...] | None = None,
+    declined: tuple[Declined, ...] = (),
+) -> Choice:
+    return Choice(
+        query=query,
+        rewriting=rewriting,
+        evaluator=candidate.evaluator,
+        asked=asked,
+        why=(*taken.why, *taken.grows) if why is None else why,
+        declined=declined,
+        shown=shown(query),
+        attached=taken.attached,
+        automaton=taken.automaton,
+    )
+
+
+def _fields(choice: Choice) -> dict[str, Any]:
+    return {field.name: getattr(choice, field.name) for field in fields(choice)}
+
+
+def _known(evaluator: str) -> str:
     if evaluator not in EVALUATORS:
         listed = ", ".join(f"`{name}`" for name in EVALUATORS)
         raise CepheidError(
@@ -38,126 +116,4 @@ def choose(query: Query, rewritten: Query, schema: Schema, evaluator: str = "aut
             f"`evaluator` is one of {listed}; got `{evaluator}` instead",
             hint=did_you_mean(str(evaluator), EVALUATORS),
         )
-    unary = is_unary(rewritten.pattern)
-    if evaluator == "compact" and not unary:
-        raise CepheidError(
-            "unsupported-evaluator",
-            f"the compact evaluator takes sequences with unary conditions only, and {reason(rewritten)}",
-            hint="leave the evaluator to `auto`",
-        )
-    chain = None
-    if evaluator == "chain" or (evaluator == "auto" and (not unary or _is_of_many_keys(rewritten))):
-        chain = chain_of(query, rewritten)
-    if evaluator == "chain" and isinstance(chain, str):
-        raise CepheidError(
-            "unsupported-evaluator",
-            f"the chain evaluator compares neighbouring events of a match only, and {chain}",
-            hint="leave the evaluator to `auto`",
-        )
-    transducer = None
-    if evaluator == "configurations" or (
-        evaluator == "auto" and not unary and not isinstance(chain, ChainCEA)
-    ):
-        transducer = transducer_of(query, rewritten)
-    if evaluator == "configurations" and isinstance(transducer, str):
-        raise CepheidError(
-            "unsupported-evaluator",
-            f"the configurations evaluator compares events with earlier ones only, and {transducer}",
-            hint="leave the evaluator to `auto`",
-        )
-    chosen = evaluator
-    if evaluator == "auto":
-        chosen = "compact" if unary else "configurations" if isinstance(transducer, SRT) else "semantics"
-        chosen = "chain" if isinstance(chain, ChainCEA) else chosen
-    variables = shown(query)
-    return Plan(
-        query=query,
-        # Who asks for the definition gets it of the query as written.
-        rewritten=query if evaluator == "semantics" else rewritten,
-        schema=schema,
-        evaluator=chosen,
-        why=tuple(_why(chosen, evaluator, rewritten, chain, transducer)),
-        shown=variables,
-        reads=_reads(query, schema),
-        automaton=automaton_of(query, rewritten),
-        chain=chain if isinstance(chain, ChainCEA) else None,
-        transducer=transducer if isinstance(transducer, SRT) else None,
-        asked=evaluator,
-    )
-
-
-def automaton_of(query: Query, rewritten: Query) -> CEA | None:
-    """The automaton of a query that is unary once rewritten; its labels are what the query as meant shows."""
-    if not is_unary(rewritten.pattern):
-        return None
-    return trim(construct(rewritten.pattern, tuple(item.name for item in shown(query))))
-
-
-def _why(
-    chosen: str, asked: str, rewritten: Query, chain: ChainCEA | str | None, transducer: SRT | str | None
-) -> Iterator[str]:
-    if asked != "auto":
-        yield f"`{chosen}` was asked for"
-    elif is_unary(rewritten.pattern):
-        yield "every condition is unary, so the pattern is a finite automaton: constant time per event"
-        if chosen == "chain":
-            yield "of many partitions one index of what waits makes matches faster; counts run on `compact`"
-    elif chosen == "chain":
-        yield f"{reason(rewritten)}, but only neighbours in a match: constant time per event, by an index of what waits"
-    elif chosen == "configurations":
-        yield f"{reason(rewritten)}: partial matches that agree in what is read later are kept and moved as one"
-        for check in transducer.checks if isinstance(transducer, SRT) else ():
-            no_extreme = "compares any number of events with later ones, and no one of them decides for all"
-            slow = "it is asked of all matches without it, so time grows with those"
-            yield f"FILTER {printed(check.condition)} {no_extreme}: {slow}"
-        if isinstance(transducer, SRT) and transducer.tells:
-            told = "what is compared does not follow from what a match shows"
-            yield f"{told}, so time grows with all ways to have a match"
-        if rewritten.strategy not in (Strategy.ALL, Strategy.STRICT):
-            chooses = f"{rewritten.strategy.value} chooses among all matches that end at an event"
-            yield f"{chooses}, so time grows with those, not with what is chosen"
-    else:
-        yield f"{transducer}; only the definition itself runs that for now, and it is slow"
-
-
-def _is_of_many_keys(query: Query) -> bool:
-    """Whether matches of many partitions are made: one index of all is faster than a state for each."""
-    return bool(query.partition_by) and query.window is not None and query.strategy is Strategy.ALL
-
-
-def reason(query: Query) -> str:
-    """What makes a query more than a finite automaton can run."""
-    found = list(walk(query.pattern))
-    for node in found:
-        if isinstance(node, Filter) and not sets_read(node.condition):
-            return f"FILTER {print_condition(node.condition)} compares events"
-        if isinstance(node, PartBy):
-            return f"{print_part_by(node.keys)} compares events"
-    for node in found:
-        if isinstance(node, Recognise):
-            return "SREMO reads every event of a piece of the stream, with registers"
-        if isinstance(node, Filter):
-            return f"FILTER {print_condition(node.condition)} compares events of sets"
-    return "an operator has no automaton yet"
-
-
-def _reads(query: Query, schema: Schema) -> tuple[str, ...]:
-    """The columns that deciding the matches needs, in the order of the schema."""
-    needed = {schema.time, schema.type, schema.order, *query.partition_by, *read_by_conditions(query)}
-    return tuple(name for name in schema.names if name in needed)
-
-
-def read_by_conditions(query: Query) -> set[str]:
-    """The attributes that some condition or PART-BY reads.
-
-    >>> from cepheid.algebra.conditions import Attribute, IsNull
-    >>> read_by_conditions(Query(Filter(Atom("T", "x"), IsNull(Attribute("x", "value")))))
-    {'value'}
-    """
-    conditions = [node.condition for node in walk(query.pattern) if isinstance(node, Filter | Atom)]
-    readings = (node.reading for node in walk(query.pattern) if isinstance(node, Recognise))
-    conditions += [
-        part.condition for whole in readings for part in walk_reading(whole) if isinstance(part, Read)
-    ]
-    keys = {name for node in walk(query.pattern) if isinstance(node, PartBy) for _, name in node.keys}
-    return keys | {read.name for condition in conditions if condition for read in attributes(condition)}
+    return evaluator

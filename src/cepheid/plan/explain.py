@@ -1,4 +1,7 @@
-"""Every stage of a query, printed: what `explain` shows, in the order of the road."""
+"""Every stage of a query, printed: what `explain` shows, in the order of the road.
+
+In: a plan, or a choice where there is no data. Out: text. Nothing is computed here: what is printed is what runs.
+"""
 
 from __future__ import annotations
 
@@ -9,7 +12,16 @@ import pyarrow as pa
 
 from cepheid.algebra.leads import lead
 from cepheid.algebra.nodes import Query
-from cepheid.algebra.printing import print_name, print_pattern, print_query, print_tree, print_window
+from cepheid.algebra.printing import (
+    print_condition,
+    print_name,
+    print_pattern,
+    print_query,
+    print_tree,
+    print_window,
+)
+from cepheid.automata.attach import Attached
+from cepheid.automata.attach_names import condition_with, pattern_with, readable_names, srt_with
 from cepheid.automata.cea import CEA
 from cepheid.automata.chain import ChainCEA
 from cepheid.automata.printing import automaton_dot, chain_dot, print_automaton, print_chain
@@ -17,79 +29,49 @@ from cepheid.automata.srt import SRT
 from cepheid.automata.srt_printing import print_srt, srt_dot
 from cepheid.errors import CepheidError
 from cepheid.languages.parsed import ParsedTree
-from cepheid.plan.chain import chain_of
-from cepheid.plan.choose import automaton_of
-from cepheid.plan.plan import Plan
-from cepheid.plan.transducer import transducer_of
-from cepheid.rewrite.rules import Rewriting, rewrite
+from cepheid.plan.plan import Choice, Plan
 
 
-def explain_query(tree: ParsedTree, query: Query) -> str:
+def explain_choice(tree: ParsedTree, choice: Choice) -> str:
     """The stages that need no data: tree, algebra, rewriting, automaton."""
-    rewriting = rewrite(query)
-    return _joined([*_front(tree, query, rewriting), _printed(_automaton(query, rewriting.query))])
-
-
-def draw_query(query: Query) -> str:
-    """The automaton of a query as Graphviz text."""
-    automaton = _automaton(query, rewrite(query).query)
-    match automaton:
-        case CEA():
-            return automaton_dot(automaton)
-        case ChainCEA():
-            return chain_dot(automaton)
-        case SRT():
-            return srt_dot(automaton)
-        case str():
-            raise CepheidError("not-yet", f"there is no automaton yet: {automaton}")
-        case _:
-            assert_never(automaton)
+    return _joined(_stages(tree, choice))
 
 
 def explain_plan(tree: ParsedTree, plan: Plan, spark: str | None = None) -> str:
     """All stages; `spark` says how Spark carries the rows, where it does."""
-    sections = _front(tree, plan.query, rewrite(plan.query))
-    # A plan has a transducer only where it runs it; one with a chain may also count by the automaton.
-    automaton = plan.transducer or plan.automaton or plan.chain
-    if automaton is not None:
-        sections.append(_printed(automaton))
-    sections.append(("plan", _plan(plan)))
+    sections = [*_stages(tree, plan), ("plan", _plan(plan))]
     if spark is not None:
         sections.append(("spark", spark))
     return _joined(sections)
 
 
-def _automaton(query: Query, rewritten: Query) -> CEA | ChainCEA | SRT | str:
-    """What `choose` would run, or why only the definition runs the query."""
-    unary = automaton_of(query, rewritten)
-    if unary is not None:
-        return unary
-    chain = chain_of(query, rewritten)
-    return chain if isinstance(chain, ChainCEA) else transducer_of(query, rewritten)
+def draw(choice: Choice) -> str:
+    """The automaton that runs as Graphviz text."""
+    match choice.automaton:
+        case CEA() as automaton:
+            return automaton_dot(automaton)
+        case ChainCEA() as chain:
+            return chain_dot(chain)
+        case SRT() as srt:
+            return srt_dot(_readable(srt, choice.attached))
+        case None:
+            raise CepheidError("not-yet", f"there is no automaton yet: {_why_none(choice)}")
+        case unknown:
+            assert_never(unknown)
 
 
-def _printed(automaton: CEA | ChainCEA | SRT | str) -> tuple[str, str]:
-    match automaton:
-        case CEA():
-            return "automaton", print_automaton(automaton)
-        case ChainCEA():
-            return "chain automaton", print_chain(automaton)
-        case SRT():
-            return "register transducer", print_srt(automaton)
-        case str():
-            return "automaton", f"none yet: {automaton}"
-        case _:
-            assert_never(automaton)
-
-
-def _front(tree: ParsedTree, query: Query, rewriting: Rewriting) -> list[tuple[str, str]]:
-    steps = [f"{step.rule}:\n  {_after(step.after, query)}" for step in rewriting.steps]
-    return [
+def _stages(tree: ParsedTree, choice: Choice) -> list[tuple[str, str]]:
+    query = choice.query
+    steps = [f"{step.rule}:\n  {_after(step.after, query)}" for step in choice.rewriting.steps]
+    sections = [
         ("query", print_query(query)),
         ("syntax tree", str(tree)),
         ("algebra", print_tree(query.pattern)),
-        ("rewriting", "\n".join(steps) or "nothing to do"),
+        ("rewriting", "\n".join(steps) or "none: the query runs as written"),
     ]
+    if choice.attached is not None:
+        sections.append(("attached", _attached(choice.attached)))
+    return [*sections, _automaton(choice)]
 
 
 def _after(query: Query, before: Query) -> str:
@@ -97,9 +79,45 @@ def _after(query: Query, before: Query) -> str:
     return print_pattern(query.pattern) + (f" PARTITION BY {', '.join(columns)}" if columns else "")
 
 
+def _attached(attached: Attached) -> str:
+    """Each filter on the last event that it reads, and those that are left for whole matches."""
+    names = readable_names(attached.pattern)
+    checks = [
+        f"asked of whole matches: FILTER {print_condition(condition_with(check.condition, names))}"
+        for check in attached.checks
+    ]
+    return "\n".join([print_pattern(pattern_with(attached.pattern, names)), *checks])
+
+
+def _automaton(choice: Choice) -> tuple[str, str]:
+    match choice.automaton:
+        case CEA() as automaton:
+            return "automaton", print_automaton(automaton)
+        case ChainCEA() as chain:
+            return "chain automaton", print_chain(chain)
+        case SRT() as srt:
+            return "register transducer", print_srt(_readable(srt, choice.attached))
+        case None:
+            return "automaton", f"none: {_why_none(choice)}"
+        case unknown:
+            assert_never(unknown)
+
+
+def _readable(srt: SRT, attached: Attached | None) -> SRT:
+    return srt if attached is None else srt_with(srt, readable_names(attached.pattern))
+
+
+def _why_none(choice: Choice) -> str:
+    """Why the last of the evaluators with an automaton declined."""
+    return choice.declined[-1].reason if choice.declined else choice.why[0]
+
+
 def _plan(plan: Plan) -> str:
     query = plan.query
     lines = [f"evaluator: {plan.evaluator}", *(f"  because {reason}" for reason in plan.why)]
+    lines.extend(f"  not {declined.evaluator}: {declined.reason}" for declined in plan.declined)
+    if plan.for_counting is not None:
+        lines.append(f"to count: {plan.for_counting.evaluator}, because {plan.for_counting.why[0]}")
     lines.append("reads: " + ", ".join(plan.reads))
     lines.append(
         "shows: " + (", ".join(f"{item.name} ({_shape(item.many)})" for item in plan.shown) or "nothing")

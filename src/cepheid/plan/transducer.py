@@ -6,11 +6,14 @@ or the reason why the query needs more than that, as `explain` says it.
 
 from __future__ import annotations
 
-from dataclasses import replace
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, replace
 from functools import lru_cache
 
-from cepheid.algebra.nodes import Filter, Query, Recognise, Strategy, walk
+from cepheid.algebra.nodes import Bind, PartBy, Query, Recognise, Strategy, walk
 from cepheid.algebra.variables import shown
+from cepheid.algebra.windows import Window
+from cepheid.automata.attach import Attached, attach
 from cepheid.automata.minimise import possible_classes
 from cepheid.automata.srt import SRT
 from cepheid.automata.srt_construct import construct_srt
@@ -18,37 +21,61 @@ from cepheid.automata.srt_determinise import RegisterDeterminiser
 from cepheid.automata.srt_ends import with_one_end
 from cepheid.automata.srt_minimise import MOST_STEPS, RegisterAutomaton, register_automaton
 from cepheid.automata.srt_of_pattern import srt_of_pattern
-from cepheid.automata.srt_told import told
+from cepheid.automata.srt_told import stores_before_marks, told
 from cepheid.automata.srt_trim import trim_srt
+from cepheid.automata.srt_window import window_as_guards
 from cepheid.errors import CepheidError
 
 
+@dataclass(frozen=True, slots=True)
+class Transducer:
+    """The transducer that runs, and the pattern with its filters on events that it was constructed from; an expression
+    of SREMO has its conditions on events from the start."""
+
+    srt: SRT
+    attached: Attached | None
+
+
 @lru_cache(maxsize=64)
-def transducer_of(query: Query, rewritten: Query) -> SRT | str:
+def transducer_of(query: Query, rewritten: Query) -> Transducer | str:
     """The automaton, its labels what the query as meant shows; or the reason why there is none. NXT, LAST and MAX are
     no part of it: they choose among all that it accepts. Where there is no bound on what it would have to remember, it
-    tells runs apart; where extremes of sets make it too large, or larger than can be looked at beforehand, filters on
-    sets are checks."""
+    exposes its registers; where extremes of sets make it too large, or larger than can be looked at beforehand, filters
+    on sets are checks."""
     names = tuple(item.name for item in shown(query))
-    has_filters = any(isinstance(node, Filter) for node in walk(rewritten.pattern))
-    some: list[SRT] = []
+    has_sets = any(isinstance(node, PartBy | Bind) for node in walk(rewritten.pattern))
+    some: list[Transducer] = []
     reasons: list[str] = []
-    for extremes in (True, False) if has_filters else (True,):
+    for extremes in (True, False) if has_sets else (True,):
         try:
             plain = _transducer(rewritten, names, extremes)
-            if not extremes and not plain.checks:
+            if not extremes and not plain.srt.checks:
                 break  # no filter on sets makes it large
         except CepheidError as error:
             reasons.append(_reason(error))
             continue
-        for srt in (plain, replace(plain, tells=True)):
+        for variant in _variants(plain.srt, rewritten.window):
             try:
+                srt = variant()
                 if _is_met(automaton_of_transducer(rewritten, srt)):
-                    return srt
-                some.append(srt)
+                    return replace(plain, srt=srt)
+                some.append(replace(plain, srt=srt))
             except CepheidError as error:
                 reasons.append(_reason(error))
     return some[0] if some else reasons[0]
+
+
+def _variants(plain: SRT, window: Window | None) -> Iterator[Callable[[], SRT]]:
+    """Makes the transducer or costlier equivalents: one that exposes its registers, and where events are stored before
+    any is marked, one that also keeps to the window by itself."""
+    yield lambda: plain
+    yield lambda: told(plain, window is not None)
+    if window is not None and stores_before_marks(plain):
+        yield lambda: told(_guarded(plain, window), windowed=False)
+
+
+def _guarded(plain: SRT, window: Window) -> SRT:
+    return replace(trim_srt(window_as_guards(plain, window)), checks=plain.checks, guarded=True)
 
 
 def _reason(error: CepheidError) -> str:
@@ -60,22 +87,23 @@ def _reason(error: CepheidError) -> str:
 def _keeps_starts_apart(query: Query, srt: SRT) -> bool:
     """Whether partial matches are kept apart by where they began: for a window, and for CONSUME where only checks say
     what ended."""
-    return query.window is not None or (query.consume and bool(srt.checks))
+    windowed = query.window is not None and not srt.guarded
+    return windowed or (query.consume and bool(srt.checks))
 
 
 def automaton_of_transducer(query: Query, srt: SRT) -> RegisterAutomaton:
-    """What the evaluator runs."""
-    plain = told(srt, query.window is not None) if srt.tells else srt
-    return register_automaton(plain, _keeps_starts_apart(query, srt))
+    """The determinised transducer, which the evaluator runs."""
+    return register_automaton(srt, _keeps_starts_apart(query, srt))
 
 
-def _transducer(query: Query, names: tuple[str, ...], extremes: bool) -> SRT:
+def _transducer(query: Query, names: tuple[str, ...], extremes: bool) -> Transducer:
+    attached = None
     if isinstance(query.pattern, Recognise):
         whole = construct_srt(query.pattern.reading, names, query.window)
     else:
-        strict = query.strategy is Strategy.STRICT
-        whole = srt_of_pattern(query.pattern, names, strict, extremes)
-    return replace(trim_srt(with_one_end(whole)), checks=whole.checks)
+        attached = attach(query.pattern, extremes)
+        whole = srt_of_pattern(attached, names, query.strategy is Strategy.STRICT)
+    return Transducer(replace(trim_srt(with_one_end(whole)), checks=whole.checks), attached)
 
 
 def _is_met(automaton: RegisterAutomaton) -> bool:

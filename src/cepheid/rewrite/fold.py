@@ -7,11 +7,14 @@ and false are one. Comparisons are not turned around under NOT: with NaN, NOT (a
 
 from __future__ import annotations
 
+from typing import assert_never
+
 from cepheid.algebra.conditions import (
     FALSE,
     TRUE,
     Arithmetic,
     Attribute,
+    Call,
     Comparison,
     Condition,
     Conjunction,
@@ -59,8 +62,21 @@ def _holding(condition: Condition) -> Condition:
             return FALSE if isinstance(parts, Conjunction) and _contradicts(parts.operands) else parts
         case Disjunction(operands):
             return _any(_flat(tuple(_holding(operand) for operand in operands)))
-        case _:
+        case (
+            Literal()
+            | Attribute()
+            | Arithmetic()
+            | Comparison()
+            | Negation()
+            | IsNull()
+            | In()
+            | Like()
+            | RLike()
+            | Call()
+        ):
             return condition
+        case _:
+            assert_never(condition)
 
 
 def _contradicts(parts: tuple[Condition, ...]) -> bool:
@@ -108,8 +124,22 @@ def _value(expression: Expression) -> Expression:
             return NULL
         case Like(operand) | RLike(operand) | In(operand, _) if operand == NULL:
             return NULL
-        case _:
+        case (
+            Literal()
+            | Attribute()
+            | Arithmetic()
+            | Comparison()
+            | Negation()
+            | IsTrue()
+            | IsNull()
+            | In()
+            | Like()
+            | RLike()
+            | Call()
+        ):
             return expression
+        case _:
+            assert_never(expression)
 
 
 def _any_value(parts: tuple[Condition, ...]) -> Condition:
@@ -136,5 +166,7 @@ def _is_two_valued(condition: Condition) -> bool:
             return all(_is_two_valued(operand) for operand in operands)
         case Literal(value):
             return value is not None
-        case _:
+        case Attribute() | Arithmetic() | Comparison() | In() | Like() | RLike() | Call():
             return False
+        case _:
+            assert_never(condition)

@@ -9,7 +9,7 @@ nothing: its second side is impossible.
 
 from __future__ import annotations
 
-from dataclasses import replace
+from typing import assert_never
 
 from cepheid.algebra.conditions import (
     FALSE,
@@ -21,10 +21,26 @@ from cepheid.algebra.conditions import (
     conjunction,
     conjuncts,
 )
-from cepheid.algebra.nodes import Filter, Not, Pattern, Repeat, Select, children, rebuild
+from cepheid.algebra.empty import either
+from cepheid.algebra.limits import guarded
+from cepheid.algebra.node import kept
+from cepheid.algebra.nodes import (
+    All,
+    Atom,
+    Bind,
+    Filter,
+    Or,
+    PartBy,
+    Pattern,
+    Recognise,
+    Repeat,
+    Select,
+    Seq,
+    StrictSeq,
+    children,
+    rebuild,
+)
 from cepheid.algebra.variables import bound, defined_once, is_iteration
-from cepheid.rewrite.empty import either
-from cepheid.rewrite.limits import guarded
 from cepheid.rewrite.push import only_variable, push, restrict
 from cepheid.rewrite.simplify import simplify
 from cepheid.rewrite.unsatisfiable import UnsatisfiableError, prune
@@ -33,13 +49,14 @@ from cepheid.rewrite.unsatisfiable import UnsatisfiableError, prune
 def parametrise(pattern: Pattern) -> Pattern:
     """Every conditional filter decided at the innermost part that binds its variable.
 
+    >>> from dataclasses import replace
     >>> from cepheid.algebra.conditions import Attribute
     >>> from cepheid.algebra.nodes import Atom, Or, Seq
     >>> x, a, b, hot = Atom("T", "x"), Atom("A"), Atom("B"), Attribute("x", "hot")
     >>> here = Attribute(None, "hot")
-    >>> parametrise(Seq(x, Or(Filter(a, hot), b))) == Or(
-    ...     Seq(replace(x, condition=here), Or(a, b)), Seq(replace(x, condition=Negation(IsTrue(here))), b)
-    ... )
+    >>> parametrise(Seq(x, Or((Filter(a, hot), b)))) == Or((
+    ...     Seq(replace(x, condition=here), Or((a, b))), Seq(replace(x, condition=Negation(IsTrue(here))), b)
+    ... ))
     True
     """
     return _decide(prune(pattern, parametrise))
@@ -66,14 +83,15 @@ def _assuming(pattern: Pattern, condition: Condition, truth: Literal, known: Con
     """One side of the decision: the filter replaced by its truth value, which x's atoms now ensure."""
     var = only_variable(condition)
     assert var is not None
-    assumed = restrict(_assume(pattern, condition, var, truth), var, known)
+    assumed = restrict(_assume(pattern, condition, var, truth), (known,))
     return _decide(push(simplify(assumed)))
 
 
+@kept
 def _waiting(pattern: Pattern) -> tuple[Condition, ...]:
     """The unary conditions below that read a variable of the scope around them, in order of appearance."""
     match pattern:
-        case Select() | Not():
+        case Select():
             return ()
         case Filter(body, condition):
             here = bound(body)
@@ -81,18 +99,23 @@ def _waiting(pattern: Pattern) -> tuple[Condition, ...]:
             return tuple(dict.fromkeys([*_waiting(body), *own]))
         case Repeat(body) if is_iteration(pattern):
             return tuple(part for part in _waiting(body) if only_variable(part) not in defined_once(body))
-        case _:
+        case Atom() | Seq() | StrictSeq() | Or() | All() | Repeat() | PartBy() | Bind() | Recognise():
             return tuple(dict.fromkeys(part for child in children(pattern) for part in _waiting(child)))
+        case _:
+            assert_never(pattern)
 
 
 def _assume(pattern: Pattern, condition: Condition, var: str, truth: Literal) -> Pattern:
     """The pattern with every filter equal to `condition`, in the scope of `var`, replaced by `truth`."""
-    if isinstance(pattern, Select | Not):
-        return pattern
-    if isinstance(pattern, Repeat) and is_iteration(pattern) and var in defined_once(pattern.body):
-        return pattern
-    pattern = rebuild(pattern, lambda child: _assume(child, condition, var, truth))
-    if not isinstance(pattern, Filter):
-        return pattern
-    parts = tuple(truth if part == condition else part for part in conjuncts(pattern.condition))
-    return replace(pattern, condition=conjunction(parts))
+    match pattern:
+        case Select():
+            return pattern
+        case Repeat(body) if is_iteration(pattern) and var in defined_once(body):
+            return pattern
+        case Filter(body, own, span):
+            parts = tuple(truth if part == condition else part for part in conjuncts(own))
+            return Filter(_assume(body, condition, var, truth), conjunction(parts), span)
+        case Atom() | Seq() | StrictSeq() | Or() | All() | Repeat() | PartBy() | Bind() | Recognise():
+            return rebuild(pattern, lambda child: _assume(child, condition, var, truth))
+        case _:
+            assert_never(pattern)

@@ -11,6 +11,7 @@ stream.
 from __future__ import annotations
 
 from dataclasses import replace
+from typing import assert_never
 
 from cepheid.algebra.covers import uncovered
 from cepheid.algebra.nodes import (
@@ -22,9 +23,12 @@ from cepheid.algebra.nodes import (
     PartBy,
     Pattern,
     Query,
+    Recognise,
     Repeat,
+    Select,
     Seq,
     Strategy,
+    StrictSeq,
     WindowUnit,
     walk,
 )
@@ -60,11 +64,16 @@ def _taken_off(pattern: Pattern) -> tuple[Pattern, tuple[str, ...]]:
         case Filter(body) | Bind(body):
             inner, names = _taken_off(body)
             return replace(pattern, body=inner), names
-        case Or(left, right):
-            (one, names), (two, others) = _taken_off(left), _taken_off(right)
-            return (Or(one, two), names) if set(names) == set(others) else (pattern, ())
-        case _:
+        case Or(parts):
+            taken = [_taken_off(part) for part in parts]
+            names = taken[0][1]
+            if any(set(others) != set(names) for _, others in taken):
+                return pattern, ()
+            return Or(tuple(part for part, _ in taken)), names
+        case Atom() | Seq() | StrictSeq() | All() | Repeat() | Select() | Recognise():
             return pattern, ()
+        case _:
+            assert_never(pattern)
 
 
 def compares_all(node: PartBy) -> bool:
@@ -76,8 +85,14 @@ def asks_about_the_stream(query: Query) -> bool:
     by_count = query.window is not None and query.window.unit is WindowUnit.EVENTS
     if by_count or query.consume or query.strategy is Strategy.STRICT:
         return True
-    return not all(
-        isinstance(node, Seq | Or | All | Repeat | Filter | PartBy | Bind)
-        or (isinstance(node, Atom) and node.marked)
-        for node in walk(query.pattern)
-    )
+    return any(map(_asks_about_the_stream, walk(query.pattern)))
+
+
+def _asks_about_the_stream(node: Pattern) -> bool:
+    match node:
+        case StrictSeq() | Select() | Recognise():
+            return True
+        case Atom() | Seq() | Or() | All() | Repeat() | Filter() | PartBy() | Bind():
+            return False
+        case _:
+            assert_never(node)

@@ -11,16 +11,13 @@ iterations included; where there is no event there is nothing to hold.
 from __future__ import annotations
 
 from dataclasses import replace
+from itertools import groupby
 from typing import assert_never
 
 from cepheid.algebra.conditions import (
     TRUE,
-    Aggregate,
-    Attribute,
     Condition,
-    Index,
     attributes,
-    children,
     conjunction,
     conjuncts,
     over_current_event,
@@ -31,8 +28,6 @@ from cepheid.algebra.nodes import (
     Atom,
     Bind,
     Filter,
-    Intersect,
-    Not,
     Or,
     PartBy,
     Pattern,
@@ -41,7 +36,6 @@ from cepheid.algebra.nodes import (
     Select,
     Seq,
     StrictSeq,
-    Within,
     rebuild,
     walk,
 )
@@ -51,23 +45,26 @@ from cepheid.algebra.variables import bound, sets
 def push(pattern: Pattern) -> Pattern:
     """Every condition on one variable moved as far down as its binding allows.
 
-    >>> from cepheid.algebra.conditions import Comparison, Literal
+    >>> from cepheid.algebra.conditions import Attribute, Comparison, Literal
     >>> hot = Comparison(">", Attribute("x", "temp"), Literal(40))
     >>> push(Filter(Seq(Atom("T", "x"), Atom("H", "y")), hot)).left.condition
-    Comparison(op='>', left=Attribute(var=None, name='temp', index=None), right=Literal(value=40))
+    Comparison(op='>', left=Attribute(var=None, name='temp', each=False), right=Literal(value=40))
     """
     pattern = rebuild(pattern, push)
     if not isinstance(pattern, Filter):
         return pattern
-    body, stuck = pattern.body, []
-    for part in conjuncts(pattern.condition):
-        var, gatherer = only_variable(part), only_set(part)
-        if var is not None and var in bound(body):
-            body = restrict(body, var, part)
-        elif gatherer is not None and not _in_strategy(body, gatherer):
-            body = _restrict_set(body, gatherer, part)
-        else:
-            stuck.append(part)
+    body, stuck = pattern.body, list[Condition]()
+    binds = bound(body)
+    # Neighbours of a kind go down together: one by one, many of them would take quadratic time.
+    for is_bound, run in groupby(conjuncts(pattern.condition), lambda part: only_variable(part) in binds):
+        if is_bound:
+            body = restrict(body, tuple(run))
+            continue
+        for gatherer, parts in groupby(run, only_set):
+            if gatherer is not None and not _in_strategy(body, gatherer):
+                body = _restrict_set(body, gatherer, conjunction(tuple(parts)))
+            else:
+                stuck += parts
     rest = conjunction(tuple(stuck))
     return body if rest == TRUE else replace(pattern, body=body, condition=rest)
 
@@ -75,6 +72,7 @@ def push(pattern: Pattern) -> Pattern:
 def only_variable(condition: Condition) -> str | None:
     """The variable of a unary condition; None if it has another arity or reads more than that one event.
 
+    >>> from cepheid.algebra.conditions import Attribute
     >>> only_variable(Attribute("x", "alarm")), only_variable(Attribute(None, "alarm"))
     ('x', None)
     """
@@ -85,21 +83,18 @@ def only_variable(condition: Condition) -> str | None:
 def only_set(condition: Condition) -> str | None:
     """The set of a condition that reads one set and nothing else.
 
-    >>> only_set(Attribute("X", "alarm", Index.EACH)), only_set(Attribute("x", "alarm"))
+    >>> from cepheid.algebra.conditions import Attribute
+    >>> only_set(Attribute("X", "alarm", each=True)), only_set(Attribute("x", "alarm"))
     ('X', None)
     """
     found = variables(condition)
-    read = all(item.index is Index.EACH for item in attributes(condition))
-    return next(iter(found)) if len(found) == 1 and read and not _has_aggregate(condition) else None
-
-
-def _has_aggregate(condition: Condition) -> bool:
-    return isinstance(condition, Aggregate) or any(map(_has_aggregate, children(condition)))
+    read = all(item.each for item in attributes(condition))
+    return next(iter(found)) if len(found) == 1 and read else None
 
 
 def _in_strategy(pattern: Pattern, gatherer: str) -> bool:
-    """Whether a strategy or an absence stands between the pattern and some of what the set gathers."""
-    return any(isinstance(node, Select | Not) and gatherer in sets(node) for node in walk(pattern))
+    """Whether a strategy stands between the pattern and some of what the set gathers."""
+    return any(isinstance(node, Select) and gatherer in sets(node) for node in walk(pattern))
 
 
 def _restrict_set(pattern: Pattern, gatherer: str, condition: Condition) -> Pattern:
@@ -115,50 +110,40 @@ def _restrict_all(pattern: Pattern, condition: Condition) -> Pattern:
     return rebuild(pattern, lambda child: _restrict_all(child, condition))
 
 
-def _with_condition(atom: Atom, condition: Condition) -> Atom:
-    kept = () if atom.condition is None else (atom.condition,)
-    return replace(atom, condition=conjunction((*kept, condition)))
+def _with_condition(atom: Atom, *conditions: Condition) -> Atom:
+    known = () if atom.condition is None else (atom.condition,)
+    return replace(atom, condition=conjunction((*known, *conditions)))
 
 
 def _reads_events(condition: Condition) -> bool:
-    """Whether each attribute is of one named event: no aggregate, no `a[i-1]`, no event at hand."""
-    match condition:
-        case Aggregate():
-            return False
-        case Attribute(var, _, index):
-            return var is not None and index is None
-        case _:
-            return all(_reads_events(child) for child in children(condition))
+    """Whether each attribute is of one named event: of no set, nor of the event at hand."""
+    return all(item.var is not None and not item.each for item in attributes(condition))
 
 
-def restrict(pattern: Pattern, var: str, condition: Condition) -> Pattern:
-    """The matches of `pattern` for which the condition on `var` holds; `var` is bound in `pattern`.
+def restrict(pattern: Pattern, conditions: tuple[Condition, ...]) -> Pattern:
+    """The matches of `pattern` for which the conditions hold, each on one variable that is bound in `pattern`.
 
-    >>> restrict(Or(Atom("T", "x"), Atom("H", "x")), "x", Attribute("x", "alarm")).right.condition
-    Attribute(var=None, name='alarm', index=None)
+    >>> from cepheid.algebra.conditions import Attribute
+    >>> restrict(Seq(Atom("T", "y"), Atom("H", "x")), (Attribute("x", "alarm"),)).right.condition
+    Attribute(var=None, name='alarm', each=False)
     """
 
     def further(child: Pattern) -> Pattern:
-        return restrict(child, var, condition) if var in bound(child) else child
+        binds = bound(child)
+        inside = tuple(condition for condition in conditions if only_variable(condition) in binds)
+        return restrict(child, inside) if inside else child
 
     match pattern:
         case Atom():
-            return _with_condition(pattern, over_current_event(condition, var))
-        case (
-            Seq()
-            | StrictSeq()
-            | Or()
-            | All()
-            | Intersect()
-            | Repeat()
-            | Filter()
-            | PartBy()
-            | Within()
-            | Bind()
-        ):
+            read = ((condition, only_variable(condition)) for condition in conditions)
+            here = (over_current_event(condition, var) for condition, var in read if var is not None)
+            return _with_condition(pattern, *here)
+        case Seq() | StrictSeq() | Or() | All() | Repeat() | Filter() | PartBy() | Bind():
             return rebuild(pattern, further)
-        case Select() | Not() | Recognise():
+        case Select() | Recognise():
             # A strategy chooses among its matches before the filter sees them.
-            return Filter(pattern, condition)
+            for condition in reversed(conditions):
+                pattern = Filter(pattern, condition)
+            return pattern
         case _:
             assert_never(pattern)

@@ -9,8 +9,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 
+from cepheid.algebra.limits import guarded, not_too_deep
 from cepheid.algebra.nodes import Pattern, Query
-from cepheid.rewrite.limits import guarded, not_too_deep
 from cepheid.rewrite.parametrise import parametrise
 from cepheid.rewrite.partition import partition
 from cepheid.rewrite.push import push
@@ -64,7 +64,7 @@ def rewrite(query: Query, without: tuple[str, ...] = ()) -> Rewriting:
     >>> from cepheid.algebra.nodes import Atom, Filter
     >>> done = rewrite(Query(Filter(Atom("T", "x"), Attribute("x", "alarm"))))
     >>> [step.rule for step in done.steps], done.query.pattern.condition
-    (['push'], Attribute(var=None, name='alarm', index=None))
+    (['push'], Attribute(var=None, name='alarm', each=False))
     """
     steps: list[Step] = []
     for rule in (rule for rule in RULES if rule.name not in without):

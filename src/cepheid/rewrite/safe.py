@@ -11,7 +11,10 @@ from __future__ import annotations
 
 from dataclasses import replace
 from functools import partial
+from typing import assert_never
 
+from cepheid.algebra.empty import EMPTY, either, is_empty
+from cepheid.algebra.limits import MOST_NODES, guarded
 from cepheid.algebra.nodes import (
     All,
     Atom,
@@ -20,15 +23,15 @@ from cepheid.algebra.nodes import (
     Or,
     PartBy,
     Pattern,
+    Recognise,
     Repeat,
+    Select,
     Seq,
     StrictSeq,
     walk,
 )
 from cepheid.algebra.variables import bound, defined_once
 from cepheid.errors import CepheidError
-from cepheid.rewrite.empty import EMPTY, either, is_empty
-from cepheid.rewrite.limits import MOST_NODES, guarded
 from cepheid.rewrite.unsatisfiable import UnsatisfiableError, prune
 
 Groups = dict[frozenset[str], Pattern]
@@ -38,7 +41,7 @@ def make_safe(pattern: Pattern) -> Pattern:
     """The pattern with every unsafe sequence replaced by its possible alternatives, innermost first.
 
     >>> x, y, z = Atom("A", "x"), Atom("B", "y"), Atom("C", "x")
-    >>> make_safe(Seq(Or(x, y), z)) == Seq(y, z)
+    >>> make_safe(Seq(Or((x, y)), z)) == Seq(y, z)
     True
     >>> make_safe(Seq(x, z))
     Traceback (most recent call last):
@@ -85,8 +88,8 @@ def _groups(pattern: Pattern, shared: frozenset[str]) -> Groups:
     if surely == defined_once(pattern) & shared:
         return {surely: pattern}
     match pattern:
-        case Or(left, right):
-            return _merged([*_groups(left, shared).items(), *_groups(right, shared).items()])
+        case Or(parts):
+            return _merged([group for part in parts for group in _groups(part, shared).items()])
         case Seq(left, right) | StrictSeq(left, right) | All(left, right):
             sequence = type(pattern)
             pairs: list[tuple[frozenset[str], Pattern]] = [
@@ -108,8 +111,10 @@ def _groups(pattern: Pattern, shared: frozenset[str]) -> Groups:
             return _merged([*_groups(body, shared).items(), (frozenset(), EMPTY)])
         case Repeat(body, 1, 1):
             return _groups(body, shared)
-        case _:
+        case Atom() | Repeat() | Select() | Recognise():
             return {surely: pattern}
+        case _:
+            assert_never(pattern)
 
 
 def _merged(parts: list[tuple[frozenset[str], Pattern]]) -> Groups:

@@ -8,11 +8,25 @@ left is an `unsatisfiable` error that says which part failed and why.
 from __future__ import annotations
 
 from dataclasses import replace
+from typing import assert_never
 
 from cepheid.algebra.conditions import FALSE, TRUE, Condition, sets_read
-from cepheid.algebra.nodes import All, Atom, Bind, Filter, Or, PartBy, Pattern, Repeat, Seq, StrictSeq
+from cepheid.algebra.empty import EMPTY, either, is_empty, optional
+from cepheid.algebra.nodes import (
+    All,
+    Atom,
+    Bind,
+    Filter,
+    Or,
+    PartBy,
+    Pattern,
+    Recognise,
+    Repeat,
+    Select,
+    Seq,
+    StrictSeq,
+)
 from cepheid.errors import Span
-from cepheid.rewrite.empty import EMPTY, either, is_empty, optional
 from cepheid.rewrite.fold import fold
 from cepheid.rewrite.unsatisfiable import UnsatisfiableError, prune
 
@@ -34,7 +48,7 @@ def simplify(pattern: Pattern) -> Pattern:
     """The pattern without what is certain, impossible or said twice.
 
     >>> a, b = Atom("A"), Atom("B")
-    >>> simplify(Seq(Or(a, Filter(b, FALSE)), Repeat(Filter(b, TRUE), 1, 1))) == Seq(a, b)
+    >>> simplify(Seq(Or((a, Filter(b, FALSE))), Repeat(Filter(b, TRUE), 1, 1))) == Seq(a, b)
     True
     """
     match pattern:
@@ -51,8 +65,10 @@ def simplify(pattern: Pattern) -> Pattern:
             folded = _possible(condition, span)
             simple = simplify(body)
             return simple if folded == TRUE else Filter(simple, folded, span)
-        case _:
+        case Seq() | StrictSeq() | Or() | All() | Repeat() | PartBy() | Select() | Bind() | Recognise():
             return _tidy(prune(pattern, simplify))
+        case _:
+            assert_never(pattern)
 
 
 def _possible(condition: Condition, span: Span | None) -> Condition:
@@ -83,12 +99,25 @@ def _tidy(pattern: Pattern) -> Pattern:
         case Or():
             choices = list(_choices(pattern))
             return pattern if len(set(choices)) == len(choices) and EMPTY not in choices else either(choices)
-        case _:
+        case (
+            Atom()
+            | Seq()
+            | StrictSeq()
+            | All()
+            | Repeat()
+            | Filter()
+            | PartBy()
+            | Select()
+            | Bind()
+            | Recognise()
+        ):
             return pattern
+        case _:
+            assert_never(pattern)
 
 
 def _choices(pattern: Pattern) -> tuple[Pattern, ...]:
     """The alternatives of nested ORs, left to right."""
     if isinstance(pattern, Or):
-        return (*_choices(pattern.left), *_choices(pattern.right))
+        return tuple(choice for part in pattern.parts for choice in _choices(part))
     return (pattern,)

@@ -13,8 +13,6 @@ from cepheid.algebra.nodes import (
     Atom,
     Bind,
     Filter,
-    Intersect,
-    Not,
     Or,
     PartBy,
     Pattern,
@@ -23,7 +21,6 @@ from cepheid.algebra.nodes import (
     Select,
     Seq,
     StrictSeq,
-    Within,
     rebuild,
 )
 
@@ -45,16 +42,12 @@ def _at_most_one(pattern: Pattern) -> bool:
     match pattern:
         case Atom():
             return True
-        case Or(left, right):
-            return _at_most_one(left) and _at_most_one(right)
-        case Intersect(left, right):
-            return _at_most_one(left) or _at_most_one(right)
+        case Or(parts):
+            return all(map(_at_most_one, parts))
         case Repeat(body, _, hi):
             return hi == 0 or (hi == 1 and _at_most_one(body))
-        case Filter(body) | PartBy(body) | Within(body) | Bind(body) | Select(_, body):
+        case Filter(body) | PartBy(body) | Bind(body) | Select(_, body):
             return _at_most_one(body)
-        case Not():
-            return True
         case Seq() | StrictSeq() | All() | Recognise():
             return False
         case _:

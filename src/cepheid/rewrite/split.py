@@ -8,19 +8,31 @@ needs several variables at once stays whole: taking it apart would double the pa
 
 from __future__ import annotations
 
+from typing import assert_never
+
 from cepheid.algebra.conditions import (
+    Arithmetic,
+    Attribute,
+    Call,
+    Comparison,
     Condition,
     Conjunction,
     Disjunction,
+    In,
+    IsNull,
+    IsTrue,
+    Like,
+    Literal,
     Negation,
+    RLike,
     conjuncts,
     sets_read,
     variables,
 )
+from cepheid.algebra.empty import either
+from cepheid.algebra.limits import guarded
 from cepheid.algebra.nodes import Filter, Pattern, rebuild
 from cepheid.errors import Span
-from cepheid.rewrite.empty import either
-from cepheid.rewrite.limits import guarded
 
 MOST_FILTERS = 50  # made of the conditions of one
 
@@ -31,7 +43,7 @@ def split(pattern: Pattern) -> Pattern:
     >>> from cepheid.algebra.conditions import Attribute
     >>> from cepheid.algebra.nodes import Atom, Or, Seq
     >>> p, q, body = Attribute("x", "p"), Attribute("y", "q"), Seq(Atom("A", "x"), Atom("B", "y"))
-    >>> split(Filter(body, Disjunction((p, q)))) == Or(Filter(body, p), Filter(body, q))
+    >>> split(Filter(body, Disjunction((p, q)))) == Or((Filter(body, p), Filter(body, q)))
     True
     >>> split(Filter(body, Negation(Disjunction((p, q))))) == Filter(Filter(body, Negation(p)), Negation(q))
     True
@@ -81,8 +93,22 @@ def _inwards(condition: Condition) -> Condition:
             return Disjunction(tuple(_inwards(Negation(operand)) for operand in operands), span)
         case Negation(Disjunction(operands, span)):
             return Conjunction(tuple(_inwards(Negation(operand)) for operand in operands), span)
-        case _:
+        case (
+            Literal()
+            | Attribute()
+            | Arithmetic()
+            | Comparison()
+            | Negation()
+            | IsTrue()
+            | IsNull()
+            | In()
+            | Like()
+            | RLike()
+            | Call()
+        ):
             return condition
+        case _:
+            assert_never(condition)
 
 
 def _separable(condition: Condition) -> bool:

@@ -8,10 +8,25 @@ answer.
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import assert_never
 
-from cepheid.algebra.nodes import Not, Or, Pattern, Repeat, rebuild
+from cepheid.algebra.empty import EMPTY
+from cepheid.algebra.nodes import (
+    All,
+    Atom,
+    Bind,
+    Filter,
+    Or,
+    PartBy,
+    Pattern,
+    Recognise,
+    Repeat,
+    Select,
+    Seq,
+    StrictSeq,
+    rebuild,
+)
 from cepheid.errors import CepheidError, Span
-from cepheid.rewrite.empty import EMPTY
 
 
 class UnsatisfiableError(CepheidError):
@@ -29,8 +44,8 @@ def prune(pattern: Pattern, change: Callable[[Pattern], Pattern]) -> Pattern:
     ...     if pattern == Atom("B"):
     ...         raise UnsatisfiableError("no B")
     ...     return pattern
-    >>> prune(Or(Atom("A"), Atom("B")), drop_b)
-    Atom(type='A', var=None, condition=None, marked=True)
+    >>> prune(Or((Atom("A"), Atom("B"))), drop_b)
+    Atom(type='A', var=None, condition=None)
     """
     match pattern:
         case Or():
@@ -40,21 +55,31 @@ def prune(pattern: Pattern, change: Callable[[Pattern], Pattern]) -> Pattern:
                 return Repeat(change(body), 0, hi, span)
             except UnsatisfiableError:
                 return EMPTY
-        case Not():
-            # What can never happen is always absent: nothing to remove here.
-            return pattern
-        case _:
+        case (
+            Atom()
+            | Seq()
+            | StrictSeq()
+            | All()
+            | Repeat()
+            | Filter()
+            | PartBy()
+            | Select()
+            | Bind()
+            | Recognise()
+        ):
             return rebuild(pattern, change)
+        case _:
+            assert_never(pattern)
 
 
-def _surviving(pattern: Or, change: Callable[[Pattern], Pattern]) -> Pattern:
+def _surviving(pattern: Or[Pattern], change: Callable[[Pattern], Pattern]) -> Pattern:
     sides: list[Pattern] = []
     errors: list[UnsatisfiableError] = []
-    for side in (pattern.left, pattern.right):
+    for side in pattern.parts:
         try:
             sides.append(change(side))
         except UnsatisfiableError as error:
             errors.append(error)
     if not sides:
         raise errors[0]
-    return sides[0] if len(sides) == 1 else Or(sides[0], sides[1])
+    return sides[0] if len(sides) == 1 else Or(tuple(sides))

@@ -10,7 +10,7 @@ has those of all rounds, which is what the output shows. Only sets and PART-BY a
 on `x` is about ν, one event.
 
 Beyond the papers: `φ : ψ`, `φ?` (φ OR ε), `φ{l,m}`, and ε, the match of no events, which is neutral for ; :
-and ALL. `Recognise` is the sets that a SREMO recognises, see `reading`. Other nodes of later papers say *not yet*.
+and ALL. `Recognise` is the sets that a SREMO recognises, see `reading`.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from __future__ import annotations
 import itertools
 from collections import defaultdict
 from collections.abc import Callable, Collection, Iterable, Iterator
-from typing import NamedTuple
+from typing import NamedTuple, assert_never
 
 from cepheid.algebra.conditions import Condition, conjuncts, sets_read, variables
 from cepheid.algebra.nodes import (
@@ -27,8 +27,6 @@ from cepheid.algebra.nodes import (
     Atom,
     Bind,
     Filter,
-    Intersect,
-    Not,
     Or,
     PartBy,
     Pattern,
@@ -38,16 +36,14 @@ from cepheid.algebra.nodes import (
     Seq,
     Strategy,
     StrictSeq,
-    Within,
     children,
     walk,
 )
 from cepheid.algebra.variables import defined_once, is_iteration, label_of
-from cepheid.errors import CepheidError
 from cepheid.semantics.keys import is_one_key
 from cepheid.semantics.reading import recognised
 from cepheid.semantics.strategies import ComplexEvent, choose
-from cepheid.semantics.stream import Stream, inside
+from cepheid.semantics.stream import Stream
 from cepheid.semantics.values import holds
 
 Pairs = frozenset[tuple[str, int]]
@@ -89,21 +85,26 @@ def asked_about(pattern: Pattern) -> frozenset[str]:
     """
     asked: set[str] = set()
     for node in walk(pattern):
-        if isinstance(node, Filter):
-            asked |= sets_read(node.condition)
-        elif isinstance(node, PartBy):
-            asked |= {var for var, _ in node.keys if var is not None}
+        match node:
+            case Filter(_, condition):
+                asked |= sets_read(condition)
+            case PartBy(_, keys):
+                asked |= {var for var, _ in keys if var is not None}
+            case Atom() | Seq() | StrictSeq() | Or() | All() | Repeat() | Select() | Bind() | Recognise():
+                pass
+            case _:
+                assert_never(node)
     return frozenset(asked)
 
 
 def _meaning(pattern: Pattern, stream: Stream, shown: frozenset[str] | None) -> Results:
     match pattern:
-        case Atom(marked=True):
+        case Atom():
             return frozenset(_atom(pattern, stream, shown))
         case Filter(body, condition):
             return _filter(_meaning(body, stream, shown), condition, stream)
-        case Or(left, right):
-            return _meaning(left, stream, shown) | _meaning(right, stream, shown)
+        case Or(parts):
+            return frozenset[Result]().union(*(_meaning(part, stream, shown) for part in parts))
         case Seq(left, right):
             return _join(_meaning(left, stream, shown), _meaning(right, stream, shown), _after)
         case StrictSeq(left, right):
@@ -114,13 +115,6 @@ def _meaning(pattern: Pattern, stream: Stream, shown: frozenset[str] | None) -> 
                 _iterate(results, defined_once(body), lo, hi)
                 if is_iteration(pattern)
                 else _option(results, lo)
-            )
-        case Within(body, window):
-            results = _meaning(body, stream, shown)
-            return frozenset(
-                result
-                for result in results
-                if not result.events or inside(window, stream, result.events[0], result.events[-1])
             )
         case Select(strategy, body):
             results = _meaning(body, stream, shown)
@@ -134,9 +128,8 @@ def _meaning(pattern: Pattern, stream: Stream, shown: frozenset[str] | None) -> 
             return frozenset(_part_by(_meaning(body, stream, shown), keys, stream))
         case Recognise(reading):
             return frozenset(_recognised(recognised(reading, stream), shown))
-        case Atom() | Intersect() | Not():
-            name = type(pattern).__name__
-            raise CepheidError("not-yet", f"the operator {name} is not yet supported")
+        case _:
+            assert_never(pattern)
 
 
 def _atom(atom: Atom, stream: Stream, shown: frozenset[str] | None) -> Iterator[Result]:
@@ -318,8 +311,23 @@ def free(pattern: Pattern) -> frozenset[str]:
     ['x']
     """
     below = frozenset[str]().union(*(free(child) for child in children(pattern)))
-    if isinstance(pattern, Filter):
-        return below | (variables(pattern.condition) - sets_read(pattern.condition))
-    if isinstance(pattern, Repeat) and is_iteration(pattern):
-        return below - defined_once(pattern.body)
-    return below
+    match pattern:
+        case Filter(_, condition):
+            return below | (variables(condition) - sets_read(condition))
+        case Repeat(body) if is_iteration(pattern):
+            return below - defined_once(body)
+        case (
+            Atom()
+            | Seq()
+            | StrictSeq()
+            | Or()
+            | All()
+            | Repeat()
+            | PartBy()
+            | Select()
+            | Bind()
+            | Recognise()
+        ):
+            return below
+        case _:
+            assert_never(pattern)

@@ -5,7 +5,7 @@ of a whole expression the sets M of those runs that begin anywhere with empty re
 that they mark. A valuation maps registers to positions and is partial: a register may be empty.
 
 Beyond the paper's definition 3.4: `Both` is theorem 4.10's intersection, of strings and of matches; `Complement`
-reads what its body cannot, whatever that marks (corollary 4.12); `Inside` is the window.
+reads what its body cannot, whatever that marks (corollary 4.12); `Within` is the window.
 """
 
 from __future__ import annotations
@@ -14,17 +14,8 @@ from collections.abc import Iterator
 from typing import NamedTuple, assert_never
 
 from cepheid.algebra.conditions import Condition, variables
-from cepheid.algebra.strings import (
-    Both,
-    Complement,
-    Concat,
-    Either,
-    Inside,
-    Iterate,
-    Read,
-    Reading,
-    stored_by,
-)
+from cepheid.algebra.nodes import Both, Complement, Concat, Iterate, Or, Read, Reading, Within
+from cepheid.algebra.registers import stored_by
 from cepheid.semantics.strategies import ComplexEvent
 from cepheid.semantics.stream import Stream, inside
 from cepheid.semantics.values import Attributes, holds
@@ -82,7 +73,7 @@ class Reader:
                 yield from self._read(reading, start, valuation)
             case Concat(parts):
                 yield from self._concat(parts, start, valuation)
-            case Either(parts):
+            case Or(parts):
                 for part in parts:
                     yield from self.ways(part, start, valuation)
             case Iterate(body):
@@ -93,7 +84,7 @@ class Reader:
                 read = {way.end for way in self.ways(body, start, valuation)}
                 ends = range(start, len(self._stream) + 1)
                 yield from (Way(end, (), valuation) for end in ends if end not in read)
-            case Inside(body, window):
+            case Within(body, window):
                 for way in self.ways(body, start, valuation):
                     if not way.marked or inside(window, self._stream, way.marked[0], way.marked[-1]):
                         yield way

@@ -20,7 +20,6 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from cepheid.algebra.conditions import (
-    Aggregate,
     Arithmetic,
     Attribute,
     Call,
@@ -30,7 +29,6 @@ from cepheid.algebra.conditions import (
     Disjunction,
     Expression,
     In,
-    Index,
     IsNull,
     IsTrue,
     Like,
@@ -39,7 +37,6 @@ from cepheid.algebra.conditions import (
     RLike,
 )
 from cepheid.algebra.precision import DecimalType
-from cepheid.errors import CepheidError
 from cepheid.semantics.decimals import decimal_arithmetic
 from cepheid.semantics.functions import apply
 from cepheid.semantics.numbers import TIMES, instant, int64_or_null
@@ -75,11 +72,7 @@ def value_of(expression: Expression, events: Mapping[str | None, Attributes]) ->
     match expression:
         case Literal(value):
             return value
-        case Attribute(var, name, index):
-            if index not in (None, Index.EACH):
-                raise CepheidError(
-                    "not-yet", "attributes of one event among many (`a[i]`) are not yet supported"
-                )
+        case Attribute(var, name):
             return events[var][name]
         case Arithmetic(op, left, right):
             return _arithmetic(op, value_of(left, events), value_of(right, events), expression.result)
@@ -104,8 +97,6 @@ def value_of(expression: Expression, events: Mapping[str | None, Attributes]) ->
             return _rlike(value_of(operand, events), pattern)
         case Call(function, arguments):
             return apply(function, [value_of(argument, events) for argument in arguments])
-        case Aggregate():
-            raise CepheidError("not-yet", "aggregates over the events of a variable are not yet supported")
         case _:
             assert_never(expression)
 

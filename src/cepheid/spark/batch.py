@@ -112,7 +112,7 @@ def count_spark(
         rows = _distributed(rows, plan, slices, positions=False)
     counts = _run(rows, CountTask(plan), COUNT_SCHEMA, parsed.text)
     try:
-        total = sum(int(row["count"]) for row in counts.collect())
+        total = sum(int(row["count"], 16) for row in counts.collect())
     except PySparkException as error:
         raise error_in(str(error)) or error from None
     return total if plan.query.limit is None else min(total, plan.query.limit)
@@ -173,8 +173,9 @@ def _by_attributes(
     if len(attributes) == 1:
         return numbered.repartition(column(attributes[0])), plan
     query = playing_roles(plan.query)
-    rewritten = replace(rewrite(query).query, partition_by=(BUCKET,))
-    planned = choose(query, rewritten, with_roles(schema, attributes), plan.asked)
+    rewriting = rewrite(query)
+    bucketed = replace(rewriting, query=replace(rewriting.query, partition_by=(BUCKET,)))
+    planned = choose(query, bucketed, with_roles(schema, attributes), plan.asked)
     return in_buckets(numbered, schema, attributes), planned
 
 

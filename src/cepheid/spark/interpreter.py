@@ -2,8 +2,8 @@
 
 In: a session. Out: nothing, or an error before anything runs; while `workers_python` lasts, functions sent to workers
 on this machine run in a Python that has this package. Spark takes `python3` of the path where `PYSPARK_PYTHON` names
-none, which is another one when a virtual environment is not activated. On a cluster, and with Spark Connect, only a
-worker itself can tell (`worker.py`).
+none, which is another one when a virtual environment is not activated. On a cluster, and with a server of Spark Connect
+in another process, only a worker itself can tell (`worker.py`).
 """
 
 from __future__ import annotations
@@ -38,12 +38,13 @@ elif version != sys.argv[1]:
 @contextmanager
 def workers_python(session: SparkSession) -> Iterator[None]:
     """While it lasts, functions are sent to workers that can run them. A Python that nobody chose is replaced by the
-    driver's own; one that was chosen and cannot run them is an error."""
+    driver's own; one that was chosen and cannot run them is an error. So is one that a server of Spark Connect has
+    taken: its Python is settled when it starts."""
     context = _local_context(session)
     if context is None or (obstacle := _obstacle(context.pythonExec)) is None:
         yield
         return
-    if os.environ.get(CHOSEN):
+    if os.environ.get(CHOSEN) or not is_classic(session):
         raise CepheidError(
             "bad-worker",
             f"the Python of Spark's workers, {context.pythonExec}, cannot run Cepheid: {obstacle}",
@@ -56,12 +57,25 @@ def workers_python(session: SparkSession) -> Iterator[None]:
         context.pythonExec = before
 
 
+def is_classic(session: SparkSession) -> bool:
+    """Whether this process is the driver, and not a client of one, which may be any kind of machine."""
+    return not type(session).__module__.startswith("pyspark.sql.connect")
+
+
 def _local_context(session: SparkSession):  # type: ignore[no-untyped-def]
-    """The context of a session whose workers run on this machine; None where that is not known."""
+    """The context of a session whose workers run on this machine; None where that is not known. `remote("local")`
+    starts a server of Spark Connect in this process: its context is the active one."""
     try:
-        context = session.sparkContext
+        if is_classic(session):
+            context = session.sparkContext
+        elif session.client.host == "localhost":
+            from pyspark import SparkContext  # a client alone may have none
+
+            context = SparkContext._active_spark_context
+        else:
+            return None
         return context if str(context.master).startswith("local") else None
-    except (PySparkException, AttributeError):  # Spark Connect
+    except (PySparkException, AttributeError, ImportError):
         return None
 
 

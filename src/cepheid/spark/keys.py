@@ -10,13 +10,30 @@ match have one key, so a match is found in one bucket and in no other.
 from __future__ import annotations
 
 from dataclasses import replace
+from typing import assert_never
 
 import pyarrow as pa
 from pyspark.sql import Column, DataFrame, Window
 from pyspark.sql import functions as sql
 
 from cepheid.algebra.conditions import Attribute, Condition, Conjunction, IsTrue
-from cepheid.algebra.nodes import Atom, Bind, Filter, PartBy, Pattern, Query, Strategy, rebuild
+from cepheid.algebra.nodes import (
+    All,
+    Atom,
+    Bind,
+    Filter,
+    Or,
+    PartBy,
+    Pattern,
+    Query,
+    Recognise,
+    Repeat,
+    Select,
+    Seq,
+    Strategy,
+    StrictSeq,
+    rebuild,
+)
 from cepheid.rewrite.partition import asks_about_the_stream, compares_all
 from cepheid.schema import HIDDEN, Schema
 from cepheid.spark.naming import inner
@@ -50,8 +67,10 @@ def _outermost(pattern: Pattern) -> PartBy | None:
             return _outermost(body)
         case PartBy():
             return pattern if compares_all(pattern) else None
-        case _:
+        case Atom() | Seq() | StrictSeq() | Or() | All() | Repeat() | Select() | Recognise():
             return None
+        case _:
+            assert_never(pattern)
 
 
 def role(attribute: str) -> str:
@@ -74,8 +93,10 @@ def playing_roles(query: Query) -> Query:
                 marks: list[Condition] = [IsTrue(Attribute(None, role(name))) for name in attributes]
                 parts = [*([] if condition is None else [condition]), *marks]
                 return replace(pattern, condition=parts[0] if len(parts) == 1 else Conjunction(tuple(parts)))
-            case _:
+            case Seq() | StrictSeq() | Or() | All() | Repeat() | Filter() | PartBy() | Select() | Recognise():
                 return rebuild(pattern, lambda child: restricted(child, around))
+            case _:
+                assert_never(pattern)
 
     def inside(pattern: Pattern, around: frozenset[str]) -> Pattern:
         if pattern is outermost:

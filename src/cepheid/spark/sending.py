@@ -12,6 +12,7 @@ from __future__ import annotations
 import contextlib
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 from weakref import WeakKeyDictionary
 
@@ -23,6 +24,7 @@ from pyspark.sql import SparkSession
 from cepheid.kernels.cache.folders import private_folder
 from cepheid.kernels.cache.store import received, store
 from cepheid.precompile import OF_EVALUATOR, exercise
+from cepheid.spark.interpreter import is_classic
 from cepheid.spark.worker import Task
 
 _SENT: WeakKeyDictionary[SparkSession, tuple[frozenset[str], SentKernels]] = WeakKeyDictionary()
@@ -71,7 +73,7 @@ def send_kernels(session: SparkSession, evaluator: str) -> SentKernels:
     try:
         if _runs_here(session):
             return NOTHING
-        if _is_classic(session):
+        if is_classic(session):
             _compile(evaluator)
         return _sent(session)
     except (OSError, PySparkException, AttributeError, TypeError):
@@ -81,11 +83,6 @@ def send_kernels(session: SparkSession, evaluator: str) -> SentKernels:
 def _runs_here(session: SparkSession) -> bool:
     master = str(session.conf.get("spark.master") or "")
     return master.startswith("local") and not master.startswith("local-cluster")
-
-
-def _is_classic(session: SparkSession) -> bool:
-    """Whether this process is the driver, and not a client of one, which may be any kind of machine."""
-    return not type(session).__module__.startswith("pyspark.sql.connect")
 
 
 def _compile(evaluator: str) -> None:
@@ -103,8 +100,15 @@ def _sent(session: SparkSession) -> SentKernels:
         return sent
     content, digest = store().pack_called()
     sent = SentKernels(f"cepheid-{digest}.pack", digest)
-    path = private_folder() / sent.name  # the driver serves the file from there as long as it runs
+    path = _folder() / sent.name
     path.write_bytes(content)
     session.addArtifacts(str(path), file=True)
     _SENT[session] = names, sent
     return sent
+
+
+@cache
+def _folder() -> Path:
+    """Where the driver serves packs from as long as it runs. One for all: Spark takes the same pack again, for another
+    session or after kernels that are in no pack have been compiled, only from the path that it knows."""
+    return private_folder()

@@ -7,14 +7,22 @@ cluster.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from cepheid.kernels.hashing import hash_events, hash_words
-from cepheid.kernels.interning import hash_texts, intern_texts, intern_words, rehash_texts, rehash_words
-from cepheid.kernels.stream import note_ties, number_events
+from cepheid.kernels.columns.events import note_ties, number_events
+from cepheid.kernels.columns.interning import (
+    hash_texts,
+    intern_texts,
+    intern_words,
+    rehash_texts,
+    rehash_words,
+)
+from cepheid.kernels.memory.hashing import hash_events, hash_words
 from cepheid.state_checks import letters, require, require_ends, require_indices, words
 from cepheid.streams.plain import whole
 from cepheid.streams.times import Ints, Times, recent, ticks_of, ties_of
@@ -120,9 +128,15 @@ class Lanes:
 
     def of_some(self, table: pa.Table, times: Times, places: Ints) -> Ints:
         """The lanes of the rows at these places, without numbering the events in them."""
-        lanes = self.of(table.select(self.columns).take(pa.array(places)))
+        lanes = self.at(table, places)
         note_ties(lanes, ties_of(times), places, self._numbers[1])
         return lanes
+
+    def at(self, table: pa.Table, places: Ints) -> Ints:
+        """The lanes of the rows at these places."""
+        if not self.columns:
+            return np.zeros(len(places), np.int64)
+        return self.of(table.select(self.columns).take(pa.array(places)))
 
     def of(self, table: pa.Table) -> Ints:
         """The lane of each row."""
@@ -220,18 +234,22 @@ class Lanes:
             state |= texts.save(f"lanes.texts{k}")
         return state
 
-    def load(self, state: State, rows: int) -> None:
-        """Takes over what `save` gave, after so many rows of the stream."""
+    def load(self, state: State, rows: int, types: Sequence[pa.DataType]) -> None:
+        """Takes over what `save` gave, after so many rows of the stream, whose partition columns have these types."""
         self._keys = words(state, "lanes.keys", None, len(self.columns) + 1)
         self.count = len(self._keys)
         require(self.columns or self.count == 1, "it has partitions without a key")
         self._hashes = np.zeros((2, self.count), np.int64)
         self._numbers = words(state, "lanes.numbers", 3, self.count)
         require_indices(self._numbers[[0, 2]], 0, rows + 1, "lanes.numbers")
-        for k, texts in enumerate(self._texts):
+        for k, (texts, dtype) in enumerate(zip(self._texts, types, strict=True)):
             texts.load(f"lanes.texts{k}", state)
-            if texts.count:
-                require_indices(self._keys[:, k], 0, texts.count, "lanes.keys")
+            if _is_numbered_by_text(dtype):
+                require_indices(
+                    self._keys[:, k], 0, max(1, texts.count), "lanes.keys"
+                )  # 0 is also NULL alone
+            else:
+                require(not texts.count, f"column `{self.columns[k]}` has no texts")
         self._resize(np.arange(self.count), self.count)
         if self._hashed and self.columns:
             self._note_hashes(self._keys[: self.count], 0)
@@ -260,6 +278,13 @@ def numbered(column: pa.Array, name: str, texts: Texts) -> tuple[Ints, npt.NDArr
         column = column.cast(pa.binary() if pa.types.is_fixed_size_binary(column.type) else pa.string())
     filled = pc.fill_null(column, b"" if _is_binary(column.type) else "") if nulls is not None else column
     return texts.numbers(filled), nulls
+
+
+def _is_numbered_by_text(dtype: pa.DataType) -> bool:
+    """Whether `numbered` numbers the texts of values of this type."""
+    if pa.types.is_dictionary(dtype):
+        return _is_numbered_by_text(dtype.value_type)
+    return _as_integers(pa.array([], dtype), "") is None
 
 
 def _binary(offsets: npt.NDArray[np.generic], data: npt.NDArray[np.generic]) -> pa.Array:

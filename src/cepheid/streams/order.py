@@ -6,7 +6,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from cepheid.kernels.stream import first_descent
+from cepheid.kernels.columns.events import first_descent
 from cepheid.schema import Schema
 from cepheid.streams.plain import whole
 from cepheid.streams.times import times_of

@@ -6,6 +6,7 @@ Random queries of every language and evaluator over random short streams, by eve
 from __future__ import annotations
 
 import random
+from dataclasses import replace
 from unittest import mock
 
 import pyarrow as pa
@@ -225,11 +226,24 @@ def test_a_checkpoint_keeps_the_zone_that_it_was_begun_in() -> None:
         columns = pa.schema([("ts", pa.timestamp("us", zone)), ("type", pa.string()), *more])
         return Job(plan_for(parse_query(text), schema_of(columns, time="ts")), (0,))
 
-    job_in("UTC").check(job_in("UTC").terms)
+    job_in("UTC").going_on(job_in("UTC").terms)
     with pytest.raises(CepheidError, match="begun in the time zone UTC; now it is Europe/Paris") as caught:
-        job_in("Europe/Paris").check(job_in("UTC").terms)
+        job_in("Europe/Paris").going_on(job_in("UTC").terms)
     assert 'zone="UTC"' in str(caught.value.hint)
     for other in (job_in(None), job_in("Europe/Paris", pa.field("v", pa.int64()))):
         with pytest.raises(CepheidError, match="begun with another set of columns"):
-            other.check(job_in("UTC").terms)
+            other.going_on(job_in("UTC").terms)
     assert job_on(job_in("Europe/Paris").terms).plan.schema.arrow.field("ts").type.tz == "Europe/Paris"
+
+
+def test_a_checkpoint_goes_on_with_the_evaluator_that_it_was_begun_with() -> None:
+    text = "#(-[type = 'B'] > r, [type = 'A'], [type = 'A' AND k > r.k]) WITHIN 9"
+    table = table_of(list(range(1, 41)), "BAAB" * 10, [5, 1, 7, 3] * 10)
+    now = job_for(text, table, 2)
+    begun = replace(now, plan=plan_for(parse_query(text), now.plan.schema, ran="semantics"))
+    assert (now.plan.evaluator, begun.plan.evaluator) == ("configurations", "semantics")
+    assert now.going_on(begun.terms).plan == begun.plan
+    assert job_on(begun.terms).plan.evaluator == "semantics"
+    asked = replace(now, plan=plan_for(parse_query(text), now.plan.schema, "configurations"))
+    with pytest.raises(CepheidError, match="begun with another evaluator"):
+        asked.going_on(begun.terms)

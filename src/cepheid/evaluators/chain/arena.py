@@ -1,4 +1,4 @@
-"""The run DAG of all lanes and its index, between two batches: what `kernels.chain` works on.
+"""The run DAG of all lanes and its index, between two batches: what `kernels.loops.linked.loop` works on.
 
 It grows where the loop asks for room and copies the living part instead where much is dead, so that memory is
 bounded by what a window holds. Python here is per batch and per growth, never per event, key or match.
@@ -10,28 +10,22 @@ import numpy as np
 
 from cepheid.evaluators.chain.keys import Keys
 from cepheid.evaluators.chain.layout import Layout
-from cepheid.evaluators.interface import State, too_many_matches
-from cepheid.kernels.chain import TOP, USED, chain, scratch_for
-from cepheid.kernels.chain_rebuild import column_codes, living_rows, measure, rebuild, renumber
-from cepheid.kernels.chain_shape import (
-    DONE,
-    FIRST,
+from cepheid.evaluators.driver import Matches, drive
+from cepheid.evaluators.interface import State
+from cepheid.kernels.loops.linked.layout import FIRST, NEVER, ChainBatch, ChainOptions
+from cepheid.kernels.loops.linked.loop import TOP, USED, ChainSpace, chain, scratch_for
+from cepheid.kernels.loops.linked.rebuild import column_codes, living_rows, measure, rebuild, renumber
+from cepheid.kernels.loops.linked.verify import starts_fit, vertices_fit
+from cepheid.kernels.memory.big_integers import from_int, to_int, wider
+from cepheid.kernels.memory.status import (
     MORE_HEAP,
-    MORE_OUTPUT,
     MORE_STACK,
-    NEVER,
-    NEW_STATE,
-    TOO_MANY,
-    WIDEN,
-    ChainBatch,
-    ChainOptions,
+    MORE_TRANSITIONS,
+    MORE_WORDS,
 )
-from cepheid.kernels.numbers import from_int, to_int
-from cepheid.kernels.verify_chain import starts_fit, vertices_fit
-from cepheid.matches.found import LABEL, Found, Ints, nothing_found
+from cepheid.matches.found import Found, Ints
 from cepheid.state_checks import require, require_total, whole_number, words
 
-_MOST_KEPT = 1 << 22  # events of matches that room is kept for
 _FEWEST_WORDS = 1 << 12
 _SPARE_TEXTS = 1 << 14  # texts kept beyond twice those in use
 
@@ -51,7 +45,7 @@ class Arena:
         self._edges = np.full(1, NEVER)
         self._stack = np.empty(256, np.int64)
         self._total = np.zeros(16, np.int64)
-        self._output = np.zeros(256, np.int64), np.zeros(1024, np.int64), np.zeros(1024, LABEL)
+        self._matches = Matches()
         self._texts_in_use = 0
 
     @property
@@ -69,56 +63,54 @@ class Arena:
             self._edges = np.concatenate([self._edges, np.full(more, NEVER)])
 
     def run(self, batch: ChainBatch, options: ChainOptions) -> Found:
-        offsets, rows, labels = self._output
-        offsets[0] = 0
-        status, at, made = NEW_STATE, 0, 0
+        self._matches.begin()
         if self._layout.fit():
             self._reshape(NEVER)
-        while status != DONE:
-            status, at, made = chain(
-                self._layout.moves,
-                self._shape,
-                batch,
-                at,
-                options,
-                self._heap,
-                self._slots,
-                self._meta,
-                self._born,
-                self._edges,
-                self._layout.reached,
-                self._stack,
-                scratch_for(self._layout.moves, self._shape),
-                self._total,
-                offsets,
-                rows,
-                labels,
-                made,
+
+        def loop(begin: int) -> tuple[int, int]:
+            space = ChainSpace(
+                heap=self._heap,
+                slots=self._slots,
+                meta=self._meta,
+                born=self._born,
+                edges=self._edges,
+                reached=self._layout.reached,
+                stack=self._stack,
+                total=self._total,
             )
-            if status == DONE:
-                break
-            edge = NEVER if options.by_position or not options.windowed else int(batch.edge[at])
-            if status == NEW_STATE:
-                self._layout.reach(int(batch.klass[at]))
-                if self._layout.fit():
-                    self._reshape(edge)
-            elif status == MORE_HEAP:
-                self._make_room(edge, int(batch.klass[at]))
-            elif status == MORE_STACK:
-                self._stack = np.empty(4 * len(self._stack), np.int64)
-            elif status == WIDEN:
-                self._words = self._words + 2 if self._words < 8 else 2 * self._words
-                self._total = from_int(to_int(self._total), max(len(self._total), self._words + 8))
-                self._reshape(edge)
-            elif status == MORE_OUTPUT:
-                offsets, rows, labels = (np.concatenate([array, array]) for array in (offsets, rows, labels))
-            elif status == TOO_MANY:
-                raise too_many_matches(options.guard, int(batch.row[at]))
-        if len(rows) <= _MOST_KEPT:
-            self._output = offsets, rows, labels
-        if made == 0:
-            return nothing_found()
-        return Found(offsets[: made + 1], rows[: offsets[made]], labels[: offsets[made]])
+            scratch = scratch_for(self._layout.moves, self._shape)
+            status, at = chain(
+                self._layout.moves, self._shape, batch, begin, options, scratch, space, self._matches.out
+            )
+            return status, at
+
+        def edge(at: int) -> int:
+            return NEVER if options.by_position or not options.windowed else int(batch.edge[at])
+
+        drive(
+            loop,
+            {
+                MORE_TRANSITIONS: lambda at: self._reach(int(batch.klass[at]), edge(at)),
+                MORE_HEAP: lambda at: self._make_room(edge(at), int(batch.klass[at])),
+                MORE_STACK: lambda at: self._lengthen_stack(),
+                MORE_WORDS: lambda at: self._widen(edge(at)),
+                **self._matches.remedies(options.guard, batch.row),
+            },
+        )
+        return self._matches.found()
+
+    def _reach(self, klass: int, edge: int) -> None:
+        self._layout.reach(klass)
+        if self._layout.fit():
+            self._reshape(edge)
+
+    def _lengthen_stack(self) -> None:
+        self._stack = np.empty(4 * len(self._stack), np.int64)
+
+    def _widen(self, edge: int) -> None:
+        self._words = wider(self._words)
+        self._total = from_int(to_int(self._total), max(len(self._total), self._words + 8))
+        self._reshape(edge)
 
     def _make_room(self, edge: int, klass: int) -> None:
         """Room for one more event, and for as much again as lives."""
@@ -206,7 +198,7 @@ class Arena:
             "words": np.array([self._words]),
         }
 
-    def load(self, state: State, edge: int, windowed: bool, labels: int) -> None:
+    def load(self, state: State, edge: int, windowed: bool, by_position: bool, labels: int) -> None:
         """The index is not saved: copying makes it anew. Only what lives is copied: an engine that is saved and loaded
         more often than its heap is full would else never drop anything."""
         self._total = words(state, "total", None)
@@ -218,6 +210,9 @@ class Arena:
         self._meta = np.array([len(self._heap), len(self._heap)])
         self._born = words(state, "born", None)
         self._edges = words(state, "edges", len(self._born))
+        require(
+            by_position or bool((self._edges == NEVER).all()), "`edges` are of a window that there is not"
+        )
         require(len(self._born) > 0 and len(self._heap) >= FIRST, "there are no lanes")
         fits = vertices_fit(
             self._heap,

@@ -19,7 +19,7 @@ from cepheid.evaluators.chain.sums import Sums
 from cepheid.evaluators.compact.classes import Classes
 from cepheid.evaluators.interface import GUARD, Bounds, Events, State, guard_of, part_of
 from cepheid.evaluators.window import SlidingWindow
-from cepheid.kernels.chain_shape import ChainBatch, ChainOptions
+from cepheid.kernels.loops.linked.layout import ChainBatch, ChainOptions
 from cepheid.matches.found import Found, Ints, nothing_found
 from cepheid.schema import Schema
 from cepheid.state_checks import letters
@@ -130,4 +130,5 @@ class ChainEvaluator:
         if self._sums is not None:
             self._sums.load(store)
         elif self._arena is not None:
-            self._arena.load(store, self._window.edge, bool(self._window), len(self.labels))
+            window = self._window
+            self._arena.load(store, window.edge, bool(window), window.by_position, len(self.labels))

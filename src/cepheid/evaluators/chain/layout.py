@@ -18,8 +18,8 @@ from cepheid.errors import CepheidError
 from cepheid.evaluators.chain.automaton import ChainAutomaton
 from cepheid.evaluators.chain.keys import Keys
 from cepheid.evaluators.compact.classes import Classes
-from cepheid.kernels.chain_shape import C_MORE, I_FIELDS, INDEX_MASK, V_CODES, Moves, Shape
-from cepheid.kernels.differ import MOST, SEQUENCES
+from cepheid.kernels.loops.linked.difference_pointers import MOST, SEQUENCES
+from cepheid.kernels.loops.linked.layout import C_MORE, I_FIELDS, INDEX_MASK, V_CODES, Moves, Shape
 from cepheid.matches.found import Ints
 from cepheid.state_checks import is_count, require
 

@@ -1,4 +1,4 @@
-"""Sums of partial matches by key, between two batches: what `kernels.chain_sums` works on when a count has no
+"""Sums of partial matches by key, between two batches: what `kernels.loops.linked.sums` works on when a count has no
 window."""
 
 from __future__ import annotations
@@ -7,10 +7,22 @@ import numpy as np
 
 from cepheid.evaluators.chain.keys import Keys
 from cepheid.evaluators.chain.layout import Layout
+from cepheid.evaluators.driver import drive
 from cepheid.evaluators.interface import State
-from cepheid.kernels.chain_shape import DONE, MORE_HEAP, NEW_STATE, WIDEN, ChainBatch, ChainOptions, Shape
-from cepheid.kernels.chain_sums import G_GROUP, G_LANE, G_VALUES, chain_sums, rebuild_sums, sum_scratch
-from cepheid.kernels.numbers import BITS, SAFE, from_int, to_int
+from cepheid.kernels.loops.linked.layout import ChainBatch, ChainOptions, Shape
+from cepheid.kernels.loops.linked.sums import (
+    G_GROUP,
+    G_LANE,
+    G_VALUES,
+    Entries,
+    Groups,
+    SumSpace,
+    chain_sums,
+    rebuild_sums,
+    sum_scratch,
+)
+from cepheid.kernels.memory.big_integers import BITS, SAFE, from_int, to_int, wider
+from cepheid.kernels.memory.status import MORE_HEAP, MORE_TRANSITIONS, MORE_WORDS
 from cepheid.matches.found import Ints
 from cepheid.state_checks import require, require_indices, require_total, whole_number, words
 
@@ -54,37 +66,46 @@ class Sums:
             self._times = np.concatenate([self._times, np.zeros(more, np.int64)])
 
     def run(self, batch: ChainBatch, options: ChainOptions) -> None:
-        status, at = NEW_STATE, 0
         if self._layout.fit():
             self._copy()
-        while status != DONE:
+
+        def loop(begin: int) -> tuple[int, int]:
+            scratch = sum_scratch(self._layout.moves, self._keys.shape[1], self._words)
+            space = SumSpace(times=self._times, reached=self._layout.reached, total=self._total)
             status, at = chain_sums(
                 self._layout.moves,
                 self._shape,
-                self._groups,
-                self._is_left,
-                self._whole,
+                self._named_groups(),
                 batch,
-                at,
+                begin,
                 options,
-                self._keys,
-                self._slots,
-                self._numbers,
-                self._words,
-                self._meta,
-                self._times,
-                self._layout.reached,
-                sum_scratch(self._layout.moves, self._keys.shape[1], self._words),
-                self._total,
+                self._all_entries(),
+                space,
+                scratch,
             )
-            if status == NEW_STATE:
-                self._layout.reach(int(batch.klass[at]))
-                if self._layout.fit():
-                    self._copy()
-            elif status == MORE_HEAP:
-                self._copy(int(self._layout.moves.n_moves[batch.klass[at]]))
-            elif status == WIDEN:
-                self._copy(0, self._words + 2 if self._words < 8 else 2 * self._words)
+            return status, at
+
+        drive(
+            loop,
+            {
+                MORE_TRANSITIONS: lambda at: self._reach(int(batch.klass[at])),
+                MORE_HEAP: lambda at: self._copy(int(self._layout.moves.n_moves[batch.klass[at]])),
+                MORE_WORDS: lambda at: self._copy(0, wider(self._words)),
+            },
+        )
+
+    def _named_groups(self) -> Groups:
+        return Groups(first=self._groups, is_left=self._is_left, whole=self._whole)
+
+    def _all_entries(self) -> Entries:
+        return Entries(
+            keys=self._keys, slots=self._slots, numbers=self._numbers, used=self._meta, words=self._words
+        )
+
+    def _reach(self, klass: int) -> None:
+        self._layout.reach(klass)
+        if self._layout.fit():
+            self._copy()
 
     def _copy(self, moves: int = 0, words: int | None = None, lanes: Ints | None = None) -> None:
         """The same sums for the links now known, with room for as much again and for so many moves."""
@@ -99,27 +120,21 @@ class Sums:
         while room < 2 * (based + moves) * self._entries:
             room *= 2
         widest = max((len(index.equal) + len(index.different) for index in self._layout.indices), default=0)
+        entries = self._all_entries()
         keys = np.zeros((room, G_VALUES + max(len(self._columns), widest)), np.int64)
         slots, numbers = np.zeros(2 * room, np.int64), np.zeros(room * words, np.int64)
-        self._meta[0] = rebuild_sums(
-            self._keys,
-            self._numbers,
-            self._words,
-            count,
+        self._keys, self._slots, self._numbers, self._words = keys, slots, numbers, words
+        self._meta = np.zeros(1, np.int64)
+        rebuild_sums(
+            entries,
             self._times,
             lanes,
             old_shape,
             old_indices,
             self._shape,
-            self._groups,
-            self._is_left,
-            self._whole,
-            keys,
-            slots,
-            numbers,
-            words,
+            self._named_groups(),
+            self._all_entries(),
         )
-        self._keys, self._slots, self._numbers, self._words = keys, slots, numbers, words
         self._total = from_int(to_int(self._total), max(len(self._total), words + 8))
 
     def keep_lanes(self, lanes: Ints) -> None:

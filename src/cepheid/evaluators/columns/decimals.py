@@ -32,7 +32,7 @@ from cepheid.evaluators.columns.kinds import (
     known,
     low_words,
 )
-from cepheid.kernels.decimals import order_with_reals
+from cepheid.kernels.conditions.decimals import order_with_reals
 
 Ints: TypeAlias = npt.NDArray[np.int64]
 

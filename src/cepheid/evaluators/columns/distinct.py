@@ -12,7 +12,7 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-from cepheid.kernels.texts import EMPTY, MOST_TEXTS, SLOTS, encode_texts
+from cepheid.kernels.columns.texts import EMPTY, MOST_TEXTS, SLOTS, encode_texts
 from cepheid.streams.plain import whole
 
 Codes: TypeAlias = npt.NDArray[Any]

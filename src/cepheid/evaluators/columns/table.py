@@ -17,7 +17,6 @@ import numpy as np
 import pyarrow as pa
 
 from cepheid.algebra.conditions import (
-    Aggregate,
     Arithmetic,
     Attribute,
     Call,
@@ -35,7 +34,6 @@ from cepheid.algebra.conditions import (
     RLike,
     attributes,
 )
-from cepheid.errors import CepheidError
 from cepheid.evaluators.columns.arithmetic import arithmetic
 from cepheid.evaluators.columns.compare import all_of, compare, negated
 from cepheid.evaluators.columns.distinct import Codes, Dictionary, distinct, repeats
@@ -172,10 +170,6 @@ class Columns:
                 return rlike(self._value(operand), pattern)
             case Call(function, arguments):
                 return apply(function, [self._value(argument) for argument in arguments])
-            case Aggregate():
-                raise CepheidError(
-                    "not-yet", "aggregates over the events of a variable are not yet supported"
-                )
             case _:
                 assert_never(expression)
 

@@ -19,8 +19,8 @@ from cepheid.automata.cea import Predicate
 from cepheid.errors import CepheidError
 from cepheid.evaluators.columns import Columns
 from cepheid.evaluators.columns.distinct import Codes, Dictionary
-from cepheid.kernels.lane import CLASS_BITS
-from cepheid.kernels.stream import drop_bit, first_unnumbered, has_bit, leave_bits, pick
+from cepheid.kernels.columns.events import drop_bit, first_unnumbered, has_bit, leave_bits, pick
+from cepheid.kernels.loops.sliding.partition_state import CLASS_BITS
 from cepheid.matches.found import Ints
 from cepheid.schema import Schema
 from cepheid.state_checks import require

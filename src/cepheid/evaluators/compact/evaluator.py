@@ -1,36 +1,43 @@
 """The compact evaluator behind the common interface.
 
 Python here is per batch and per newly met (state, class), never per event, key or match. The loop is
-`kernels.slide`; it returns where the automaton's table lacks an entry or a number outgrows its words, and is called
-again from there. Counting with a small automaton runs on `kernels.dense` until a number outgrows a machine word.
+`kernels.loops.sliding.loop`; it returns where the automaton's table lacks an entry or a number outgrows its words, and
+is called again from there. Counting with a small automaton runs on `kernels.loops.sliding.dense` until a number
+outgrows a machine word.
 """
 
 from __future__ import annotations
 
 import numpy as np
+import numpy.typing as npt
 
-from cepheid.algebra.nodes import Strategy
+from cepheid.algebra.nodes import Query, Strategy
+from cepheid.automata.cea import CEA
 from cepheid.automata.determinise import Determiniser
 from cepheid.automata.minimise import Automaton, minimise
 from cepheid.evaluators.compact.classes import Classes
 from cepheid.evaluators.compact.programs import dense_automaton
 from cepheid.evaluators.compact.transitions import Transitions
-from cepheid.evaluators.interface import GUARD, Bounds, Events, State, guard_of, part_of, too_many_matches
+from cepheid.evaluators.driver import Matches, drive
+from cepheid.evaluators.interface import GUARD, Bounds, Events, State, guard_of, part_of
+from cepheid.evaluators.near import Nearness
 from cepheid.evaluators.window import SlidingWindow
-from cepheid.kernels.dense import GIVE_UP, MORE_HEAP, Dense, count_dense
-from cepheid.kernels.heap import META, SMALLEST, with_room
-from cepheid.kernels.lane import CLASS_BITS, FIELDS, N_CELLS
-from cepheid.kernels.living import cell_rows, free_all_but, window_rows
-from cepheid.kernels.loose import BITS, LIMIT, LOOSE
-from cepheid.kernels.numbers import from_int, to_int
-from cepheid.kernels.slide import slide
-from cepheid.kernels.stream import group_by_lane, take_lists
-from cepheid.kernels.tables import DONE, MISSING, TOO_MANY, WIDEN, Batch, Options
-from cepheid.kernels.thin import regrow_lanes, thin_lanes
-from cepheid.kernels.verify_lanes import BLOCKS, dense_lanes_fit, free_blocks, lanes_fit
-from cepheid.kernels.widen import widen_lanes
-from cepheid.matches.found import LABEL, Found, Ints, nothing_found
-from cepheid.plan.plan import Plan
+from cepheid.kernels.columns.events import BEGINS, ENDS, group_by_lane, take_lists
+from cepheid.kernels.loops.sliding.change_layout import regrow_lanes, thin_lanes
+from cepheid.kernels.loops.sliding.dense import Dense, count_dense
+from cepheid.kernels.loops.sliding.loop import slide
+from cepheid.kernels.loops.sliding.partition_state import CLASS_BITS, FIELDS, N_CELLS
+from cepheid.kernels.loops.sliding.retained_rows import cell_rows, free_all_but, window_rows
+from cepheid.kernels.loops.sliding.tables import Batch, Options
+from cepheid.kernels.loops.sliding.verify import BLOCKS, dense_lanes_fit, free_blocks, lanes_fit
+from cepheid.kernels.loops.sliding.widen import widen_lanes
+from cepheid.kernels.matches.output import Output
+from cepheid.kernels.memory.big_integers import from_int, to_int, wider
+from cepheid.kernels.memory.carry_save import BITS, LIMIT, LOOSE
+from cepheid.kernels.memory.heap import META, SMALLEST, with_room
+from cepheid.kernels.memory.status import DONE, MORE_HEAP, MORE_TRANSITIONS, MORE_WORDS
+from cepheid.matches.found import Found, Ints, nothing_found
+from cepheid.schema import Schema
 from cepheid.state_checks import (
     letters,
     require,
@@ -44,16 +51,18 @@ from cepheid.state_checks import (
 _MOST_STATES = 64  # of a dense automaton: its matrix must stay in the nearest cache
 _MOST_STATES_PER_LANE = 12  # … and be small enough to have one per key
 _MOST_WORDS = 256  # of a number, beyond which `slide` is as fast
-_MOST_KEPT = 1 << 22  # events of matches that room is kept for: new memory is dear, guard_of
+_FEW_EVENTS = 256  # relevant ones of a batch, of which leaving out any saves no time
+_MOST_NEEDED = 0.75  # of a batch's relevant events, beyond which looking for others does not pay
+_PASSED = 15  # batches that are not looked at then
 _UNLIMITED = np.iinfo(np.int64).max // 2
 
 
 class CompactEvaluator:
-    def __init__(self, plan: Plan, counting: bool = False, limit: int | None = None) -> None:
-        cea, query = plan.automaton, plan.rewritten
-        assert cea is not None
+    def __init__(
+        self, cea: CEA, query: Query, schema: Schema, counting: bool = False, limit: int | None = None
+    ) -> None:
         self.labels = cea.labels
-        self._classes = Classes(cea.predicates, plan.schema)
+        self._classes = Classes(cea.predicates, schema)
         self._automaton: Automaton = minimise(
             Determiniser(cea, query.strategy), labelled=not counting
         ) or Determiniser(cea, query.strategy)
@@ -64,6 +73,9 @@ class CompactEvaluator:
             for state, skip in enumerate(cea.skips)
             if state in {mark.source for mark in cea.marks}
         )
+        self._near = Nearness(query.window)
+        self._batches_to_pass = 0
+        self._cea = cea
         self.positional = self._window.by_position or self._gaps
         self._consume = query.consume
         self._counting = counting
@@ -77,11 +89,11 @@ class CompactEvaluator:
         self._heap = np.zeros(1024, np.int64)
         self._meta = np.zeros(META, np.int64)
         self._lanes = np.zeros((1, FIELDS), np.int64)
-        self._output = np.zeros(256, np.int64), np.zeros(1024, np.int64), np.zeros(1024, LABEL)
+        self._matches = Matches()
         self.relevant: Ints = np.zeros(0, np.int64)
 
     def advance(self, events: Events) -> Found:
-        kept, classes = self._classes.of(events.table)
+        kept, classes = self._reachable(events, *self._classes.of(events.table))
         rows, lanes, positions = events.at(kept)
         self.relevant = rows
         if len(kept) == 0:
@@ -98,6 +110,29 @@ class CompactEvaluator:
         begin = self._count_dense(batch, events.report) if self._is_dense else 0
         found = self._run(batch, begin, events.report)
         return found if n_lanes == 1 else _by_end(found)
+
+    def _reachable(self, events: Events, kept: Ints, classes: Ints) -> tuple[Ints, Ints]:
+        """Leaves out events that no match can reach, in batches that are large enough for it to pay. Where skipping an
+        event may end a partial match, all are needed. A batch of which nearly all are needed is followed by some that
+        are not looked at: where matches are everywhere, looking costs a tenth of a count."""
+        if self._gaps or len(kept) < _FEW_EVENTS or self._batches_to_pass:
+            self._batches_to_pass = max(0, self._batches_to_pass - 1)
+            self._near.forget()
+            return kept, classes
+        near = self._near.of(events, kept, classes, self._roles())
+        if len(near[0]) > _MOST_NEEDED * len(kept):
+            self._batches_to_pass = _PASSED
+        return near
+
+    def _roles(self) -> npt.NDArray[np.uint8]:
+        """By class, what its events can do (`kernels.columns.events.keep_near`)."""
+        begins = {mark.predicate for mark in self._cea.marks if mark.source == 0}
+        ends = {mark.predicate for mark in self._cea.marks if mark.target in self._cea.finals}
+        roles = [
+            (not begins.isdisjoint(satisfied)) * BEGINS | (not ends.isdisjoint(satisfied)) * ENDS
+            for satisfied in self._classes.satisfied
+        ]
+        return np.array(roles, np.uint8)
 
     def finish(self) -> Found:
         return nothing_found()
@@ -141,28 +176,39 @@ class CompactEvaluator:
     def _count_dense(self, batch: Batch, report: bool) -> int:
         """Counts as far as dense matrices go: the event to go on from with `slide`."""
         self._refit_dense()
-        at = 0
-        while self._dense is not None and at < len(batch.lane):
+        needed = 0
+
+        def loop(begin: int) -> tuple[int, int]:
+            nonlocal needed
+            dense = self._dense
+            if dense is None or begin == len(batch.lane):
+                return DONE, begin
             status, at, needed = count_dense(
-                self._dense,
+                dense,
                 batch,
-                at,
+                begin,
                 self._options(report),
                 self._heap,
                 self._meta,
                 self._lanes,
                 self._digits,
-                np.empty(self._dense.rows * self._dense.words * self._dense.states, np.int64),
-                None if self._dense.words == 1 else 1,
+                np.empty(dense.rows * dense.words * dense.states, np.int64),
+                None if dense.words == 1 else 1,
             )
-            if status == GIVE_UP:
-                self._lengthen(self._dense)
-            elif status == MORE_HEAP:
-                self._heap = with_room(self._heap, int(self._meta[0]), needed)
-        return int(at)
+            return status, at
 
-    def _lengthen(self, dense: Dense) -> None:
+        return drive(
+            loop,
+            {MORE_WORDS: lambda at: self._lengthen(), MORE_HEAP: lambda at: self._lengthen_heap(needed)},
+        )
+
+    def _lengthen_heap(self, needed: int) -> None:
+        self._heap = with_room(self._heap, int(self._meta[0]), needed)
+
+    def _lengthen(self) -> None:
         """Twice the words for every number, or `slide` where that is too many."""
+        dense = self._dense
+        assert dense is not None
         if dense.words >= _MOST_WORDS:
             self._thin()
             return
@@ -201,11 +247,11 @@ class CompactEvaluator:
                 self._transitions.fill(state, klass)
         dense, self._dense = self._dense, None
         self._use_words(2 * dense.words + 1)  # of 32 bits, so that all numbers fit
-        status, lane = WIDEN, 0
-        while status != DONE:
+
+        def loop(begin: int) -> tuple[int, int]:
             status, lane, self._heap = thin_lanes(
                 self._transitions.table,
-                lane,
+                begin,
                 self._options(True),
                 self._heap,
                 self._meta,
@@ -213,20 +259,23 @@ class CompactEvaluator:
                 dense.states,
                 dense.words,
             )
-            if status == WIDEN:
-                self._widen(lane)
+            return status, lane
+
+        drive(loop, {MORE_WORDS: self._widen})
 
     def _run(self, batch: Batch, begin: int, report: bool) -> Found:
         if begin == len(batch.lane):
             return nothing_found()
-        offsets, rows, labels = self._output
-        offsets[0] = 0
-        status, at, made = MISSING, begin, 0
-        while status != DONE:
-            status, at, state, klass, self._heap, made, offsets, rows, labels = slide(
+        self._matches.begin()
+        missing = 0, 0
+
+        def loop(begin: int) -> tuple[int, int]:
+            nonlocal missing
+            offsets, rows, labels, made = self._matches.out
+            status, at, state, klass, self._heap, made[0], offsets, rows, labels = slide(
                 self._transitions.table,
                 batch,
-                at,
+                begin,
                 self._options(report),
                 self._heap,
                 self._meta,
@@ -235,17 +284,22 @@ class CompactEvaluator:
                 offsets,
                 rows,
                 labels,
-                made,
+                made[0],
             )
-            if status == MISSING:
-                self._transitions.fill(state, klass)
-            elif status == WIDEN:
-                self._widen(len(self._lanes))
-            elif status == TOO_MANY:
-                raise too_many_matches(guard_of(GUARD), int(batch.row[at]))
-        if len(rows) <= _MOST_KEPT:
-            self._output = offsets, rows, labels
-        return Found(offsets[: made + 1], rows[: offsets[made]], labels[: offsets[made]])
+            self._matches.out = Output(offsets, rows, labels, made)
+            missing = state, klass
+            return status, at
+
+        drive(
+            loop,
+            {
+                MORE_TRANSITIONS: lambda at: self._transitions.fill(*missing),
+                MORE_WORDS: lambda at: self._widen(len(self._lanes)),
+                **self._matches.remedies(guard_of(GUARD), batch.row),
+            },
+            begin,
+        )
+        return self._matches.found()
 
     def _fit_lanes(self, count: int) -> None:
         if len(self._lanes) < count:
@@ -262,7 +316,7 @@ class CompactEvaluator:
 
     def _widen(self, lanes: int) -> None:
         """More words for the numbers of the first `lanes` lanes, and for what comes after."""
-        words = self._words + 2 if self._words < 8 else 2 * self._words
+        words = wider(self._words)
         self._heap = widen_lanes(self._heap, self._meta, self._lanes[:lanes], self._words, words)
         self._use_words(words)
 
@@ -298,6 +352,7 @@ class CompactEvaluator:
         self._load_dense(*words(state, "dense", 4).tolist())
         self._require_blocks()
         self._require_lanes()
+        self._near.forget()
 
     def _load_dense(self, is_dense: int, states: int, rows: int, words: int) -> None:
         """Whether matrices are dense, and of how many states and words: 0 where there are none yet."""
@@ -315,7 +370,7 @@ class CompactEvaluator:
     def _require_blocks(self) -> None:
         """The blocks of lanes and those that are free lie inside the heap, each apart from the others."""
         used = int(self._meta[0])
-        require(len(self._heap) == max(used, 1), "`heap` is not as long as it says")
+        require(used >= 0 and len(self._heap) == max(used, 1), "`heap` is not as long as it says")
         most = len(self._heap) // (1 << SMALLEST) + 1
         begins, lengths = np.empty(most, np.int64), np.empty(most, np.int64)
         count = free_blocks(self._heap, self._meta, begins, lengths)
@@ -351,7 +406,15 @@ class CompactEvaluator:
             states, rows, words = self._dense[:3]
             most_back, most_front = (LIMIT, LIMIT) if words == 1 else (2 * LIMIT, LIMIT << LOOSE)
             fits = dense_lanes_fit(
-                self._heap, self._lanes, rows, states, words, classes, most_back - 1, most_front - 1
+                self._heap,
+                self._lanes,
+                bool(self._window),
+                rows,
+                states,
+                words,
+                classes,
+                most_back - 1,
+                most_front - 1,
             )
         else:
             fits = not self._lanes.any()

@@ -1,4 +1,4 @@
-"""The determinised automaton as dense programs for `kernels.dense`, where it is small.
+"""The determinised automaton as dense programs for `kernels.loops.sliding.dense`, where it is small.
 
 In: a deterministic automaton and the classes met so far. Out: per class the updates that move all runs at once. The
 automaton is worked out in full over these classes; None where it has more states than fit.
@@ -14,8 +14,8 @@ import numpy as np
 
 from cepheid.automata.determinise import Moves
 from cepheid.automata.minimise import Automaton
-from cepheid.kernels.dense import Dense, Program
-from cepheid.kernels.loose import LOOSE
+from cepheid.kernels.loops.sliding.dense import Dense, Program
+from cepheid.kernels.memory.carry_save import LOOSE
 
 Update = tuple[int, int, list[int]]  # target, factor, sources
 

@@ -9,7 +9,7 @@ import numpy.typing as npt
 
 from cepheid.automata.minimise import Automaton, Minimal
 from cepheid.evaluators.compact.classes import Classes
-from cepheid.kernels.tables import DEAD, UNKNOWN, Table
+from cepheid.kernels.loops.sliding.tables import DEAD, UNKNOWN, Table
 
 
 class Transitions:

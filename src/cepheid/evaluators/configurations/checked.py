@@ -17,6 +17,7 @@ import numpy as np
 import pyarrow as pa
 
 from cepheid.algebra.conditions import Attribute, Condition, Expression, attributes, rebuild
+from cepheid.automata.attach_rounds import Check
 from cepheid.evaluators.columns import Columns
 from cepheid.evaluators.configurations.choices import Choices
 from cepheid.evaluators.configurations.consumption import Consumption
@@ -25,7 +26,6 @@ from cepheid.evaluators.configurations.projection import Projection
 from cepheid.evaluators.configurations.sifting import LARGE, SMALL, Sifting
 from cepheid.evaluators.interface import Bounds, Events, State
 from cepheid.matches.found import Found, Ints, nothing_found
-from cepheid.rewrite.attach_rounds import Check
 from cepheid.state_checks import (
     letters,
     require,

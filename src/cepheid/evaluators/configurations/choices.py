@@ -11,8 +11,8 @@ from collections.abc import Iterator, Sequence
 
 import numpy as np
 
+from cepheid.automata.attach_rounds import Check, Path
 from cepheid.matches.found import Found, Ints
-from cepheid.rewrite.attach_rounds import Check, Path
 
 _MOST_CHOICES = 1 << 20  # held together
 

@@ -16,7 +16,6 @@ from typing import assert_never
 import pyarrow as pa
 
 from cepheid.algebra.conditions import (
-    Aggregate,
     Arithmetic,
     Attribute,
     Call,
@@ -36,6 +35,7 @@ from cepheid.algebra.conditions import (
     children,
     over_current_event,
     rebuild,
+    without_negations,
 )
 from cepheid.algebra.number_types import decimal_type
 from cepheid.algebra.precision import DecimalType
@@ -44,10 +44,10 @@ from cepheid.evaluators.configurations.decimal_words import MOST_REAL_SCALE, wid
 from cepheid.evaluators.configurations.forms import NoTestError, form_of, is_masked, reads_decimals
 from cepheid.evaluators.configurations.questions import Part, Question
 from cepheid.evaluators.configurations.words import can_be_looked_up, tagged
-from cepheid.kernels import tagged as tags
-from cepheid.kernels import tests
-from cepheid.kernels.decimals import DECIMAL, WIDE
-from cepheid.kernels.rounding import MOST_DIGITS
+from cepheid.kernels.conditions import programs as tests
+from cepheid.kernels.conditions import values as tags
+from cepheid.kernels.conditions.decimals import DECIMAL, WIDE
+from cepheid.kernels.conditions.rounding import MOST_DIGITS
 from cepheid.schema import Schema
 from cepheid.semantics.values import value_of
 from cepheid.streams.lanes import Texts
@@ -90,9 +90,7 @@ _HOW = {
     tags.REAL: tests.REALS,
     tags.WHOLE: tests.WHOLES,
     tags.TRUTH: tests.WHOLES,
-    tags.MICROS: tests.WHOLES,
-    tags.NANOS: tests.WHOLES,
-}
+} | dict.fromkeys(tags.TIMES, tests.WHOLES)
 
 
 @dataclass(slots=True, eq=False)
@@ -237,10 +235,7 @@ class Compiler:
 
     def _compare(self, condition: Condition, compiled: Compiled) -> None:
         """Fills in how two words are compared, where that is what the condition comes to."""
-        inner, negated = condition, False
-        while isinstance(inner, Negation) or (isinstance(inner, IsTrue) and not negated):
-            negated ^= isinstance(inner, Negation)
-            inner = inner.operand
+        inner, negated = without_negations(condition)
         readers = self._readers(condition)
         if len(readers) == 1 and None not in readers and form_of(condition, self._schema) == tags.TRUTH:
             compiled.how = tests.TRUE_WORD
@@ -339,7 +334,7 @@ class Compiler:
                 self._ask(expression, compiled)
             case Call(function, arguments):
                 self._call(expression, function, arguments, compiled)
-            case Literal() | Attribute() | Aggregate():
+            case Literal() | Attribute():
                 raise AssertionError(expression)  # these read one event at most
             case _:
                 assert_never(expression)
@@ -440,12 +435,12 @@ class Compiler:
             form = form_of(expression, self._schema)
             if form == tags.NULL:
                 return Literal(None)
-            if isinstance(expression, Attribute) or form not in (tags.MICROS, tags.NANOS, tags.ANY):
+            if isinstance(expression, Attribute) or form not in (*tags.TIMES, tags.ANY):
                 return Attribute(None, str(places.setdefault(expression, len(places))))
         return rebuild(expression, lambda child: self._about(child, places))
 
     def _type_of_time(self, leaf: Leaf) -> pa.DataType | None:
-        if leaf.form not in (tags.MICROS, tags.NANOS) or not isinstance(leaf.expression, Attribute):
+        if leaf.form not in tags.TIMES or not isinstance(leaf.expression, Attribute):
             return None
         dtype = self._schema.arrow.field(leaf.expression.name).type
         return dtype.value_type if pa.types.is_dictionary(dtype) else dtype

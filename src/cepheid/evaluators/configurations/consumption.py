@@ -10,7 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from cepheid.evaluators.interface import Events, State
-from cepheid.kernels.config_consume import consume
+from cepheid.kernels.matches.consume import consume
 from cepheid.matches.found import Found, Ints
 from cepheid.state_checks import words
 

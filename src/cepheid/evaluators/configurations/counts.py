@@ -1,4 +1,4 @@
-"""Counts by vectors of starts between two batches: what `kernels.counts` works on.
+"""Counts by vectors of starts between two batches: what `kernels.loops.vectors.loop` works on.
 
 Takes the place of `Store` where matches are counted inside a window and starts need not be told apart (`Tables.sums`).
 Memory is bounded by what a window holds: where the heap is full, what lives is copied to one twice as large.
@@ -12,10 +12,18 @@ from cepheid.errors import CepheidError
 from cepheid.evaluators.configurations.held import Held
 from cepheid.evaluators.configurations.tables import Tables
 from cepheid.evaluators.configurations.tests import Tests
+from cepheid.evaluators.driver import drive
 from cepheid.evaluators.interface import State
-from cepheid.kernels.config_shape import I_WORDS, NEVER, S_COLUMNS, ConfigBatch, ConfigOptions, Layout
-from cepheid.kernels.count_collect import copy, enter_everything, measure, stored_words
-from cepheid.kernels.count_shape import (
+from cepheid.kernels.loops.registers.layout import (
+    I_WORDS,
+    NEVER,
+    S_COLUMNS,
+    ConfigBatch,
+    ConfigOptions,
+    Layout,
+)
+from cepheid.kernels.loops.vectors.collect import copy, enter_everything, measure, stored_words
+from cepheid.kernels.loops.vectors.layout import (
     B_WORDS,
     C_BLOCKS,
     C_HI,
@@ -23,21 +31,17 @@ from cepheid.kernels.count_shape import (
     C_ROOM,
     C_SLOTS,
     CELLS,
-    DONE,
     M_WORDS,
-    MORE_CELLS,
-    MORE_HEAP,
-    MORE_PLACES,
-    MORE_WORDS,
     NEED,
     NEED_CELLS,
     STATE_WORDS,
     WIDEST,
     Space,
 )
-from cepheid.kernels.counts import count_events
-from cepheid.kernels.numbers import from_int
-from cepheid.kernels.verify_counts import counts_fit
+from cepheid.kernels.loops.vectors.loop import count_events
+from cepheid.kernels.loops.vectors.verify import counts_fit
+from cepheid.kernels.memory.big_integers import from_int
+from cepheid.kernels.memory.status import MORE_CELLS, MORE_HEAP, MORE_PLACES, MORE_WORDS
 from cepheid.matches.found import Found, Ints, nothing_found
 from cepheid.state_checks import MOST_ROWS, require, require_total, whole_number, words
 
@@ -65,33 +69,44 @@ class Counts(Held):
 
     def run(self, batch: ConfigBatch, options: ConfigOptions) -> Found:
         assert self._layout is not None
-        at, moves = 0, self._tables.moves
-        while True:
+        moves = self._tables.moves
+
+        def loop(begin: int) -> tuple[int, int]:
             space = Space(
-                self._heap,
-                self._meta,
-                self._lanes,
-                self._index,
-                np.empty(self._places, np.int64),
-                np.empty(self._places, np.int64),
-                np.zeros(moves.asked_columns.shape[1], np.int64),
-                np.zeros(len(self._total), np.int64),
-                self._total,
+                heap=self._heap,
+                meta=self._meta,
+                lanes=self._lanes,
+                cells=self._index,
+                bits=np.empty(self._places, np.int64),
+                mask=np.empty(self._places, np.int64),
+                at=np.zeros(moves.asked_columns.shape[1], np.int64),
+                sums=np.zeros(len(self._total), np.int64),
+                total=self._total,
             )
             status, at = count_events(
-                moves, self._tables.turns, self._layout, self._tests.program, batch, at, options, space
+                moves, self._tables.turns, self._layout, self._tests.program, batch, begin, options, space
             )
-            if status == DONE:
-                return nothing_found()
-            if status == MORE_HEAP:
-                edge = NEVER if options.by_lane else int(batch.edge[at])
-                self._copy(edge, np.arange(len(self._lanes)), int(self._meta[NEED]))
-            elif status == MORE_CELLS:
-                self._enter_all(int(self._meta[NEED_CELLS]))
-            elif status == MORE_PLACES:
-                self._places = 4 * int(self._lanes[:, C_ROOM].max()) + self._places
-            elif status == MORE_WORDS:
-                self._total = from_int(self.counted, 2 * len(self._total) + int(self._meta[WIDEST]))
+            return status, at
+
+        drive(
+            loop,
+            {
+                MORE_HEAP: lambda at: self._make_room(NEVER if options.by_lane else int(batch.edge[at])),
+                MORE_CELLS: lambda at: self._enter_all(int(self._meta[NEED_CELLS])),
+                MORE_PLACES: lambda at: self._add_places(),
+                MORE_WORDS: lambda at: self._lengthen_total(),
+            },
+        )
+        return nothing_found()
+
+    def _make_room(self, edge: int) -> None:
+        self._copy(edge, np.arange(len(self._lanes)), int(self._meta[NEED]))
+
+    def _add_places(self) -> None:
+        self._places += 4 * int(self._lanes[:, C_ROOM].max())
+
+    def _lengthen_total(self) -> None:
+        self._total = from_int(self.counted, 2 * len(self._total) + int(self._meta[WIDEST]))
 
     def _copy(self, edge: int, lanes: Ints, more: int = 0) -> None:
         assert self._layout is not None

@@ -1,4 +1,4 @@
-"""Decimals as words of the forms of `kernels.decimals`: up to 18 digits as they are, more as numbers of texts.
+"""Decimals as words of the forms of `kernels.conditions.decimals`: up to 18 digits as such, more as texts.
 
 In: types, values over columns, Python values. Out: forms, words, and words of other forms for the same numbers.
 Invariant: words of one form are equal exactly where the numbers are; those up to 18 digits are never the word of NULL.
@@ -22,8 +22,8 @@ from cepheid.evaluators.columns.decimals import (
     words_of_scale,
 )
 from cepheid.evaluators.columns.kinds import NARROW, Value
-from cepheid.kernels.decimals import BEYOND, DECIMAL, MOST_SCALE, WIDE, order_with_reals
-from cepheid.kernels.tagged import BIG, EQUAL, REAL, WHOLE
+from cepheid.kernels.conditions.decimals import BEYOND, DECIMAL, MOST_SCALE, WIDE, order_with_reals
+from cepheid.kernels.conditions.values import BIG, EQUAL, REAL, WHOLE
 from cepheid.matches.found import Ints
 from cepheid.semantics.decimals import EXACT
 from cepheid.streams.lanes import Texts

@@ -23,7 +23,7 @@ from cepheid.evaluators.configurations.tests import Tests
 from cepheid.evaluators.interface import GUARD, Bounds, Events, State, guard_of, part_of
 from cepheid.evaluators.near import Nearness
 from cepheid.evaluators.window import SlidingWindow
-from cepheid.kernels.config_shape import ConfigBatch, ConfigOptions
+from cepheid.kernels.loops.registers.layout import ConfigBatch, ConfigOptions
 from cepheid.matches.found import Found, Ints, nothing_found
 from cepheid.schema import Schema
 from cepheid.state_checks import letters

@@ -1,8 +1,8 @@
 """Forms: how the value of an expression over one event is kept as a word of 64 bits.
 
-In: a typed expression and the schema. Out: one of the tags of `kernels.tagged`, known before any value is: REAL for
-doubles, `DECIMAL + scale` or `WIDE + scale` for decimals, BIG for numbers without a sign, NULL for what is always NULL.
-ANY where rows differ, as in `coalesce(whole, real)`: a tag and a value, two words.
+In: a typed expression and the schema. Out: one of the tags of `kernels.conditions.values`, known before any value is:
+REAL for doubles, `DECIMAL + scale` or `WIDE + scale` for decimals, BIG for numbers without a sign, NULL for what is
+always NULL. ANY where rows differ, as in `coalesce(whole, real)`: a tag and a value, two words.
 """
 
 from __future__ import annotations
@@ -15,7 +15,6 @@ from typing import assert_never
 import pyarrow as pa
 
 from cepheid.algebra.conditions import (
-    Aggregate,
     Arithmetic,
     Attribute,
     Call,
@@ -24,7 +23,6 @@ from cepheid.algebra.conditions import (
     Disjunction,
     Expression,
     In,
-    Index,
     IsNull,
     IsTrue,
     Like,
@@ -41,14 +39,27 @@ from cepheid.algebra.number_types import decimal_type
 from cepheid.algebra.precision import MOST_WIDE_DIGITS, DecimalType
 from cepheid.errors import CepheidError
 from cepheid.evaluators.configurations.decimal_words import form_of_decimal
-from cepheid.kernels.decimals import DECIMAL
-from cepheid.kernels.tagged import ANY, BIG, MICROS, NANOS, NULL, REAL, TEXT, TRUTH, WHOLE
+from cepheid.kernels.conditions.decimals import DECIMAL
+from cepheid.kernels.conditions.values import (
+    ANY,
+    BIG,
+    MICROS,
+    MILLIS,
+    NANOS,
+    NULL,
+    REAL,
+    SECONDS,
+    TEXT,
+    TRUTH,
+    WHOLE,
+)
 from cepheid.schema import Schema
 from cepheid.semantics.numbers import instant
 from cepheid.semantics.rows import ticks_ns
 
 _REAL_RESULT = ("sqrt", "power", "ln", "exp", "sign")
 _OF_FIRST_ARGUMENT = ("round", "nullif")
+_OF_UNIT = {"s": SECONDS, "ms": MILLIS, "us": MICROS, "ns": NANOS}
 
 
 class NoTestError(CepheidError):
@@ -73,9 +84,7 @@ def form_of(expression: Expression, schema: Schema) -> int:
     match expression:
         case Literal(value):
             return _of_literal(value)
-        case Attribute(_, name, index):
-            if index not in (None, Index.EACH):
-                raise NoTestError("attributes of one event among many (`a[i]`) are not yet supported")
+        case Attribute(_, name):
             return _of_column(name, schema.arrow.field(name).type)
         case Arithmetic(op, left, right):
             return _of_arithmetic(op, form_of(left, schema), form_of(right, schema))
@@ -84,8 +93,6 @@ def form_of(expression: Expression, schema: Schema) -> int:
             if function in ("floor", "ceil") and forms[0] == ANY and reads_decimals(expression, schema):
                 return ANY
             return _of_call(function, forms)
-        case Aggregate():
-            raise NoTestError("aggregates over the events of a variable are not yet supported")
         case (
             Comparison()
             | Conjunction()
@@ -110,8 +117,6 @@ def reads_decimals(expression: Expression, schema: Schema) -> bool:
 
 
 def _of_decimals(expression: Expression, exact: DecimalType) -> int:
-    if isinstance(expression, Attribute) and expression.index not in (None, Index.EACH):
-        raise NoTestError("attributes of one event among many (`a[i]`) are not yet supported")
     form = form_of_decimal(exact)
     if form is None and isinstance(expression, Attribute):
         raise NoTestError(f"`{expression.name}` has more than {MOST_WIDE_DIGITS} digits around the point")
@@ -168,7 +173,9 @@ def _of_column(name: str, dtype: pa.DataType) -> int:
             return TEXT
         case Kind.BOOLEAN:
             return TRUTH
-        case Kind.TIMESTAMP | Kind.DATE | Kind.TIME | Kind.DURATION:
+        case Kind.DURATION:
+            return _OF_UNIT[dtype.unit]
+        case Kind.TIMESTAMP | Kind.DATE | Kind.TIME:
             return NANOS if ticks_ns(dtype) == 1 else MICROS
         case Kind.NULL:
             return NULL

@@ -11,9 +11,9 @@ import numpy as np
 
 from cepheid.evaluators.configurations.tables import Tables
 from cepheid.evaluators.configurations.tests import Tests
-from cepheid.kernels.config_shape import NEVER, Layout
-from cepheid.kernels.numbers import to_int
-from cepheid.kernels.tagged import ANY, TEXT
+from cepheid.kernels.conditions.values import ANY, TEXT
+from cepheid.kernels.loops.registers.layout import NEVER, Layout
+from cepheid.kernels.memory.big_integers import to_int
 from cepheid.matches.found import Ints
 from cepheid.state_checks import require, require_indices
 
@@ -98,8 +98,7 @@ class Held(ABC):
     def _require_values(self) -> None:
         """After loading: what stored events have as texts are numbers of texts, and what has a tag has a known one."""
         for word in self._tests.columns_of_texts():
-            stored = self._stored(word)
-            require(not len(stored) or stored.max() < self._tests.numbered, "a text is none that it has kept")
+            self._tests.require_texts(word, self._stored(word))
         for word in self._tests.columns_of_tags():
             stored = self._stored(word)
             require_indices(stored, 0, ANY, "tags")

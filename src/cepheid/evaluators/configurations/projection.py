@@ -14,7 +14,7 @@ from cepheid.automata.srt_told import UNMARKED
 from cepheid.evaluators.configurations.evaluator import ConfigurationsEvaluator
 from cepheid.evaluators.configurations.sifting import LARGE, Sifting
 from cepheid.evaluators.interface import Events
-from cepheid.kernels.match_hashes import hash_matches
+from cepheid.kernels.matches.hashes import hash_matches
 from cepheid.matches.found import LABEL, Found
 
 

@@ -1,10 +1,10 @@
 """Expressions of several events that have no instructions, answered once per distinct combination of values.
 
 In: an expression such as `concat(x.a, y.b)` with its leaves, the parts that read one event only, as columns. Out: a
-control for `kernels.answers`, whose cells hold the answers that were asked for. Python is called where one is missing,
-and answers more than that: a value of the event at hand that is new is combined with all values of stored events that
-were asked about lately, and the other way round. So calls grow with the distinct values, not with their combinations.
-Cells are bounded: where they are full, all are forgotten.
+control for `kernels.conditions.python_fallback`, whose cells hold the answers that were asked for. Python is called
+where one is missing, and answers more than that: a value of the event at hand that is new is combined with all values
+of stored events that were asked about lately, and the other way round. So calls grow with the distinct values, not with
+their combinations. Cells are bounded: where they are full, all are forgotten.
 """
 
 from __future__ import annotations
@@ -12,8 +12,6 @@ from __future__ import annotations
 import ctypes
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from itertools import count
-from weakref import ref
 
 import numpy as np
 import pyarrow as pa
@@ -21,10 +19,10 @@ import pyarrow as pa
 from cepheid.algebra.conditions import Expression
 from cepheid.evaluators.columns import Columns
 from cepheid.evaluators.configurations.decimal_words import array_of_words
-from cepheid.evaluators.configurations.words import words_of
-from cepheid.kernels import answers, tagged
-from cepheid.kernels.decimals import DECIMAL
-from cepheid.kernels.interrupts import keep
+from cepheid.evaluators.configurations.words import UNITS, words_of
+from cepheid.kernels.conditions import python_fallback as answers
+from cepheid.kernels.conditions import values as tagged
+from cepheid.kernels.conditions.decimals import DECIMAL
 from cepheid.matches.found import Ints
 from cepheid.streams.lanes import Texts
 
@@ -59,11 +57,7 @@ class Part:
         if self.form == tagged.TRUTH:
             return pa.array(words != 0, mask=null)
         plain = pa.array(words, mask=null)
-        return (
-            plain
-            if self.dtype is None
-            else _times(plain, "ns" if self.form == tagged.NANOS else "us", self.dtype)
-        )
+        return plain if self.dtype is None else _times(plain, UNITS[self.form], self.dtype)
 
 
 def _times(ticks: pa.Array, unit: str, dtype: pa.DataType) -> pa.Array:
@@ -94,11 +88,9 @@ class Question:
         self._parts = tuple(parts)
         self._at_hand = np.repeat([part.at_hand for part in parts], 2)
         self._control = np.zeros(answers.A_FIELDS, np.int64)
-        self._control[answers.A_CALL] = ctypes.cast(_CALL, ctypes.c_void_p).value or 0
-        self._control[answers.A_SELF] = number = next(_NUMBERS)
+        self._control[answers.A_SELF] = id(self)  # whoever asks holds the control, which this object owns
         self._control[answers.A_KEY] = 2 * len(parts)
         self.when_texts_moved: Callable[[], None] = lambda: None
-        _register(number, self)
         self.forget(texts)
 
     @property
@@ -122,7 +114,7 @@ class Question:
         self._control[answers.A_CELLS], self._control[answers.A_COUNT] = self._cells.ctypes.data, count
 
     def answer(self, address: int) -> None:
-        """Puts the answer for the key at an address, and others, into the cells."""
+        """Puts the answer for the key at an address, and others, into the cells. Kernels call this."""
         size = int(self._control[answers.A_KEY])
         key = np.array((ctypes.c_int64 * size).from_address(address), np.int64)
         keys = self._with_others(key)
@@ -178,29 +170,3 @@ class Question:
             keys, given = kept[:, answers.KEY :], kept[:, [answers.TAG, answers.WORD]]
             keys, given = np.ascontiguousarray(keys), np.ascontiguousarray(given)
             self._known = int(answers.put_answers(self._control, keys, given, self._cells))
-
-
-_NUMBERS = count(1)
-_QUESTIONS: dict[int, ref[Question]] = {}
-
-
-def _register(number: int, question: Question) -> None:
-    """A dictionary of weak values would run Python when a question is collected, and an interrupt that comes then is
-    lost; so the dead are removed here."""
-    for dead in [known for known, found in _QUESTIONS.items() if found() is None]:
-        del _QUESTIONS[dead]
-    _QUESTIONS[number] = ref(question)
-
-
-def _answer(number: int, address: int) -> int:
-    """What kernels call. An exception cannot pass through them: it is kept until the kernel has returned."""
-    try:
-        question = _QUESTIONS[number]()
-        assert question is not None, "the evaluator that asks holds it"
-        question.answer(address)
-    except BaseException as error:
-        keep(error)
-    return 0
-
-
-_CALL = ctypes.CFUNCTYPE(ctypes.c_int64, ctypes.c_int64, ctypes.c_int64)(_answer)

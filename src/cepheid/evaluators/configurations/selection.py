@@ -1,7 +1,7 @@
 """NXT, LAST and MAX over an evaluator that finds all matches.
 
-In: events. Out: of all matches that end at an event those that the strategy chooses (`kernels.config_choose`). A window
-was there before, and so was CONSUME, which asks whether anything ended.
+In: events. Out: of all matches that end at an event those that the strategy chooses (`kernels.matches.choose`). A
+window was there before, and so was CONSUME, which asks whether anything ended.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ import numpy as np
 from cepheid.algebra.nodes import Strategy
 from cepheid.evaluators.configurations.sifting import LARGE, Sifting
 from cepheid.evaluators.interface import Evaluator, Events
-from cepheid.kernels.config_choose import LARGEST, LATEST, NEXT, choose
+from cepheid.kernels.matches.choose import LARGEST, LATEST, NEXT, choose
 from cepheid.matches.found import Found, Ints
 
 HOW = {Strategy.NXT: NEXT, Strategy.LAST: LATEST, Strategy.MAX: LARGEST}

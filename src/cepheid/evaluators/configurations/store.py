@@ -1,4 +1,4 @@
-"""The slots, rings and nodes of all lanes between two batches: what `kernels.configurations` works on.
+"""The slots, rings and nodes of all lanes between two batches: what `kernels.loops.registers.loop` works on.
 
 It grows where the loop asks for room and copies the living part where much is dead, so that memory is bounded by what
 a window holds.
@@ -11,8 +11,9 @@ import numpy as np
 from cepheid.evaluators.configurations.held import Held
 from cepheid.evaluators.configurations.tables import Tables
 from cepheid.evaluators.configurations.tests import Tests
-from cepheid.evaluators.interface import State, too_many_matches
-from cepheid.kernels.config_collect import (
+from cepheid.evaluators.driver import Matches, drive
+from cepheid.evaluators.interface import State
+from cepheid.kernels.loops.registers.collect import (
     copy,
     marked_rows,
     measure,
@@ -21,42 +22,41 @@ from cepheid.kernels.config_collect import (
     set_stored_words,
     stored_words,
 )
-from cepheid.kernels.config_meet import enter_everything
-from cepheid.kernels.config_shape import (
+from cepheid.kernels.loops.registers.layout import (
+    B_AT,
+    B_COUNT,
     B_WORDS,
     CELLS,
-    DONE,
     I_WORDS,
     L_BLOCKS,
+    L_HI,
+    L_LO,
+    L_RING,
+    L_RING_CAP,
     L_SLOTS,
     M_WORDS,
-    MORE_HEAP,
-    MORE_NODES,
-    MORE_OUTPUT,
-    MORE_STACK,
-    N_WORDS,
     NEED,
     NEED_NODES,
     NEED_SLOTS,
     NEVER,
-    NODES,
+    R_WORDS,
     S_COLUMNS,
     STAMP,
-    TOO_MANY,
     TOP,
-    WIDEN,
     ConfigBatch,
     ConfigOptions,
     Layout,
     work_for,
 )
-from cepheid.kernels.configurations import configurations
-from cepheid.kernels.numbers import from_int, to_int
-from cepheid.kernels.verify_slots import nodes_fit, slots_fit
-from cepheid.matches.found import LABEL, Found, Ints, nothing_found
-from cepheid.state_checks import is_count, require, require_total, words
+from cepheid.kernels.loops.registers.loop import configurations
+from cepheid.kernels.loops.registers.merge import enter_everything
+from cepheid.kernels.loops.registers.verify import nodes_fit, slots_fit
+from cepheid.kernels.matches.nodes import N_WORDS, NODES
+from cepheid.kernels.memory.big_integers import from_int, to_int, wider
+from cepheid.kernels.memory.status import MORE_HEAP, MORE_NODES, MORE_STACK, MORE_WORDS
+from cepheid.matches.found import Found, Ints
+from cepheid.state_checks import is_count, require, require_disjoint, require_indices, require_total, words
 
-_MOST_KEPT = 1 << 22  # events of matches that room is kept for
 _FEWEST_WORDS = 1 << 12
 _SPARE_WORDS = 1 << 16  # beyond twice what lives, so that copying it is rare
 _FEWEST_CELLS = 1 << 10
@@ -75,7 +75,7 @@ class Store(Held):
         self._made = np.zeros(3 * 64, np.int64)
         self._path = np.zeros(256, np.int64)
         self._waiting = np.zeros(512, np.int64)
-        self._output = np.zeros(256, np.int64), np.zeros(1024, np.int64), np.zeros(1024, LABEL)
+        self._matches = Matches()
 
     def _new_layout(self) -> Layout:
         return self._tables.layout(self._words)
@@ -88,17 +88,17 @@ class Store(Held):
         return len(self._heap)
 
     def run(self, batch: ConfigBatch, options: ConfigOptions) -> Found:
-        assert self._layout is not None
-        offsets, rows, labels = self._output
-        offsets[0] = 0
-        at, made = 0, 0
-        while True:
-            status, at, made = configurations(
+        self._matches.begin()
+
+        def loop(begin: int) -> tuple[int, int]:
+            assert self._layout is not None
+            offsets, rows, labels, made = self._matches.out
+            status, at, made[0] = configurations(
                 self._tables.moves,
                 self._layout,
                 self._tests.program,
                 batch,
-                at,
+                begin,
                 options,
                 self._heap,
                 self._meta,
@@ -113,34 +113,34 @@ class Store(Held):
                 offsets,
                 rows,
                 labels,
-                made,
+                made[0],
             )
-            if status == DONE:
-                break
-            edge = int(batch.edge[min(at, len(batch.edge) - 1)]) if options.windowed else NEVER
-            if options.by_lane:
-                edge = NEVER
-            if status == MORE_HEAP:
-                self._make_room(edge)
-            elif status == MORE_NODES:
-                self._more_nodes(edge)
-            elif status == MORE_STACK:
-                self._path, self._waiting = (
-                    np.zeros(2 * len(it), np.int64) for it in (self._path, self._waiting)
-                )
-            elif status == WIDEN:
-                self._words = self._words + 2 if self._words < 8 else 2 * self._words
-                self._total = from_int(to_int(self._total), max(len(self._total), self._words + 8))
-                self._copy(edge, np.arange(len(self._lanes)))
-            elif status == MORE_OUTPUT:
-                offsets, rows, labels = (np.concatenate([array, array]) for array in (offsets, rows, labels))
-            elif status == TOO_MANY:
-                raise too_many_matches(options.guard, int(batch.row[at]))
-        if len(rows) <= _MOST_KEPT:
-            self._output = offsets, rows, labels
-        if made == 0:
-            return nothing_found()
-        return Found(offsets[: made + 1], rows[: offsets[made]], labels[: offsets[made]])
+            return status, at
+
+        def edge(at: int) -> int:
+            if options.by_lane or not options.windowed:
+                return NEVER
+            return int(batch.edge[min(at, len(batch.edge) - 1)])
+
+        drive(
+            loop,
+            {
+                MORE_HEAP: lambda at: self._make_room(edge(at)),
+                MORE_NODES: lambda at: self._more_nodes(edge(at)),
+                MORE_STACK: lambda at: self._lengthen_stacks(),
+                MORE_WORDS: lambda at: self._widen(edge(at)),
+                **self._matches.remedies(options.guard, batch.row),
+            },
+        )
+        return self._matches.found()
+
+    def _lengthen_stacks(self) -> None:
+        self._path, self._waiting = (np.zeros(2 * len(it), np.int64) for it in (self._path, self._waiting))
+
+    def _widen(self, edge: int) -> None:
+        self._words = wider(self._words)
+        self._total = from_int(to_int(self._total), max(len(self._total), self._words + 8))
+        self._copy(edge, np.arange(len(self._lanes)))
 
     def _make_room(self, edge: int) -> None:
         """Room for the event that asked for it, and for as much again as lives."""
@@ -249,9 +249,25 @@ class Store(Held):
         self._layout = self._new_layout()
         require(self._lanes.shape[1] == self._lane_words(self._layout), "`lanes` are of another automaton")
         require(nodes_fit(self._nodes, nodes, labels), "`nodes` lead outside of what they point to")
+        self._require_blocks(self._layout)
         fits = slots_fit(
             self._heap, self._lanes, self._layout, self._key_ends(), windowed, self._counting, nodes
         )
         require(fits, "`lanes` lead outside of what they point to")
         self._copy(NEVER, np.arange(len(self._lanes)))
         self._require_values()
+
+    def _require_blocks(self, layout: Layout) -> None:
+        """Rings and blocks lie inside the heap, each apart from the others: the check of one writes to it."""
+        rings = np.where(self._lanes[:, L_HI] > self._lanes[:, L_LO], self._lanes[:, L_RING_CAP], 0)
+        begins, counts, sizes = [self._lanes[:, L_RING]], [rings], [R_WORDS]
+        for region, size in enumerate(layout.size.tolist()):
+            block = L_BLOCKS + region * B_WORDS
+            begins.append(self._lanes[:, block + B_AT])
+            counts.append(self._lanes[:, block + B_COUNT])
+            sizes.append(size)
+        at, count = np.concatenate(begins), np.concatenate(counts)
+        require_indices(count, 0, len(self._heap) + 1, "lanes")
+        held = count > 0
+        lengths = count * np.repeat(sizes, len(self._lanes))
+        require_disjoint(at[held], lengths[held], len(self._heap), "lanes")

@@ -1,4 +1,4 @@
-"""The determinised register automaton as flat tables for `kernels.configurations`.
+"""The determinised register automaton as flat tables for `kernels.loops.registers.loop`.
 
 In: the automaton and the classes of events met so far. Out: what each state does on each class, in full: the states
 that can be reached over these classes are all met here, between two batches, so that the loop never asks for more.
@@ -18,9 +18,9 @@ import numpy.typing as npt
 from cepheid.automata.srt_determinise import NEW, ROOT, Choices, Goal, Outcome, Place
 from cepheid.automata.srt_minimise import RegisterAutomaton
 from cepheid.evaluators.configurations.live import Word, live_words
-from cepheid.kernels.config_shape import BASE, NOWHERE, OTHER, S_COLUMNS, STAY, Layout, Moves
-from cepheid.kernels.count_shape import Turns
-from cepheid.kernels.stream import BEGINS, ENDS, TURNS
+from cepheid.kernels.columns.events import BEGINS, ENDS, TURNS
+from cepheid.kernels.loops.registers.layout import BASE, NOWHERE, OTHER, S_COLUMNS, STAY, Layout, Moves
+from cepheid.kernels.loops.vectors.layout import Turns
 from cepheid.matches.found import Ints
 from cepheid.state_checks import require
 
@@ -50,8 +50,8 @@ class Columns:
 
 class Tables:
     """`moves`, `turns` and `layout` as of the last `fit`; `notices[class]` says whether any state takes notice of it,
-    `roles[class]` what its events can do, as `kernels.stream.keep_near` takes it, and `once[class]` whether a second
-    one directly after the first changes nothing."""
+    `roles[class]` what its events can do, as `kernels.columns.events.keep_near` takes it, and `once[class]` whether
+    a second one directly after the first changes nothing."""
 
     def __init__(
         self,

@@ -1,4 +1,4 @@
-"""Conditions that compare the event at hand with stored ones, ready for `kernels.tests.holds`.
+"""Conditions that compare the event at hand with stored ones, ready for `kernels.conditions.programs.holds`.
 
 In: typed conditions: attributes without a variable are of the event at hand, those with one of the event in that
 register. Out: `program`, which decides them on words, and, batch by batch, the words of events. What is kept of a
@@ -12,6 +12,7 @@ from collections.abc import Sequence
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
 
 from cepheid.algebra.conditions import Condition, Expression, attributes
 from cepheid.algebra.printing import print_condition
@@ -20,9 +21,9 @@ from cepheid.evaluators.columns import Columns
 from cepheid.evaluators.configurations.compile import Compiled, Compiler, Instruction, Leaf
 from cepheid.evaluators.configurations.words import Nulls, check_words, looked_up, words_of
 from cepheid.evaluators.interface import State
-from cepheid.kernels import tests
-from cepheid.kernels.decimals import DECIMAL, WIDE
-from cepheid.kernels.tagged import ANY, TEXT
+from cepheid.kernels.conditions import programs as tests
+from cepheid.kernels.conditions.decimals import DECIMAL, WIDE
+from cepheid.kernels.conditions.values import ANY, TEXT
 from cepheid.matches.found import Ints
 from cepheid.schema import Schema
 from cepheid.state_checks import require
@@ -155,6 +156,17 @@ class Tests:
         return [
             leaf.word for leaf in self._leaves if leaf.stored and (leaf.form == TEXT or leaf.form >= WIDE)
         ]
+
+    def require_texts(self, word: int, numbers: Ints) -> None:
+        """After loading: what stored events have in a word of `columns_of_texts` are numbers of texts in UTF-8, or of
+        the 32 bytes of a decimal, or none."""
+        numbers = np.unique(numbers[numbers >= 0])
+        require(not len(numbers) or numbers[-1] < self._texts.count, "a text is none that it has kept")
+        if any(leaf.word == word and leaf.form == TEXT for leaf in self._leaves):
+            self._texts.of(numbers)
+        else:
+            lengths = pc.binary_length(self._texts.binary(numbers))
+            require(pc.all(pc.equal(lengths, 32)).as_py() in (True, None), "a decimal is none")
 
     def columns_of_tags(self) -> list[int]:
         """The words of a record that say what kind of value the next one is."""

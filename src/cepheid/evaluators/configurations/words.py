@@ -1,4 +1,4 @@
-"""Values of an expression for all rows → words of one form, as `kernels.tests` reads them.
+"""Values of an expression for all rows → words of one form, as `kernels.conditions.programs` reads them.
 
 In: a table's columns and an expression over one event. Out: int64 arrays, and where they are NULL. Invariants: equal
 values are equal words and, of one form, different ones different; NULL is a word that no value is, but for whole
@@ -17,7 +17,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from cepheid.algebra.conditions import Attribute, Expression
-from cepheid.algebra.moments import Moment, TimeOfDay
+from cepheid.algebra.moments import PER_SECOND, Moment, TimeOfDay
 from cepheid.errors import CepheidError
 from cepheid.evaluators.columns import Columns, kinds
 from cepheid.evaluators.columns.distinct import repeats
@@ -28,9 +28,22 @@ from cepheid.evaluators.configurations.decimal_words import (
     words_by_value,
     words_of_decimals,
 )
-from cepheid.kernels.decimals import DECIMAL, WIDE
-from cepheid.kernels.tagged import ANY, BIG, MICROS, NANOS, NULL, REAL, TEXT, TRUTH, WHOLE
-from cepheid.kernels.tests import ABSENT, NULL_REAL, NULL_TEXT, NULL_WORD
+from cepheid.kernels.conditions.decimals import DECIMAL, WIDE
+from cepheid.kernels.conditions.programs import ABSENT, NULL_REAL, NULL_TEXT, NULL_WORD
+from cepheid.kernels.conditions.values import (
+    ANY,
+    BIG,
+    MICROS,
+    MILLIS,
+    NANOS,
+    NULL,
+    REAL,
+    SECONDS,
+    TEXT,
+    TIMES,
+    TRUTH,
+    WHOLE,
+)
 from cepheid.matches.found import Ints
 from cepheid.semantics.numbers import instant
 from cepheid.streams.lanes import Texts, numbered
@@ -38,6 +51,7 @@ from cepheid.streams.plain import whole
 
 Nulls: TypeAlias = npt.NDArray[np.bool_] | None
 
+UNITS = {SECONDS: "s", MILLIS: "ms", MICROS: "us", NANOS: "ns"}
 _TWO_63 = 2.0**63
 
 
@@ -80,7 +94,7 @@ def words_of(columns: Columns, expression: Expression, form: int, texts: Texts) 
 
 def tagged(value: Any, texts: Texts, form: int = ANY) -> tuple[int, int]:
     """A Python value as a tag and a word. Times are counted as the form says; if it leaves that open, in microseconds
-    where they are whole ones.
+    where they are whole ones and fit, else in a unit in which they do.
 
     >>> tagged(2**63, Texts()) == (BIG, -(2**63)), tagged("a", Texts()) == (TEXT, 0), tagged(None, Texts())
     (True, True, (0, 0))
@@ -105,16 +119,16 @@ def tagged(value: Any, texts: Texts, form: int = ANY) -> tuple[int, int]:
 
 
 def _tagged_time(ns: int, form: int) -> tuple[int, int]:
-    tag = form if form in (MICROS, NANOS) else MICROS if ns % 1000 == 0 else NANOS
-    word = ns if tag == NANOS else ns // 1000
-    if not -(2**63) <= word < 2**63:
-        raise out_of_range("us" if tag == MICROS else "ns")
-    return tag, word
+    for tag in [form] if form in TIMES else [MICROS, NANOS, MILLIS, SECONDS]:
+        word, rest = divmod(ns, 10 ** (9 - TIMES[tag]))
+        if not rest and -(2**63) <= word < 2**63:
+            return tag, word
+    raise out_of_range(form)
 
 
-def out_of_range(unit: str) -> CepheidError:
-    """For a time that conditions of several events cannot hold in this unit."""
-    name = {"us": "microseconds", "ns": "nanoseconds"}[unit]
+def out_of_range(form: int) -> CepheidError:
+    """For a time that has no word of this form."""
+    name = "nanoseconds" if form == NANOS else "microseconds"
     return CepheidError(
         "bad-data",
         f"a condition of several events reads a time outside the range of {name} in 64 bits",
@@ -135,19 +149,28 @@ def _of_value(value: kinds.Value, form: int, texts: Texts) -> tuple[Ints, Nulls]
             raise kinds.RowByRowError
         case kinds.Numbers(values, null):
             return _with_nulls(_bits(values) if form == REAL else _whole(values), null, form), null
-        case kinds.Times(_, unit, null):
-            wanted = "ns" if form == NANOS else "us"
-            if unit == "ns" and wanted == "us":
-                raise kinds.RowByRowError
-            times = kinds.in_unit(value, wanted)
-            if times is None:
-                raise out_of_range(wanted)
-            check_words(times.values, null, form, "a time")
-            return _with_nulls(times.values, null, form), null
+        case kinds.Times(null=null):
+            words = _ticks(value, form)
+            check_words(words, null, form, "a time")
+            return _with_nulls(words, null, form), null
         case kinds.Texts(values):
             return _of_texts(values, texts)
         case _:
             raise kinds.RowByRowError
+
+
+def _ticks(times: kinds.Times, form: int) -> Ints:
+    """Times in the unit of a form."""
+    coarser = PER_SECOND[times.unit] // PER_SECOND[UNITS[form]]
+    if coarser > 1:
+        words, rest = np.divmod(times.values, coarser)
+        if bool((rest if times.null is None else np.where(times.null, 0, rest)).any()):
+            raise kinds.RowByRowError
+        return words
+    counted = kinds.in_unit(times, UNITS[form])
+    if counted is None:
+        raise out_of_range(form)
+    return counted.values
 
 
 def _of_text_column(columns: Columns, name: str, texts: Texts) -> tuple[Ints, Nulls]:
@@ -216,9 +239,9 @@ def can_be_looked_up(form: int, wanted: int) -> bool:
     """
     if max(form, wanted) >= DECIMAL:
         return can_be_found(form, wanted)
-    numbers, times = (WHOLE, BIG, REAL), (MICROS, NANOS)
+    numbers = (WHOLE, BIG, REAL)
     return form not in (NULL, ANY) and (
-        form == wanted or (form in numbers and wanted in numbers) or (form in times and wanted in times)
+        form == wanted or (form in numbers and wanted in numbers) or (form in TIMES and wanted in TIMES)
     )
 
 
@@ -235,13 +258,19 @@ def _converted(words: Ints, form: int, wanted: int) -> tuple[Ints, npt.NDArray[n
         reals = unsigned.astype(np.float64) if form == BIG else words.astype(np.float64)
         exact = _exactly_unsigned(reals) == unsigned if form == BIG else _exactly_whole(reals) == words
         return reals.view(np.int64), ~exact
-    if wanted == MICROS:
-        return words // 1000, words % 1000 != 0
-    if wanted == NANOS:
-        farthest = (2**63 - 1) // 1000
-        fits = (words >= -farthest) & (words <= farthest)
-        return np.where(fits, words, 0) * 1000, ~fits
+    if wanted in TIMES:
+        return _in_other_unit(words, TIMES[wanted] - TIMES[form])
     return words, words < 0  # with a sign and without
+
+
+def _in_other_unit(words: Ints, digits: int) -> tuple[Ints, npt.NDArray[np.bool_]]:
+    """Times in a unit with so many digits more, and where they have no word in it."""
+    each = 10 ** abs(digits)
+    if digits < 0:
+        return words // each, words % each != 0
+    farthest = (2**63 - 1) // each
+    fits = (words >= -farthest) & (words <= farthest)
+    return np.where(fits, words, 0) * each, ~fits
 
 
 def _from_reals(

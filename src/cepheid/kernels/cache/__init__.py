@@ -7,5 +7,6 @@ processor (`target.py`) decide which entries can be used at all. So entries can 
 *pack* (`pack.py`) holds many in one file, inside a wheel or on its way to Spark executors.
 
 `folders.py` finds a folder that is safe to load from, `entries.py` reads and writes entries with a checksum,
-`dispatch.py` connects them with numba's dispatchers, and `progress.py` says when something has to be compiled.
+`dispatch.py` connects them with numba's dispatchers, `signals.py` makes Ctrl-C wait for LLVM, and `progress.py` says
+when something has to be compiled.
 """

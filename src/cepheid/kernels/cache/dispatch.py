@@ -1,8 +1,9 @@
 """The cache of a numba dispatcher: asked for an overload before one is compiled, and given it afterwards.
 
-This rests on four things inside numba: a dispatcher asks its `_cache` (`load_overload`, `save_overload`), and a
-`CompileResult` is taken apart and put together by `_reduce` and `_rebuild`, whose parts numba's `dumps` pickles. Where
-one of them is missing, kernels are compiled in every process, and a line says so.
+This rests on five things inside numba: a dispatcher that has no code yet calls `_compile_for_args`, which asks its
+`_cache` (`load_overload`, `save_overload`), and a `CompileResult` is taken apart and put together by `_reduce` and
+`_rebuild`, whose parts numba's `dumps` pickles. Where one of them is missing, kernels are compiled in every process,
+and a line says so.
 """
 
 from __future__ import annotations
@@ -17,7 +18,8 @@ from numba.core.serialize import dumps
 
 from cepheid.kernels.cache.entries import name_of
 from cepheid.kernels.cache.progress import PROGRESS, say
-from cepheid.kernels.cache.sources import PACKAGE, digest_of
+from cepheid.kernels.cache.signals import run_waiting, waits_for
+from cepheid.kernels.cache.sources import digest_of, name_of_kernel, read_sources
 from cepheid.kernels.cache.store import store
 
 _said: list[str] = []
@@ -27,14 +29,16 @@ class KernelCache(NullCache):  # type: ignore[misc]
     """Nothing that goes wrong in it is an error: a kernel that cannot be loaded is compiled."""
 
     def __init__(self, function: Any) -> None:
+        read_sources(function.__module__)
         self._function = function
-        self._kernel = f"{function.__module__.removeprefix(f'{PACKAGE}.')}.{function.__qualname__}"
+        self._kernel = name_of_kernel(function)
 
     @property
     def cache_path(self) -> str:
         return str(store().folder.path)
 
     def load_overload(self, signature: Any, target_context: Any) -> Any:
+        run_waiting()
         name = self._name(signature)
         if name is not None:
             found = self._loaded(name, target_context)
@@ -76,9 +80,13 @@ class KernelCache(NullCache):  # type: ignore[misc]
 
 def cached(dispatcher: Any) -> Any:
     """The dispatcher, which keeps what it compiles."""
-    parts = (dispatcher, "_cache"), (CompileResult, "_reduce"), (CompileResult, "_rebuild")
-    if all(hasattr(owner, name) for owner, name in parts):
+    own = (dispatcher, "_cache"), (dispatcher, "_compile_for_args")
+    if all(
+        hasattr(owner, name)
+        for owner, name in (*own, (CompileResult, "_reduce"), (CompileResult, "_rebuild"))
+    ):
         dispatcher._cache = KernelCache(dispatcher.py_func)
+        dispatcher._compile_for_args = waits_for(dispatcher._compile_for_args)
     elif hasattr(dispatcher, "py_func"):  # with NUMBA_DISABLE_JIT it is the function itself
         _say_once("kernels are compiled in every process: this version of numba has another cache")
     return dispatcher

@@ -43,8 +43,8 @@ def opened(entry: bytes) -> bytes | None:
 def name_of(kernel: str, arguments: str, sources: str) -> str:
     """The name of an entry: kernel, then digests of argument types and of sources.
 
-    >>> name_of("heap.grow", "(int64,)", "00ff")  # doctest: +ELLIPSIS
-    'heap.grow-...-00ff'
+    >>> name_of("memory.heap.grow", "(int64,)", "00ff")  # doctest: +ELLIPSIS
+    'memory.heap.grow-...-00ff'
     """
     return f"{kernel}-{hashlib.blake2b(arguments.encode(), digest_size=12).hexdigest()}-{sources}"
 

@@ -3,7 +3,8 @@
 An entry is a pickle and machine code, so whoever can write one runs code as the user who loads it. A folder is *safe*
 when the user owns it, nobody else may write in it, and nobody else can put another in its place: every folder above it
 belongs to the user or to the superuser and can be written by them alone, or has the sticky bit, as `/tmp` has, under
-which only the owner renames what is inside. Symbolic links are resolved first, and the resolved path is what is used.
+which only the owner renames what is inside. Symbolic links are resolved first, and the resolved path is what is used;
+none of them belongs to another user, who could lead to a folder of the user that holds what others gave them.
 """
 
 from __future__ import annotations
@@ -31,6 +32,9 @@ def why_unsafe(path: Path) -> str | None:
     if not hasattr(os, "getuid"):
         return None  # not POSIX: the folders of a user are protected by access lists
     try:
+        for link in _links(path):
+            if link.lstat().st_uid not in (0, os.getuid()):
+                return f"{link}, a link, belongs to another user"
         real = Path(os.path.realpath(path, strict=True))
         own = real.stat()
         if not stat.S_ISDIR(own.st_mode):
@@ -48,6 +52,25 @@ def why_unsafe(path: Path) -> str | None:
     except OSError as error:
         return f"{path}: {error.strerror or error}"
     return None
+
+
+def _links(path: Path) -> Iterator[Path]:
+    """The symbolic links that a path leads over; an endless chain of them is left to `realpath`."""
+    path = path.absolute()
+    at, parts, most = Path(path.anchor), list(path.parts[1:]), 64
+    while parts and most > 0:
+        part = parts.pop(0)
+        if part == "..":
+            at = at.parent
+            continue
+        if (at / part).is_symlink():
+            yield at / part
+            most -= 1
+            target = Path(os.readlink(at / part))
+            parts = [*target.parts[1 if target.is_absolute() else 0 :], *parts]
+            at = Path(target.anchor) if target.is_absolute() else at
+        else:
+            at /= part
 
 
 def safe_folder(path: Path) -> Path | None:

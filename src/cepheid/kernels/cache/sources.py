@@ -1,4 +1,9 @@
-"""Digests of kernels' sources: the code of a kernel depends on its module and on all kernel modules that it imports."""
+"""Digests of kernels' sources: the code of a kernel depends on its module and on all kernel modules that it imports.
+
+Sources are read while their modules are imported (`read_sources`), not when a kernel is first compiled: a process that
+goes on while the package is updated compiles the code that it has imported, and must not keep it under the digest of
+the new one.
+"""
 
 from __future__ import annotations
 
@@ -8,18 +13,28 @@ import sys
 from functools import cache
 from importlib.machinery import ModuleSpec
 from importlib.util import find_spec
+from typing import Any
 
 PACKAGE = "cepheid.kernels"
-_IMPORT = re.compile(rf"^\s*from {re.escape(PACKAGE)}\.(\w+) import ", re.MULTILINE)
+_IMPORT = re.compile(rf"^\s*from {re.escape(PACKAGE)}\.([\w.]+) import ", re.MULTILINE)
 # The machinery that stores code does not change it.
-_NOT_CODE = {"cache"}
+_NOT_CODE = "cache."
+
+
+def name_of_kernel(function: Any) -> str:
+    """Its module, from the kernels' folder on, and its own name.
+
+    >>> name_of_kernel(name_of_kernel)
+    'cache.sources.name_of_kernel'
+    """
+    return f"{function.__module__.removeprefix(f'{PACKAGE}.')}.{function.__qualname__}"
 
 
 @cache
 def digest_of(module: str) -> str | None:
     """The digest of a kernel module and of those it imports; None where the sources are not to be had.
 
-    >>> digest_of("cepheid.kernels.numbers") != digest_of("cepheid.kernels.hashing")
+    >>> digest_of("cepheid.kernels.memory.big_integers") != digest_of("cepheid.kernels.memory.hashing")
     True
     >>> digest_of("numpy") is None
     True
@@ -36,11 +51,25 @@ def digest_of(module: str) -> str | None:
     return digest.hexdigest()
 
 
+@cache
+def read_sources(module: str) -> None:
+    """Reads the sources of a kernel module that is being imported, and of those it has imported."""
+    waiting = [module.removeprefix(f"{PACKAGE}.")] if module.startswith(f"{PACKAGE}.") else []
+    while waiting:
+        name = waiting.pop()
+        if name not in _read:
+            _read.add(name)
+            waiting += imports_of(_source(name) or "")
+
+
+_read: set[str] = set()
+
+
 def reached_from(name: str) -> set[str] | None:
     """The kernel modules that a module imports, directly or not, and itself.
 
-    >>> sorted(reached_from("numbers"))
-    ['compiled', 'interrupts', 'numbers']
+    >>> sorted(reached_from("memory.big_integers"))
+    ['compiled', 'interrupts', 'memory.big_integers']
     """
     found, waiting = {name}, [name]
     while waiting:
@@ -56,10 +85,10 @@ def reached_from(name: str) -> set[str] | None:
 def imports_of(source: str) -> set[str]:
     """The kernel modules that a source imports.
 
-    >>> imports_of("from cepheid.kernels.heap import META")
-    {'heap'}
+    >>> imports_of("from cepheid.kernels.memory.heap import META")
+    {'memory.heap'}
     """
-    return set(_IMPORT.findall(source)) - _NOT_CODE
+    return {name for name in _IMPORT.findall(source) if not name.startswith(_NOT_CODE)}
 
 
 @cache

@@ -100,7 +100,7 @@ def _formula(source: Source, part: Part) -> Pattern:
         case "strict_seq", [left, right]:
             return StrictSeq(_formula(source, left), _formula(source, right))
         case "or", [left, right]:
-            return Or(_formula(source, left), _formula(source, right))
+            return Or((_formula(source, left), _formula(source, right)))
         case "all", [left, right]:
             return All(_formula(source, left), _formula(source, right))
         case "bind", [body, Token() as var]:

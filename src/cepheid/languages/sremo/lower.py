@@ -10,20 +10,23 @@ from __future__ import annotations
 from lark import Token, Tree
 
 from cepheid.algebra.conditions import TRUE
-from cepheid.algebra.nodes import Atom, Query, Recognise, Repeat
-from cepheid.algebra.scope import check_repeat
-from cepheid.algebra.skips import Rounds, any_match, next_match, repeated
-from cepheid.algebra.strings import (
+from cepheid.algebra.nodes import (
     EPSILON,
+    Atom,
     Both,
     Complement,
     Concat,
-    Either,
-    Inside,
+    Or,
+    Query,
     Read,
     Reading,
-    parts_of,
+    Recognise,
+    Repeat,
+    Within,
+    children,
 )
+from cepheid.algebra.scope import check_repeat
+from cepheid.algebra.skips import Rounds, any_match, next_match, repeated
 from cepheid.errors import CepheidError, Source, Span
 from cepheid.languages.lower_clauses import clauses_of, limit_in, names_of, places_of, tokens_of, window_in
 from cepheid.languages.lower_conditions import lower_condition
@@ -75,7 +78,7 @@ class Lowering:
     def _size(self, reading: Reading) -> int:
         """How many nodes it has; one that stands in several places is counted once and multiplied."""
         if id(reading) not in self._sizes:
-            self._sizes[id(reading)] = reading, 1 + sum(map(self._size, parts_of(reading)))
+            self._sizes[id(reading)] = reading, 1 + sum(map(self._size, children(reading)))
         return self._sizes[id(reading)][1]
 
     def _reading(self, node: Node) -> Reading:
@@ -92,7 +95,7 @@ class Lowering:
             case "concat", parts:
                 return Concat(tuple(map(self.reading, parts)))
             case "either", parts:
-                return Either(tuple(map(self.reading, parts)))
+                return Or(tuple(map(self.reading, parts)))
             case "both", [left, right]:
                 return Both(self.reading(left), self.reading(right), span)
             case "complement", [body]:
@@ -100,7 +103,7 @@ class Lowering:
             case "inside", [body, *_]:
                 window = window_in(self._source, Tree("within", node.children[1:], node.meta))
                 assert window is not None
-                return Inside(self.reading(body), window, span)
+                return Within(self.reading(body), window, span)
             case "any_match", arguments:
                 return any_match([self._rounds(argument) for argument in arguments])
             case "next_match", arguments:

@@ -63,11 +63,10 @@ class Bucket:
     """One call: made from the store, used for one micro-batch."""
 
     def __init__(self, job: Job, store: Store) -> None:
-        self._job, self._store = job, store
-        self._schema = job.plan.schema
         saved = store.head()
         self.head = Head(job.terms) if saved is None else load_head(saved)
-        job.check(self.head.terms)
+        self._job, self._store = job.going_on(self.head.terms), store
+        self._schema = job.plan.schema
         self._new: dict[int, bytes] = {}  # pages that have come and are not in the store
         self.late: list[pa.Table] = []
         self.numbers = Numbers()

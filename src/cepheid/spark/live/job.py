@@ -7,7 +7,8 @@ number of buckets would make its state mean something else.
 from __future__ import annotations
 
 import base64
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from functools import lru_cache
 from typing import Any
 
 import pyarrow as pa
@@ -63,10 +64,13 @@ class Job:
             "buckets": len(self.keys),
         }
 
-    def check(self, terms: Terms) -> None:
-        """Refuses to go on with a checkpoint that was begun on other terms."""
+    def going_on(self, terms: Terms) -> Job:
+        """The job that goes on with a checkpoint: what `auto` chose when it was begun still runs the query. Refuses a
+        checkpoint that was begun on other terms."""
         own = self.terms
         changed = [name for name in own if terms.get(name) != own[name]]
+        if changed == ["evaluator"] and self.plan.asked == "auto":
+            return replace(self, plan=_plan_that_ran(self.plan, terms["evaluator"]))
         if changed:
             name = changed[0]
             if name == "schema":
@@ -77,6 +81,12 @@ class Job:
                 f"the checkpoint was begun with another {_WORDS.get(name, name)}: {was}; now it is {now}",
                 hint=_HINTS.get(name, "go on with what it was begun with, or begin a new checkpoint"),
             )
+        return self
+
+
+@lru_cache(maxsize=8)
+def _plan_that_ran(plan: Plan, ran: str) -> Plan:
+    return plan_for(parse_query(plan.text, plan.language), plan.schema, plan.asked, ran)
 
 
 def _check_zones(was: pa.Schema, now: pa.Schema) -> None:
@@ -111,7 +121,9 @@ _HINTS = {
 def job_on(terms: Terms) -> Job:
     """The job that a checkpoint was begun with."""
     schema = Schema(_schema(terms["schema"]), terms["time"], terms["type"], terms["order"], terms["stream"])
-    plan = plan_for(parse_query(terms["query"], terms["language"]), schema, terms["asked"])
+    plan = plan_for(
+        parse_query(terms["query"], terms["language"]), schema, terms["asked"], terms["evaluator"]
+    )
     columns = None if terms["columns"] is None else tuple(terms["columns"])
     return Job(plan, tuple(range(terms["buckets"])), terms["positions"], terms["limit"], columns)
 

@@ -19,8 +19,8 @@ from pyspark.sql import functions as sql
 from cepheid.engine import checked_columns
 from cepheid.errors import CepheidWarning, callers
 from cepheid.pipeline import ParsedQuery, plan_for
-from cepheid.plan.choose import read_by_conditions
 from cepheid.plan.plan import Plan
+from cepheid.plan.reads import read_by_conditions
 from cepheid.schema import DEFAULT_TYPE, schema_of
 from cepheid.spark.batch import pruned, smaller
 from cepheid.spark.carriers import restored
@@ -33,7 +33,7 @@ from cepheid.spark.live.pack import BUCKET, PACKED, PackTask
 from cepheid.spark.live.placing import bucket_keys
 from cepheid.spark.live.settings import partitions_of, use_state_store
 from cepheid.spark.live.watermark import watched
-from cepheid.spark.sending import send_kernels
+from cepheid.spark.sending import WithKernels, send_kernels
 from cepheid.spark.streams import column, union_streams
 from cepheid.spark.types import from_arrow_schema
 from cepheid.spark.worker import sent_operator, sent_task
@@ -91,10 +91,11 @@ def _without_zones(plan: Plan, parsed: ParsedQuery, evaluator: str) -> Plan:
 
 def _run(rows: DataFrame, job: Job, made: pa.Schema) -> DataFrame:
     query, schema = job.plan.text, job.plan.schema
-    operator = MatchOperator(job, send_kernels(rows.sparkSession, job.plan.evaluator))
+    kernels = send_kernels(rows.sparkSession, job.plan.evaluator)
+    pack, operator = WithKernels(kernels, PackTask(schema, job.keys)), MatchOperator(job, kernels)
     with workers_python(rows.sparkSession):
         packed = rows.select(*map(column, schema.names), _bucket(job)).mapInArrow(
-            sent_task(PackTask(schema, job.keys), query), from_arrow_schema(PACKED)
+            sent_task(pack, query), from_arrow_schema(PACKED)
         )
         called = packed.groupBy("bucket").transformWithStateInPandas(
             sent_operator(operator, query),

@@ -1,0 +1,49 @@
+"""Unary: whether a rewritten pattern has an automaton without registers (`cel-cea`, section 6)."""
+
+from __future__ import annotations
+
+from typing import assert_never
+
+from cepheid.algebra.conditions import Condition, attributes
+from cepheid.algebra.nodes import (
+    All,
+    Atom,
+    Bind,
+    Filter,
+    Or,
+    PartBy,
+    Pattern,
+    Recognise,
+    Repeat,
+    Select,
+    Seq,
+    StrictSeq,
+    walk,
+)
+
+
+def is_unary(pattern: Pattern) -> bool:
+    """Whether every condition sits on an atom and speaks of that atom's event alone, and complex event
+    automata know every operator.
+
+    >>> from cepheid.algebra.conditions import Attribute
+    >>> is_unary(Seq(Atom("A"), Atom("B"))), is_unary(Filter(Atom("A", "x"), Attribute("x", "hot")))
+    (True, False)
+    """
+    return all(_is_regular(node) for node in walk(pattern))
+
+
+def _is_regular(node: Pattern) -> bool:
+    match node:
+        case Atom(_, _, condition):
+            return condition is None or _is_local(condition)
+        case Seq() | StrictSeq() | Or() | All() | Repeat() | Bind():
+            return True
+        case Filter() | PartBy() | Select() | Recognise():
+            return False
+        case _:
+            assert_never(node)
+
+
+def _is_local(condition: Condition) -> bool:
+    return all(item.var is None and not item.each for item in attributes(condition))

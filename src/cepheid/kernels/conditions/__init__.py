@@ -1,0 +1,1 @@
+"""Conditions decided inside kernels: programs over tagged values, with Python asked where no word holds a value."""

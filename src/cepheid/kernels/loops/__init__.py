@@ -1,0 +1,1 @@
+"""Loops over events: sliding (unary), linked (equal neighbours), registers (any conditions), vectors (counts)."""

@@ -1,0 +1,129 @@
+"""Enumeration of a run DAG: from a vertex to the matches of all paths below it, in flat output arrays.
+
+The walk is depth first and enters no vertex without a match below it. Between two vertices of a list it
+passes the links by their pointers, and vertices before the window's edge by their skip pointers, which lead
+to ever later starts. Where a list's starts ascend with its events, as they do unless a link keeps the newest
+partial matches out, nothing is passed and the delay is linear in the match; else it is longer by the vertices
+on that way.
+"""
+
+from __future__ import annotations
+
+from cepheid.kernels.compiled import inlined
+from cepheid.kernels.interrupts import poll, ticks
+from cepheid.kernels.loops.linked.difference_pointers import latest_different, newest_different
+from cepheid.kernels.loops.linked.layout import (
+    C_MAX,
+    C_PREV,
+    C_SKIP,
+    I_CELL,
+    I_DIFFER,
+    I_POINTERS,
+    INDEX_MASK,
+    LABEL_MASK,
+    V_CODES,
+    V_FROM,
+    V_LATEST,
+    V_META,
+    V_ROW,
+    V_VIA,
+    VIA_BITS,
+)
+from cepheid.kernels.matches.output import why_full
+from cepheid.kernels.memory.status import DONE, INTERRUPTED, MORE_STACK
+
+
+@inlined
+def read_values(heap, shape, index, at, out_values):
+    """What the vertices that the one at `at` continues must differ from."""
+    for link in range(shape.indices[index, I_DIFFER]):
+        out_values[link] = heap[at + V_CODES + shape.differ_right[index, link]]
+
+
+@inlined
+def settle(heap, shape, index, vertex, edge, windowed, mask, values):
+    """The newest vertex of a list, at or before this one, that differs and has a start inside the window, or
+    0."""
+    cell = shape.indices[index, I_CELL]
+    while vertex != 0:
+        if windowed:
+            if heap[vertex + cell + C_MAX] < edge:
+                return 0
+            if heap[vertex + V_LATEST] < edge:
+                vertex = heap[vertex + cell + C_SKIP]
+                continue
+        if mask == 0:
+            return vertex
+        if windowed and shape.indices[index, I_POINTERS] > 0:
+            latest = latest_different(heap, shape, index, vertex, values, mask)
+            if latest == 0 or heap[latest + V_LATEST] < edge:
+                return 0
+        found = newest_different(heap, shape, index, vertex, values, mask)
+        if found == vertex:
+            return vertex
+        vertex = found
+    return 0
+
+
+@inlined
+def emit_chain(heap, shape, root, edge, options, values, stack, made, out):
+    """Writes the match of every path from `root` until `options.limit` are made in all: a status and the matches made.
+
+    Matches that differ in their first event alone are made by copying the one before.
+    """
+    out_offsets, out_rows, out_labels = out.offsets, out.rows, out.labels
+    windowed, limit = options.windowed, options.limit
+    events_room, matches_room = min(len(out_rows), options.guard), len(out_offsets) - 1
+    at = out_offsets[made]
+    depth = 0
+    stack[0] = root
+    seen = ticks()
+    while made < limit:
+        seen = poll(seen)
+        if seen < 0:
+            return INTERRUPTED, made
+        vertex = stack[depth]
+        while heap[vertex + V_FROM] != 0:
+            index, mask = heap[vertex + V_VIA] & INDEX_MASK, heap[vertex + V_VIA] >> VIA_BITS
+            if mask != 0:
+                read_values(heap, shape, index, vertex, values)
+            vertex = settle(heap, shape, index, heap[vertex + V_FROM], edge, windowed, mask, values)
+            depth += 1
+            if depth == len(stack):
+                return MORE_STACK, made
+            stack[depth] = vertex
+        length = depth + 1
+        if at + length > events_room or made == matches_room:
+            return why_full(out_rows, options.guard), made
+        for i in range(depth, -1, -1):
+            out_rows[at] = heap[stack[i] + V_ROW]
+            out_labels[at] = heap[stack[i] + V_META] & LABEL_MASK
+            at += 1
+        made += 1
+        out_offsets[made] = at
+        while True:
+            if depth == 0:
+                return DONE, made
+            above = stack[depth - 1]
+            index, mask = heap[above + V_VIA] & INDEX_MASK, heap[above + V_VIA] >> VIA_BITS
+            if mask != 0:
+                read_values(heap, shape, index, above, values)
+            before = heap[stack[depth] + shape.indices[index, I_CELL] + C_PREV]
+            vertex = settle(heap, shape, index, before, edge, windowed, mask, values)
+            if vertex == 0:
+                depth -= 1
+                continue
+            stack[depth] = vertex
+            if made == limit or depth + 1 != length or heap[vertex + V_FROM] != 0:
+                break
+            if at + length > events_room or made == matches_room:
+                return why_full(out_rows, options.guard), made
+            out_rows[at] = heap[vertex + V_ROW]
+            out_labels[at] = heap[vertex + V_META] & LABEL_MASK
+            for i in range(at + 1, at + length):
+                out_rows[i] = out_rows[i - length]
+                out_labels[i] = out_labels[i - length]
+            at += length
+            made += 1
+            out_offsets[made] = at
+    return DONE, made

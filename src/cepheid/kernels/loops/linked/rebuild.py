@@ -1,0 +1,119 @@
+"""The living part of a run DAG, copied: what makes room, and what gives old vertices the lists of a new
+shape.
+
+A vertex lives while a run below it began inside the window, its lane is kept and has not forgotten it.
+Vertices are copied oldest first and wait again, in the new index, so every pointer of their cells is made
+anew. A neighbourhood whose newest vertex is dead begins at the next older one that lives: in the old heap the
+words that led to the next older vertex come to say where in the new heap that is.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from cepheid.kernels.compiled import allocating, compiled, inlined
+from cepheid.kernels.loops.linked.index import wait
+from cepheid.kernels.loops.linked.layout import (
+    C_PREV,
+    FIRST,
+    I_CELL,
+    INDEX_MASK,
+    META_BITS,
+    NEVER,
+    V_CODES,
+    V_FROM,
+    V_LANE,
+    V_LATEST,
+    V_META,
+    V_ROW,
+    V_VIA,
+)
+
+
+@inlined
+def lives(heap, vertex, born, edge, edges, lanes):
+    """`edge` holds for all lanes, `edges` for each; one of the two is NEVER. `lanes` are the lanes' new
+    numbers."""
+    lane = heap[vertex + V_LANE]
+    latest = heap[vertex + V_LATEST]
+    return vertex >= born[lane] and lanes[lane] >= 0 and latest >= edge and latest >= edges[lane]
+
+
+@compiled
+def measure(heap, top, shape, born, edge, edges, lanes, new_shape):
+    """What lives, in the new shape: (words, cells)."""
+    vertex, words, cells = FIRST, FIRST, 0
+    while vertex < top:
+        state = heap[vertex + V_META] >> META_BITS
+        if lives(heap, vertex, born, edge, edges, lanes):
+            words += new_shape.size[state]
+            cells += new_shape.n_indices[state]
+        vertex += shape.size[state]
+    return words, cells
+
+
+@compiled
+def living_rows(heap, top, shape, born, edge, edges, lanes, out_rows):
+    """The rows of what lives, one per vertex, in order: how many."""
+    vertex, count = FIRST, 0
+    while vertex < top:
+        if lives(heap, vertex, born, edge, edges, lanes):
+            out_rows[count] = heap[vertex + V_ROW]
+            count += 1
+        vertex += shape.size[heap[vertex + V_META] >> META_BITS]
+    return count
+
+
+@compiled
+def rebuild(heap, top, shape, born, edge, edges, lanes, new_shape, young, values, out_heap, out_slots):
+    """Copies what lives; the old heap is of no use afterwards: (first free word, slots used).
+
+    `young` is `born` for the copy, which has forgotten nothing: all 0. `values` is scratch.
+    """
+    vertex, at, used = FIRST, FIRST, 0
+    while vertex < top:
+        state = heap[vertex + V_META] >> META_BITS
+        alive = lives(heap, vertex, born, edge, edges, lanes)
+        if alive:
+            for i in range(V_CODES + shape.codes):
+                out_heap[at + i] = heap[vertex + i]
+            out_heap[at + V_LANE] = lanes[heap[vertex + V_LANE]]
+            if heap[vertex + V_FROM] != 0:
+                index = heap[vertex + V_VIA] & INDEX_MASK
+                out_heap[at + V_FROM] = heap[heap[vertex + V_FROM] + shape.indices[index, I_CELL] + C_PREV]
+            if new_shape.memo > 0:
+                out_heap[at + V_CODES + shape.codes] = NEVER
+            used += wait(out_heap, out_slots, young, new_shape, at, values)
+        for i in range(shape.n_indices[state]):
+            cell = shape.indices[shape.of_state[state, i], I_CELL]
+            older = heap[vertex + cell + C_PREV]
+            if alive:
+                heap[vertex + cell + C_PREV] = at
+            elif older != 0:
+                heap[vertex + cell + C_PREV] = heap[older + cell + C_PREV]
+        if alive:
+            at += new_shape.size[state]
+        vertex += shape.size[state]
+    return at, used
+
+
+@allocating
+def renumber(heap, top, shape, column, old, new):
+    """Gives the codes of a column that are in `old` (ascending) the numbers beside them in `new`."""
+    vertex = FIRST
+    while vertex < top:
+        at = vertex + V_CODES + column
+        if heap[at] >= 0:
+            heap[at] = new[np.searchsorted(old, heap[at])]
+        vertex += shape.size[heap[vertex + V_META] >> META_BITS]
+
+
+@compiled
+def column_codes(heap, top, shape, column, out_codes):
+    """The codes of a column, one per vertex: how many."""
+    vertex, count = FIRST, 0
+    while vertex < top:
+        out_codes[count] = heap[vertex + V_CODES + column]
+        count += 1
+        vertex += shape.size[heap[vertex + V_META] >> META_BITS]
+    return count

@@ -1,0 +1,267 @@
+"""Counting without a window: sums of partial matches by key, and nothing else is kept.
+
+What waits in a list only counts, so a list is one number. The number of partial matches that differ in every
+link of a set is found by inclusion and exclusion: for each part of the set, the sum of those that are equal
+in it, in turn added and taken away. So beside each list there is a sum per part of its links and their
+values, and an event costs the same however many wait.
+
+An *entry* is a key and a number. Keys are (group, lane, how often the lane forgot, values). One
+group of each state holds all codes that links read of its partial matches: that of a list which compares them
+all (`whole`), or else group -1 - state. From it the sums of links met later are made.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from cepheid.kernels.compiled import allocating, compiled, inlined
+from cepheid.kernels.interrupts import poll, ticks
+from cepheid.kernels.loops.linked.index import FACTOR
+from cepheid.kernels.loops.linked.layout import I_DIFFER, I_EQUAL, I_STATE, Moves
+from cepheid.kernels.memory.big_integers import add, add_to, is_zero
+from cepheid.kernels.memory.status import DONE, MORE_HEAP, MORE_TRANSITIONS, MORE_WORDS
+
+G_GROUP, G_LANE, G_TIMES, G_VALUES = range(4)
+_SHIFT, _HIGH = np.uint64(29), np.uint64(24)  # the higher bits of a product depend on all of its factors
+
+
+class Groups(NamedTuple):
+    """The groups of entries."""
+
+    first: np.ndarray  # [index]: the group of its list; those of the parts of its links follow
+    is_left: np.ndarray  # [code]: whether links read it of partial matches
+    whole: np.ndarray  # [state]: the index whose list compares all of them, or -1
+
+
+class Entries(NamedTuple):
+    keys: np.ndarray  # [entry, word]
+    slots: np.ndarray  # a hash table: 1 + the number of an entry, 0 where free
+    numbers: np.ndarray  # `words` for each entry
+    used: np.ndarray  # one word: how many there are
+    words: int
+
+
+class SumSpace(NamedTuple):
+    times: np.ndarray  # [lane]: how often it forgot
+    reached: np.ndarray  # [state]: whether its moves are known
+    total: np.ndarray  # a number: all matches
+
+
+@inlined
+def find_entry(keys, slots, key):
+    """The slot of a key: (slot, entry or -1). `key` is one row."""
+    mask = np.uint64(len(slots) - 1)
+    state = np.uint64(0)
+    for i in range(key.shape[1]):
+        state = (state ^ (state >> _SHIFT) ^ np.uint64(key[0, i])) * FACTOR
+    slot = (state >> _HIGH) & mask
+    while True:
+        entry = slots[slot] - 1
+        if entry < 0:
+            return slot, entry
+        same = True
+        for i in range(key.shape[1]):
+            same = same and keys[entry, i] == key[0, i]
+        if same:
+            return slot, entry
+        slot = (slot + np.uint64(1)) & mask
+
+
+@inlined
+def add_entry(entries, key, source, start):
+    """Adds a number to the entry of a key: whether it has become large."""
+    keys, slots, numbers, words = entries.keys, entries.slots, entries.numbers, entries.words
+    slot, entry = find_entry(keys, slots, key)
+    if entry < 0:
+        entry = entries.used[0]
+        entries.used[0] = entry + 1
+        slots[slot] = entry + 1
+        for i in range(key.shape[1]):
+            keys[entry, i] = key[0, i]
+        for i in range(words):
+            numbers[entry * words + i] = 0
+    return add(numbers, entry * words, source, start, words)
+
+
+@inlined
+def write_key(shape, groups, index, part, equal, differ, codes, i, key):
+    """The key of a list, and of those in it that are equal in `part` of its links, for the codes of event i. Lane and
+    times are there."""
+    key[0, G_GROUP] = groups.first[index] + part
+    key[0, G_VALUES:] = 0
+    at = G_VALUES
+    for k in range(shape.indices[index, I_EQUAL]):
+        key[0, at] = codes[i, equal[index, k]]
+        at += 1
+    for k in range(shape.indices[index, I_DIFFER]):
+        if part >> k & 1:
+            key[0, at + k] = codes[i, differ[index, k]]
+
+
+@inlined
+def wait_counted(shape, groups, state, codes, i, entries, key, source, start):
+    """Adds a number of partial matches to all sums of a state: whether one has become large. `key` has lane and
+    times."""
+    large = False
+    if groups.whole[state] < 0:
+        key[0, G_GROUP] = -1 - state
+        key[0, G_VALUES:] = 0
+        for k in range(shape.codes):
+            key[0, G_VALUES + k] = codes[i, k] if groups.is_left[k] else 0
+        large = add_entry(entries, key, source, start)
+    for n in range(shape.n_indices[state]):
+        index = shape.of_state[state, n]
+        for part in range(1 << shape.indices[index, I_DIFFER]):
+            write_key(shape, groups, index, part, shape.equal_left, shape.differ_left, codes, i, key)
+            large |= add_entry(entries, key, source, start)
+    return large
+
+
+@inlined
+def count_waiting(shape, groups, index, mask, codes, i, entries, scratch):
+    """The number of those that wait with equal values and differ in `mask`, left in `scratch.plus`. `scratch.key` has
+    lane and times."""
+    numbers, words = entries.numbers, entries.words
+    key, plus, minus = scratch.key, scratch.plus, scratch.minus
+    plus[:] = 0
+    minus[:] = 0
+    part = mask
+    while True:
+        write_key(shape, groups, index, part, shape.equal_right, shape.differ_right, codes, i, key)
+        _, entry = find_entry(entries.keys, entries.slots, key)
+        if entry >= 0:
+            odd = 0
+            for k in range(shape.indices[index, I_DIFFER]):
+                odd ^= part >> k & 1
+            if odd:
+                add(minus, 0, numbers, entry * words, words)
+            else:
+                add(plus, 0, numbers, entry * words, words)
+        if part == 0:
+            break
+        part = (part - 1) & mask
+    if mask != 0:
+        for k in range(words):
+            minus[k] = -minus[k]
+        add(plus, 0, minus, 0, words)
+
+
+class SumScratch(NamedTuple):
+    """What one event is worked on in: a key, a sum and what is taken from it, the moves it fires and their numbers."""
+
+    key: np.ndarray  # one row
+    plus: np.ndarray
+    minus: np.ndarray
+    move: np.ndarray
+    number: np.ndarray
+
+
+def sum_scratch(moves: Moves, key_words: int, words: int) -> SumScratch:
+    most = len(moves.reads) + 1
+    plus, minus = np.zeros((2, words), np.int64)
+    key = np.zeros((1, key_words), np.int64)
+    return SumScratch(key, plus, minus, np.empty(most, np.int64), np.empty(most * words, np.int64))
+
+
+@compiled
+def chain_sums(moves, shape, groups, batch, begin, options, entries, space, scratch):
+    """Takes the events from `begin` on: a status and the event it stopped before."""
+    times, reached, total, words = space.times, space.reached, space.total, entries.words
+    most = 1
+    for state in range(len(shape.n_indices)):
+        sums = 1
+        for n in range(shape.n_indices[state]):
+            sums += 1 << shape.indices[shape.of_state[state, n], I_DIFFER]
+        most = max(most, sums)
+    key, plus, _, fired_move, fired = scratch
+    seen = ticks()
+    for i in range(begin, len(batch.lane)):
+        seen = poll(seen)
+        if seen < 0:
+            break
+        klass, lane = batch.klass[i], batch.lane[i]
+        n_moves = moves.n_moves[klass]
+        if n_moves == 0:
+            continue
+        needed = entries.used[0] + n_moves * most
+        if needed > len(entries.keys) or 2 * needed > len(entries.slots):
+            return MORE_HEAP, i
+        key[0, G_LANE] = lane
+        key[0, G_TIMES] = times[lane]
+        n_fired = 0
+        matched = False
+        for move in range(moves.first[klass], moves.first[klass] + n_moves):
+            index = moves.reads[move]
+            if index < 0:
+                plus[:] = 0
+                plus[0] = 1
+            else:
+                count_waiting(shape, groups, index, moves.mask[move], batch.codes, i, entries, scratch)
+                if is_zero(plus, 0, words):
+                    continue
+            target = moves.target[move]
+            if target >= 0 and reached[target] == 0:
+                return MORE_TRANSITIONS, i
+            fired_move[n_fired] = move
+            for k in range(words):
+                fired[n_fired * words + k] = plus[k]
+            n_fired += 1
+            matched |= moves.accepts[move] != 0
+        if matched and options.report:
+            for k in range(n_fired):
+                if moves.accepts[fired_move[k]]:
+                    add_to(total, fired, k * words, words)
+        if matched and options.consume:
+            times[lane] += 1
+            continue
+        large = False
+        for k in range(n_fired):
+            state = moves.target[fired_move[k]]
+            if state >= 0:
+                large |= wait_counted(shape, groups, state, batch.codes, i, entries, key, fired, k * words)
+        if large:
+            return MORE_WORDS, i + 1
+    return DONE, len(batch.lane)
+
+
+@allocating
+def rebuild_sums(entries, times, lanes, old_shape, old_indices, shape, groups, out_entries):
+    """The same partial matches in sums of another shape or with longer numbers.
+
+    `old_indices` are the indices of the groups that held all codes, -1 for other groups. `lanes` are the
+    lanes' new numbers; of what a lane forgot nothing is kept.
+    """
+    keys, numbers, words, out_words = entries.keys, entries.numbers, entries.words, out_entries.words
+    key = np.zeros((1, out_entries.keys.shape[1]), np.int64)
+    number = np.zeros(out_words, np.int64)
+    codes = np.zeros((1, shape.codes + 1), np.int64)
+    for entry in range(entries.used[0]):
+        lane = keys[entry, G_LANE]
+        if lanes[lane] < 0 or keys[entry, G_TIMES] != times[lane]:
+            continue
+        state = -1 - keys[entry, G_GROUP]
+        if state >= 0:
+            for k in range(shape.codes):
+                codes[0, k] = keys[entry, G_VALUES + k]
+        else:
+            index = old_indices[keys[entry, G_GROUP]]
+            if index < 0:
+                continue
+            state = old_shape.indices[index, I_STATE]
+            n_equal = old_shape.indices[index, I_EQUAL]
+            for k in range(n_equal):
+                codes[0, old_shape.equal_left[index, k]] = keys[entry, G_VALUES + k]
+            for k in range(old_shape.indices[index, I_DIFFER]):
+                codes[0, old_shape.differ_left[index, k]] = keys[entry, G_VALUES + n_equal + k]
+        for k in range(out_words):
+            number[k] = 0
+        for k in range(words):
+            number[k] = numbers[entry * words + k]
+        if out_words > words:  # the top word held more than 32 bits
+            number[words] = number[words - 1] >> 32
+            number[words - 1] &= 0xFFFFFFFF
+        key[0, G_LANE] = lanes[lane]
+        key[0, G_TIMES] = times[lane]
+        wait_counted(shape, groups, state, codes, 0, out_entries, key, number, 0)

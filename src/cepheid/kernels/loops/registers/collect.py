@@ -1,0 +1,215 @@
+"""Copying what lives: slots inside the window, the rings, and the nodes that their lists reach.
+
+Used where the arrays have grown full, where states or words of numbers were added, and where lanes are forgotten.
+"""
+
+from __future__ import annotations
+
+from cepheid.kernels.compiled import compiled
+from cepheid.kernels.loops.registers.layout import (
+    B_AT,
+    B_CAP,
+    B_COUNT,
+    B_WORDS,
+    L_BLOCKS,
+    L_EDGE,
+    L_HI,
+    L_LO,
+    L_RING,
+    L_RING_CAP,
+    L_ROOT,
+    L_SLOTS,
+    R_SLOT,
+    R_START,
+    R_WORDS,
+    S_ORDINAL,
+    S_START,
+)
+from cepheid.kernels.matches.nodes import JOIN, LABEL_BITS, N_BEFORE, N_EVENT, N_OTHER, N_WORDS
+from cepheid.kernels.memory.big_integers import widen
+
+
+@compiled
+def room_for(count):
+    """The capacity of a block for so many slots: a power of two, none for none."""
+    cap = 0 if count == 0 else 2
+    while cap < count:
+        cap *= 2
+    return cap
+
+
+@compiled
+def _first_alive(heap, lanes, lane, edge):
+    ring, cap = lanes[lane, L_RING], lanes[lane, L_RING_CAP]
+    lo = lanes[lane, L_LO]
+    while lo < lanes[lane, L_HI] and heap[ring + (lo & (cap - 1)) * R_WORDS + R_START] < edge:
+        lo += 1
+    return lo
+
+
+@compiled
+def _alive(heap, lanes, lane, block, size, edge):
+    count = 0
+    for k in range(lanes[lane, block + B_COUNT]):
+        count += heap[lanes[lane, block + B_AT] + k * size + S_START] >= edge
+    return count
+
+
+@compiled
+def measure(heap, lanes, kept, layout, new, edge):
+    """The words that `copy` needs for these lanes."""
+    words = 0
+    for lane in kept:
+        border = max(edge, lanes[lane, L_EDGE])
+        words += room_for(lanes[lane, L_HI] - _first_alive(heap, lanes, lane, border)) * R_WORDS
+        for region in range(len(layout.size)):
+            block = L_BLOCKS + region * B_WORDS
+            alive = _alive(heap, lanes, lane, block, layout.size[region], border)
+            words += room_for(alive) * new.size[region]
+    return words
+
+
+@compiled
+def copy(heap, lanes, kept, layout, new, edge, out_heap, out_lanes):
+    """Copies the living part of these lanes, in this order, in the new layout: the words used. States keep their places
+    in their regions and new ones come after them."""
+    top = 0
+    for number in range(len(kept)):
+        lane = kept[number]
+        border = max(edge, lanes[lane, L_EDGE])
+        out_lanes[number, L_ROOT] = lanes[lane, L_ROOT]
+        out_lanes[number, L_EDGE] = lanes[lane, L_EDGE]
+        lo, hi = _first_alive(heap, lanes, lane, border), lanes[lane, L_HI]
+        ring, cap = lanes[lane, L_RING], lanes[lane, L_RING_CAP]
+        new_cap = room_for(hi - lo)
+        out_lanes[number, L_RING] = top
+        out_lanes[number, L_RING_CAP] = new_cap
+        out_lanes[number, L_LO] = lo
+        out_lanes[number, L_HI] = hi
+        for ordinal in range(lo, hi):
+            for w in range(R_WORDS):
+                out_heap[top + (ordinal & (new_cap - 1)) * R_WORDS + w] = heap[
+                    ring + (ordinal & (cap - 1)) * R_WORDS + w
+                ]
+        top += new_cap * R_WORDS
+        out_lanes[number, L_SLOTS] = 0
+        for region in range(len(layout.size)):
+            block, size = L_BLOCKS + region * B_WORDS, layout.size[region]
+            new_size, numbers = new.size[region], layout.numbers[region]
+            count = 0
+            for k in range(lanes[lane, block + B_COUNT]):
+                source = lanes[lane, block + B_AT] + k * size
+                if heap[source + S_START] < border:
+                    continue
+                target = top + count * new_size
+                for w in range(numbers):
+                    out_heap[target + w] = heap[source + w]
+                for w in range(numbers, new_size):
+                    out_heap[target + w] = 0
+                for state in range(layout.states[region]):
+                    one = source + numbers + state * layout.words
+                    other = target + numbers + state * new.words
+                    if layout.words == new.words:
+                        for w in range(new.words):
+                            out_heap[other + w] = heap[one + w]
+                    else:
+                        widen(heap, one, layout.words, out_heap, other, new.words)
+                if region == 0:
+                    entry = (heap[source + S_ORDINAL] & (new_cap - 1)) * R_WORDS
+                    out_heap[out_lanes[number, L_RING] + entry + R_SLOT] = count
+                count += 1
+            out_lanes[number, block + B_AT] = top
+            out_lanes[number, block + B_CAP] = room_for(count)
+            out_lanes[number, block + B_COUNT] = count
+            out_lanes[number, L_SLOTS] += count
+            top += room_for(count) * new_size
+    return top
+
+
+@compiled
+def reach(heap, lanes, layout, nodes, used, out_numbers):
+    """Numbers the nodes that lists of slots reach, 1, 2, … in `out_numbers` (zeros), 0 for the others: how many there
+    are. Nodes point to older ones, so one way down finds all."""
+    for lane in range(len(lanes)):
+        for region in range(len(layout.size)):
+            block, size = L_BLOCKS + region * B_WORDS, layout.size[region]
+            for k in range(lanes[lane, block + B_COUNT]):
+                slot = lanes[lane, block + B_AT] + k * size
+                for w in range(layout.numbers[region], size):
+                    out_numbers[heap[slot + w]] = 1
+    for number in range(used - 1, 0, -1):
+        if out_numbers[number] != 0:
+            out_numbers[nodes[number * N_WORDS + N_BEFORE]] = 1
+            out_numbers[nodes[number * N_WORDS + N_OTHER]] = 1
+    out_numbers[0] = 0
+    count = 0
+    for number in range(1, used):
+        if out_numbers[number] != 0:
+            count += 1
+            out_numbers[number] = count
+    return count
+
+
+@compiled
+def renumber(heap, lanes, layout, nodes, used, numbers, out_nodes):
+    """Copies the numbered nodes and sets all lists to their new numbers."""
+    for number in range(1, used):
+        if numbers[number] != 0:
+            to = numbers[number] * N_WORDS
+            out_nodes[to + N_EVENT] = nodes[number * N_WORDS + N_EVENT]
+            out_nodes[to + N_BEFORE] = numbers[nodes[number * N_WORDS + N_BEFORE]]
+            out_nodes[to + N_OTHER] = numbers[nodes[number * N_WORDS + N_OTHER]]
+    for lane in range(len(lanes)):
+        for region in range(len(layout.size)):
+            block, size = L_BLOCKS + region * B_WORDS, layout.size[region]
+            for k in range(lanes[lane, block + B_COUNT]):
+                slot = lanes[lane, block + B_AT] + k * size
+                for w in range(layout.numbers[region], size):
+                    heap[slot + w] = numbers[heap[slot + w]]
+
+
+@compiled
+def marked_rows(nodes, used, out_rows):
+    """The rows of all events in nodes: how many."""
+    count = 0
+    for number in range(1, used):
+        event = nodes[number * N_WORDS + N_EVENT]
+        if event != JOIN:
+            out_rows[count] = event >> LABEL_BITS
+            count += 1
+    return count
+
+
+@compiled
+def stored_words(heap, lanes, layout, first, last, step, word, out_words):
+    """One word of every column of every slot, or with `out_words` as long as those, its new value from there: how many.
+    `first`, `last`, `step`: where columns lie in a slot, by region."""
+    count = 0
+    for lane in range(len(lanes)):
+        for region in range(len(layout.size)):
+            block, size = L_BLOCKS + region * B_WORDS, layout.size[region]
+            for k in range(lanes[lane, block + B_COUNT]):
+                slot = lanes[lane, block + B_AT] + k * size
+                at = first
+                while at < last[region]:
+                    out_words[count] = heap[slot + at + word]
+                    count += 1
+                    at += step
+    return count
+
+
+@compiled
+def set_stored_words(heap, lanes, layout, first, last, step, word, values):
+    """The same the other way round."""
+    count = 0
+    for lane in range(len(lanes)):
+        for region in range(len(layout.size)):
+            block, size = L_BLOCKS + region * B_WORDS, layout.size[region]
+            for k in range(lanes[lane, block + B_COUNT]):
+                slot = lanes[lane, block + B_AT] + k * size
+                at = first
+                while at < last[region]:
+                    heap[slot + at + word] = values[count]
+                    count += 1
+                    at += step
+    return count

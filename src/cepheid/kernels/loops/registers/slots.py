@@ -1,0 +1,213 @@
+"""Slots made, found and dropped (see `layout`): in blocks that grow, by start, by what they remember."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from cepheid.kernels.compiled import inner, inner_inlined
+from cepheid.kernels.loops.registers.index import enter, enter_all, leave_all
+from cepheid.kernels.loops.registers.layout import (
+    B_AT,
+    B_CAP,
+    B_COUNT,
+    B_GONE,
+    B_WORDS,
+    CELLS,
+    L_BLOCKS,
+    L_HI,
+    L_LO,
+    L_RING,
+    L_RING_CAP,
+    L_SLOTS,
+    NOWHERE,
+    R_SLOT,
+    R_START,
+    R_WORDS,
+    S_CELL,
+    S_COLUMNS,
+    S_KIND,
+    S_ORDINAL,
+    S_START,
+    STAMP,
+    TOP,
+)
+from cepheid.kernels.loops.registers.merge import now_at
+from cepheid.kernels.memory.hashing import mix
+
+
+@inner
+def block_for_one_more(heap, meta, lane, lanes, block, size):
+    """The address of a new slot at the end of a block, which is moved to twice the room where it is full."""
+    count, cap = lanes[lane, block + B_COUNT], lanes[lane, block + B_CAP]
+    if count == cap:
+        at = meta[TOP]
+        more = max(2 * cap, 2)
+        meta[TOP] = at + more * size
+        old = lanes[lane, block + B_AT]
+        for k in range(count * size):
+            heap[at + k] = heap[old + k]
+        lanes[lane, block + B_AT] = at
+        lanes[lane, block + B_CAP] = more
+    lanes[lane, block + B_COUNT] = count + 1
+    lanes[lane, L_SLOTS] += 1
+    return lanes[lane, block + B_AT] + count * size
+
+
+@inner
+def ring_entry(heap, meta, lane, lanes, start):
+    """A new entry at the end of the ring: its ordinal."""
+    lo, hi, cap = lanes[lane, L_LO], lanes[lane, L_HI], lanes[lane, L_RING_CAP]
+    if hi - lo == cap:
+        at = meta[TOP]
+        more = max(2 * cap, 2)
+        meta[TOP] = at + more * R_WORDS
+        old = lanes[lane, L_RING]
+        for ordinal in range(lo, hi):
+            for w in range(R_WORDS):
+                heap[at + (ordinal & (more - 1)) * R_WORDS + w] = heap[
+                    old + (ordinal & (cap - 1)) * R_WORDS + w
+                ]
+        lanes[lane, L_RING] = at
+        lanes[lane, L_RING_CAP] = more
+        cap = more
+    entry = lanes[lane, L_RING] + (hi & (cap - 1)) * R_WORDS
+    heap[entry + R_START] = start
+    heap[entry + R_SLOT] = NOWHERE
+    lanes[lane, L_HI] = hi + 1
+    return hi
+
+
+@inner_inlined
+def remember(batch, options, i, heap, at, column):
+    """Writes the event at hand as a column."""
+    for w in range(options.record):
+        heap[at + w] = batch.words[i, w]
+    heap[at + options.record] = batch.row[i]
+    if column > options.record + 1:
+        heap[at + options.record + 1] = batch.position[i]
+
+
+@inner_inlined
+def base_slot(heap, meta, lane, lanes, layout, index, batch, options, i, ordinal, like):
+    """The address of the slot that remembers only how matches began, made where there is none. `like` is a slot of the
+    same start, to take the first column from; -1 where it begins with the event at hand."""
+    entry = lanes[lane, L_RING] + (ordinal & (lanes[lane, L_RING_CAP] - 1)) * R_WORDS
+    size = layout.size[0]
+    if heap[entry + R_SLOT] == NOWHERE:
+        heap[entry + R_SLOT] = lanes[lane, L_BLOCKS + B_COUNT]
+        slot = block_for_one_more(heap, meta, lane, lanes, L_BLOCKS, size)
+        heap[slot + S_ORDINAL] = ordinal
+        heap[slot + S_START] = heap[entry + R_START]
+        heap[slot + S_KIND] = 0
+        heap[slot + S_CELL] = NOWHERE
+        if like >= 0:
+            for w in range(layout.home):
+                heap[slot + S_COLUMNS + w] = heap[like + S_COLUMNS + w]
+        elif layout.home > 0:
+            remember(batch, options, i, heap, slot + S_COLUMNS, layout.column)
+        for w in range(layout.numbers[0], size):
+            heap[slot + w] = 0
+        if layout.indexed[0] >= 0:
+            block = lane * len(layout.size) + 1
+            meta[CELLS] += enter(index, heap, block, layout.indexed[0], slot, heap[entry + R_SLOT])
+        return slot
+    return lanes[lane, L_BLOCKS + B_AT] + heap[entry + R_SLOT] * size
+
+
+@inner
+def other_slot(
+    heap, meta, lane, lanes, layout, index, moves, batch, options, i, goal, region, ordinal, start, like, made
+):
+    """The address of the slot, made by this event, that remembers what a goal takes along from the slot `like` (-1:
+    from none). Partial matches that agree share one; with older ones they meet later (`merge`)."""
+    column, kind = layout.column, layout.kind[moves.goal_state[goal]]
+    key = mix(np.uint64(ordinal) * np.uint64(1 << 20) + np.uint64(kind))
+    for j in range(moves.goal_from.shape[1]):
+        if moves.goal_from[goal, j] >= 0:
+            key = mix(key ^ np.uint64(heap[like + moves.goal_from[goal, j]]))
+    mask = len(made) // 3 - 1
+    place = np.int64(key & np.uint64(mask))
+    block = L_BLOCKS + region * B_WORDS
+    size = layout.size[region]
+    while made[3 * place] == meta[STAMP]:
+        if made[3 * place + 1] == kind:
+            slot = lanes[lane, block + B_AT] + made[3 * place + 2] * size
+            same = ordinal < 0 or heap[slot + S_ORDINAL] == ordinal
+            for j in range(moves.goal_from.shape[1]):
+                if same and moves.goal_from[goal, j] >= 0:
+                    same = heap[slot + layout.keys[kind, j]] == heap[like + moves.goal_from[goal, j]]
+            if same:
+                return slot
+        place = (place + 1) & mask
+    made[3 * place] = meta[STAMP]
+    made[3 * place + 1] = kind
+    made[3 * place + 2] = lanes[lane, block + B_COUNT]
+    slot = block_for_one_more(heap, meta, lane, lanes, block, size)
+    heap[slot + S_ORDINAL] = ordinal
+    heap[slot + S_START] = start
+    heap[slot + S_KIND] = kind
+    heap[slot + S_CELL] = NOWHERE
+    for w in range(layout.home):
+        heap[slot + S_COLUMNS + w] = heap[like + S_COLUMNS + w] if like >= 0 else 0
+    for j in range(moves.goal_carry.shape[1]):
+        at = slot + S_COLUMNS + layout.home + j * column
+        if moves.goal_carry[goal, j] >= 0:
+            for w in range(column):
+                heap[at + w] = heap[like + moves.goal_carry[goal, j] + w]
+        elif moves.goal_carry[goal, j] == -1:
+            remember(batch, options, i, heap, at, column)
+    for w in range(layout.numbers[region], size):
+        heap[slot + w] = 0
+    return slot
+
+
+@inner
+def settle_blocks(heap, lane, lanes, layout, index, kept, before):
+    """Closes the gaps that removed slots have left: a region's slots are `kept` old ones, a gap, then new ones."""
+    for region in range(len(kept)):
+        if kept[region] == before[region]:
+            continue
+        block, size = L_BLOCKS + region * B_WORDS, layout.size[region]
+        at, count = lanes[lane, block + B_AT], lanes[lane, block + B_COUNT]
+        gap = before[region] - kept[region]
+        moved = min(gap, count - before[region])
+        for k in range(moved):
+            source, target = at + (count - 1 - k) * size, at + (kept[region] + k) * size
+            for w in range(size):
+                heap[target + w] = heap[source + w]
+            now_at(index, heap, target, kept[region] + k)
+            if region == 0:
+                entry = (heap[target + S_ORDINAL] & (lanes[lane, L_RING_CAP] - 1)) * R_WORDS
+                heap[lanes[lane, L_RING] + entry + R_SLOT] = kept[region] + k
+        lanes[lane, block + B_COUNT] = count - gap
+        lanes[lane, L_SLOTS] -= gap
+
+
+@inner
+def purge(heap, lane, lanes, layout, index, region, edge):
+    """Drops the slots of a region that began before the edge."""
+    block, size = L_BLOCKS + region * B_WORDS, layout.size[region]
+    at, count = lanes[lane, block + B_AT], lanes[lane, block + B_COUNT]
+    number, word = lane * len(layout.size) + region + 1, layout.indexed[region]
+    if word >= 0:
+        leave_all(index, heap, number, word, at, count, size)
+    kept = 0
+    for k in range(count):
+        source = at + k * size
+        if heap[source + S_START] < edge:
+            now_at(index, heap, source, NOWHERE)
+            continue
+        if k != kept:
+            target = at + kept * size
+            for w in range(size):
+                heap[target + w] = heap[source + w]
+            now_at(index, heap, target, kept)
+            if region == 0:
+                entry = (heap[target + S_ORDINAL] & (lanes[lane, L_RING_CAP] - 1)) * R_WORDS
+                heap[lanes[lane, L_RING] + entry + R_SLOT] = kept
+        kept += 1
+    lanes[lane, block + B_COUNT] = kept
+    lanes[lane, block + B_GONE] = 0
+    lanes[lane, L_SLOTS] -= count - kept
+    if word >= 0:
+        enter_all(index, heap, number, word, at, kept, size)

@@ -1,0 +1,1 @@
+"""Unary patterns: a window as a product of matrices kept in two stacks."""

@@ -1,0 +1,128 @@
+"""Lanes of `dense` in another layout: for an automaton of more states, or for `slide`."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from cepheid.kernels.compiled import allocating, compiled
+from cepheid.kernels.loops.sliding.move_pivot import turn
+from cepheid.kernels.loops.sliding.partition_state import (
+    BACK,
+    BACK_K,
+    FRONT,
+    FRONT_K,
+    LOW,
+    N_BACK,
+    N_EVENTS,
+    PIVOT,
+    WIDTH,
+    enter,
+    leave,
+    reset,
+)
+from cepheid.kernels.memory.big_integers import BITS as NUMBER_BITS
+from cepheid.kernels.memory.carry_save import BITS, LIMIT, length_of, settle
+from cepheid.kernels.memory.heap import allocate, release, size_class
+from cepheid.kernels.memory.status import DONE
+
+
+@allocating
+def regrow_lanes(heap, meta, lanes, states, words, new_states, new_words, new_rows):
+    """The same lanes for an automaton with more states, or rows, which nothing has reached yet, and for numbers of more
+    words: the heap."""
+    for lane in range(len(lanes)):
+        if lanes[lane, N_BACK] == 0:
+            continue
+        ranges = ((BACK, BACK_K, 0, states), (FRONT, FRONT_K, lanes[lane, LOW], lanes[lane, PIVOT]))
+        for block, block_k, begin, end in ranges:
+            old, old_k = lanes[lane, block], lanes[lane, block_k]
+            if old == 0:
+                continue
+            total = max(end, new_rows if block == BACK else 1)
+            k = size_class(total * new_words * new_states)
+            heap, new = allocate(heap, meta, k)
+            for i in range(total * new_words * new_states):
+                heap[new + i] = 0
+            for row in range(begin, end):
+                for word in range(words):
+                    for p in range(states):
+                        at = old + (row * words + word) * states + p
+                        heap[new + (row * new_words + word) * new_states + p] = heap[at]
+            release(heap, meta, old, old_k)
+            lanes[lane, block], lanes[lane, block_k] = new, k
+        if new_words > words:
+            settle(heap, lanes[lane, BACK], new_states, new_words, words)
+        lanes[lane, WIDTH] = new_states
+        lanes[lane, N_BACK] = new_states
+    return heap
+
+
+@allocating
+def thin_lanes(table, begin, options, heap, meta, lanes, states, dense_words):
+    """Turns dense lanes from number `begin` on into lanes of `slide`.
+
+    Gives (status, the lane it stopped at, heap); it stops where numbers need more words.
+    """
+    slot = np.full(table.skip.shape[0], -1, np.int64)
+    for lane in range(begin, len(lanes)):
+        if lanes[lane, N_BACK] == 0 and lanes[lane, N_EVENTS] == 0:
+            continue
+        if not options.windowed:
+            heap = thin_back(options.words, heap, meta, lanes, lane, states, dense_words)
+            continue
+        low, end = lanes[lane, LOW], lanes[lane, N_EVENTS]
+        heap = reset(heap, meta, lanes, lane, options.words, True)
+        lanes[lane, LOW], lanes[lane, N_EVENTS] = low, end
+        if low == end:
+            lanes[lane, LOW], lanes[lane, N_EVENTS] = 0, 0
+            continue
+        enter(heap, lanes, lane, slot, options.words)
+        status, _, _, heap = turn(table, low, options, heap, meta, lanes, lane, slot)
+        leave(heap, lanes, lane, slot, options.words)
+        if status != DONE:
+            return status, lane, heap
+    return DONE, len(lanes), heap
+
+
+@allocating
+def thin_back(words, heap, meta, lanes, lane, states, dense_words):
+    """Without a window only the runs from the start state count."""
+    old, old_k = lanes[lane, BACK], lanes[lane, BACK_K]
+    k = size_class(1 + states * (1 + words))
+    heap, new = allocate(heap, meta, k)
+    heap[new] = 0
+    entries = 0
+    for state in range(states):
+        number = old + state * dense_words * states
+        if length_of(heap, number, states, dense_words) > 0:
+            carry_all(heap, number, states, dense_words)
+            at = new + 1 + entries * (1 + words)
+            heap[at] = state
+            for i in range(words):
+                heap[at + 1 + i] = bits_of(heap, number, states, dense_words, i * NUMBER_BITS)
+            entries += 1
+    release(heap, meta, old, old_k)
+    lanes[lane, BACK], lanes[lane, BACK_K] = new, k
+    lanes[lane, WIDTH] = 1
+    lanes[lane, N_BACK] = entries
+    return heap
+
+
+@compiled
+def carry_all(heap, at, states, words):
+    """Leaves every word of a number but the highest with its own bits only."""
+    for k in range(words - 1):
+        heap[at + (k + 1) * states] += heap[at + k * states] >> BITS
+        heap[at + k * states] &= LIMIT - 1
+
+
+@compiled
+def bits_of(heap, at, states, words, begin):
+    """The 32 bits from number `begin` on of a number in words of 48 bits, the highest of them perhaps longer."""
+    result = 0
+    for i in range(NUMBER_BITS):
+        word = min((begin + i) // BITS, words - 1)
+        shift = begin + i - word * BITS
+        if shift < 62:
+            result |= ((heap[at + word * states] >> shift) & 1) << i
+    return result

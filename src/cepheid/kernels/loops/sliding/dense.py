@@ -1,0 +1,520 @@
+"""Counting with a small automaton: the loop of `slide` over dense matrices.
+
+The same two stacks, for automata of few states whose moves are all known beforehand. A class is a *program*: a few
+updates `row[target] = factor · row[target] + Σ row[source]` of a matrix with a row per state, ordered so that they can
+be made in place. `BACK` is that matrix: row q, column p is the number of ways from state p at the pivot to state q now.
+`FRONT` holds for each event before the pivot the numbers of ways from the start state to each state at the pivot.
+
+A number is `words` loose words (`memory.carry_save`). A row holds the lowest words of all its numbers, then the next;
+only the `used` first words can be other than 0. Once numbers need more words than there are, the loop gives up, to be
+called again with more. Where one word does, the loop is compiled for that.
+
+A lane with few events in its window keeps nothing but those (`N_BACK` is 0): its matrix is made from them whenever the
+lane has new events. So a key costs little memory, of which there may be millions.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from cepheid.kernels.compiled import compiled, inlined
+from cepheid.kernels.interrupts import poll, ticks
+from cepheid.kernels.loops.sliding.partition_state import (
+    BACK,
+    BACK_K,
+    EVENT_WORDS,
+    EVENTS,
+    EVENTS_K,
+    FRONT,
+    FRONT_K,
+    LAST,
+    LOW,
+    N_BACK,
+    N_EVENTS,
+    PIVOT,
+    PLACE,
+    ROW,
+    WIDTH,
+    class_at,
+    follows,
+    place_of,
+    reserve_event,
+)
+from cepheid.kernels.memory.carry_save import (
+    BITS,
+    LIMIT,
+    LOOSE,
+    MASK,
+    add_number,
+    add_product,
+    carry_on,
+    length_of,
+    settle,
+)
+from cepheid.kernels.memory.heap import grow, release, room_for, size_class, take
+from cepheid.kernels.memory.int128 import drop_bits, multiply_add
+from cepheid.kernels.memory.status import DONE, MORE_HEAP, MORE_WORDS
+
+FEW = 8  # events that are gone through again each time
+
+END, ROOM, TURN, LARGE = 0, 1, 2, 3  # why a lane's events are not taken further
+
+
+class Program(NamedTuple):
+    """The updates of class c are numbers first[c] to first[c + 1], in an order in which they can be made in place."""
+
+    first: np.ndarray
+    target: np.ndarray  # per update
+    factor: np.ndarray  # per update
+    begin: np.ndarray  # the sources of update k are source[begin[k]:begin[k + 1]]
+    source: np.ndarray
+
+
+class Dense(NamedTuple):
+    """`rows` are those of the states and, below them, some for copies. `forward` moves runs on, `backward` puts an
+    event in front of what is known; `accept` are per class the states whose runs an event completes. `growth` says by
+    class how many bits longer a number can become."""
+
+    states: int
+    rows: int
+    words: int
+    forward: Program
+    backward: Program
+    accept_first: np.ndarray
+    accept_state: np.ndarray
+    growth: np.ndarray
+
+
+@inlined
+def update(program, klass, states, matrix, base):
+    """Applies a class to a matrix of numbers of one word at `base`; the bitwise OR of all that was written."""
+    seen = 0
+    for k in range(program.first[klass], program.first[klass + 1]):
+        row = base + program.target[k] * states
+        factor = program.factor[k]
+        begin, end = program.begin[k], program.begin[k + 1]
+        if end - begin == 1:
+            other = base + program.source[begin] * states
+            for p in range(states):
+                value = factor * matrix[row + p] + matrix[other + p]
+                matrix[row + p] = value
+                seen |= value
+        else:
+            for p in range(states):
+                value = factor * matrix[row + p]
+                for s in range(begin, end):
+                    value += matrix[base + program.source[s] * states + p]
+                matrix[row + p] = value
+                seen |= value
+    return seen
+
+
+@inlined
+def update_loose(program, klass, size, used, matrix, base):
+    """The same for rows of `size` loose words, of which the first `used` matter."""
+    for k in range(program.first[klass], program.first[klass + 1]):
+        row = base + program.target[k] * size
+        factor = program.factor[k]
+        begin, end = program.begin[k], program.begin[k + 1]
+        if factor != 1:
+            for i in range(used):
+                matrix[row + i] *= factor
+        for s in range(begin, end):
+            other = base + program.source[s] * size
+            for i in range(used):
+                matrix[row + i] += matrix[other + i]
+
+
+@inlined
+def identity(heap, base, rows, states, words):
+    for i in range(rows * words * states):
+        heap[base + i] = 0
+    for q in range(states):
+        heap[base + q * words * states + q] = 1
+
+
+@compiled
+def forget(heap, meta, lanes, lane, rows, states, words):
+    """The lane as if no event had been seen."""
+    lanes[lane, BACK], lanes[lane, BACK_K] = grow(
+        heap, meta, lanes[lane, BACK], lanes[lane, BACK_K], 0, rows * words * states
+    )
+    identity(heap, lanes[lane, BACK], rows, states, words)
+    lanes[lane, WIDTH] = states
+    lanes[lane, N_BACK] = states
+    lanes[lane, N_EVENTS] = 0
+    lanes[lane, LOW] = 0
+    lanes[lane, PIVOT] = 0
+
+
+@compiled
+def count_dense(dense, batch, begin, options, heap, meta, lanes, total, matrix, wide):
+    """Takes the events from `begin` on and adds the number of matches that end in them to `total`, words of 48 bits.
+
+    `wide` is None for numbers of one word, which the loop is then compiled for. Gives (why it stopped, the event to go
+    on from, how long the heap must be for that). A lane's own matrix finds room whenever its events end. `matrix` is
+    scratch for one.
+    """
+    states = dense.states
+    words = 1
+    if wide is not None:
+        words = dense.words
+    size = words * states
+    by_position = options.by_position
+    key = PLACE if by_position else ROW
+    length = dense.rows * size
+    scratch_k = size_class(length)
+    needed = meta[0] + 1 + room_for(length)
+    if needed > len(heap):
+        return MORE_HEAP, begin, needed
+    scratch = take(heap, meta, scratch_k)
+    used, spent = words, 1
+    status = DONE
+    i = begin
+    count = len(batch.lane)
+    seen = ticks()
+    while i < count:
+        seen = poll(seen)
+        if seen < 0:
+            status = MORE_WORDS
+            break
+        lane = batch.lane[i]
+        needed = meta[0] + 1 + room_for(length) + room_for((lanes[lane, N_EVENTS] + 1) * EVENT_WORDS)
+        if needed > len(heap):
+            status = MORE_HEAP
+            break
+        small = lanes[lane, N_BACK] == 0 and options.windowed
+        back = scratch
+        if small:
+            drop_expired(heap, lanes, lane, key, batch.edge[i])
+            replay(dense, options.gaps, heap, lanes, lane, back, words)
+        elif lanes[lane, N_BACK] == 0:
+            forget(heap, meta, lanes, lane, dense.rows, states, words)
+        if not small:
+            back = lanes[lane, BACK]
+        n_events = lanes[lane, N_EVENTS]
+        if options.windowed:
+            reserve_event(heap, meta, lanes, lane, n_events)
+        events = lanes[lane, EVENTS]
+        room = (1 << lanes[lane, EVENTS_K]) // EVENT_WORDS
+        low, pivot = lanes[lane, LOW], lanes[lane, PIVOT]
+        front = lanes[lane, FRONT]
+        last = lanes[lane, LAST]
+        used, spent = words, 1
+        why = ROOM
+        while why != END and status == DONE:
+            why, i, n_events, low, pivot, last, used, spent = run_lane(
+                dense,
+                batch,
+                i,
+                lane,
+                options,
+                heap,
+                back,
+                events,
+                room,
+                front,
+                n_events,
+                low,
+                pivot,
+                last,
+                used,
+                spent,
+                total,
+                wide,
+            )
+            needed = meta[0] + 1 + room_for(length)
+            if why == LARGE:
+                status = MORE_WORDS
+            elif why == TURN:
+                begin_front = pivot
+                while (
+                    begin_front < n_events and heap[events + begin_front * EVENT_WORDS + key] < batch.edge[i]
+                ):
+                    begin_front += 1
+                needed += room_for((n_events - begin_front + 1) * size)
+                if needed > len(heap):
+                    status = MORE_HEAP
+                elif turn_dense(
+                    dense, begin_front, n_events, options.gaps, heap, meta, lanes, lane, back, matrix, wide
+                ):
+                    status = MORE_WORDS
+                else:
+                    n_events -= begin_front
+                    low, pivot = 0, n_events
+                    front = lanes[lane, FRONT]
+                    used, spent = 1, 1
+            elif why == ROOM:
+                needed += room_for((n_events + 1) * EVENT_WORDS)
+                if needed > len(heap):
+                    status = MORE_HEAP
+                else:
+                    reserve_event(heap, meta, lanes, lane, n_events)
+                    events = lanes[lane, EVENTS]
+                    room = (1 << lanes[lane, EVENTS_K]) // EVENT_WORDS
+        if wide is not None and status != MORE_WORDS and spent > 1:
+            if settle(heap, back, states, words, used) < 0:
+                status = MORE_WORDS
+        lanes[lane, N_EVENTS] = n_events
+        lanes[lane, LOW] = low
+        lanes[lane, PIVOT] = pivot
+        lanes[lane, LAST] = last
+        if options.windowed and wide is None and n_events - low <= FEW:
+            keep_events_only(heap, meta, lanes, lane)
+        elif small:
+            keep_matrix(heap, meta, lanes, lane, scratch, length, states)
+        if status != DONE:
+            break
+    release(heap, meta, scratch, scratch_k)
+    return status, i, needed
+
+
+@inlined
+def run_lane(
+    dense,
+    batch,
+    i,
+    lane,
+    options,
+    heap,
+    back,
+    events,
+    room,
+    front,
+    n_events,
+    low,
+    pivot,
+    last,
+    used,
+    spent,
+    total,
+    wide,
+):
+    """Takes events from `i` on as long as they are of one lane and need no more memory.
+
+    Gives (why it stopped, the event it stopped at, and what it was given from `n_events` to `spent`, as they are now).
+    The heap stays where it is: exchanging an array inside the loop would make it much slower.
+    """
+    states = dense.states
+    words = 1
+    if wide is not None:
+        words = dense.words
+    size = words * states
+    key = PLACE if options.by_position else ROW
+    count = len(batch.lane)
+    why = END
+    seen = ticks()
+    while i < count and batch.lane[i] == lane:
+        seen = poll(seen)
+        if seen < 0:
+            why = LARGE
+            break
+        if options.windowed:
+            if n_events >= room:
+                why = ROOM
+                break
+            edge = batch.edge[i]
+            while low < pivot and heap[events + low * EVENT_WORDS + key] < edge:
+                low += 1
+            if pivot < n_events and heap[events + pivot * EVENT_WORDS + key] < edge:
+                why = TURN
+                break
+        klass = batch.klass[i]
+        if wide is not None:
+            grown = dense.growth[klass]
+            if options.gaps:
+                grown += dense.growth[0]
+            ends = dense.accept_first[klass + 1] > dense.accept_first[klass]
+            if spent + grown > LOOSE or (ends and spent > 1):
+                longer = settle(heap, back, states, words, used)
+                if longer < 0:
+                    why = LARGE
+                    break
+                used, spent = longer, 1
+            spent += grown
+        if options.gaps and batch.position[i] != last + 1:
+            if wide is None:
+                update(dense.forward, 0, states, heap, back)
+            else:
+                update_loose(dense.forward, 0, size, used * states, heap, back)
+        matched = False
+        if options.report or options.consume:
+            at = front + low * size
+            if wide is None:
+                matched = add_matches(dense, klass, options.report, heap, back, at, low < pivot, total)
+            else:
+                matched = add_wide_matches(
+                    dense, klass, options.report, heap, back, used, at, low < pivot, total
+                )
+        large = False
+        if options.consume and matched:
+            identity(heap, back, dense.rows, states, words)
+            n_events, low, pivot = 0, 0, 0
+            used, spent = 1, 1
+        else:
+            if wide is None:
+                large = update(dense.forward, klass, states, heap, back) >= LIMIT
+            else:
+                update_loose(dense.forward, klass, size, used * states, heap, back)
+            if options.windowed:
+                at = events + n_events * EVENT_WORDS
+                heap[at + ROW] = batch.row[i]
+                heap[at + PLACE] = place_of(batch.position[i], klass)
+                n_events += 1
+        last = batch.position[i]
+        i += 1
+        if large:
+            why = LARGE
+            break
+    return why, i, n_events, low, pivot, last, used, spent
+
+
+@inlined
+def drop_expired(heap, lanes, lane, key, edge):
+    """Forgets the events before `edge` of a lane that keeps only events."""
+    events, n_events = lanes[lane, EVENTS], lanes[lane, N_EVENTS]
+    gone = 0
+    while gone < n_events and heap[events + gone * EVENT_WORDS + key] < edge:
+        gone += 1
+    lanes[lane, LOW] = gone
+    keep_live_events(heap, lanes, lane)
+
+
+@inlined
+def keep_live_events(heap, lanes, lane):
+    """Moves the events that are in the window to the beginning."""
+    events, low = lanes[lane, EVENTS], lanes[lane, LOW]
+    count = lanes[lane, N_EVENTS] - low
+    if low > 0:
+        for i in range(count * EVENT_WORDS):
+            heap[events + i] = heap[events + low * EVENT_WORDS + i]
+    lanes[lane, N_EVENTS] = count
+    lanes[lane, LOW] = 0
+    lanes[lane, PIVOT] = 0
+
+
+@inlined
+def replay(dense, gaps, heap, lanes, lane, back, words):
+    """Makes the matrix of a lane that keeps only events."""
+    states = dense.states
+    size = words * states
+    identity(heap, back, dense.rows, states, words)
+    events = lanes[lane, EVENTS]
+    for t in range(lanes[lane, N_EVENTS]):
+        at = events + t * EVENT_WORDS
+        if gaps and t > 0 and not follows(heap, at):
+            update_loose(dense.forward, 0, size, size, heap, back)
+        update_loose(dense.forward, class_at(heap, at), size, size, heap, back)
+        if words > 1:
+            settle(heap, back, states, words, words)
+
+
+@inlined
+def keep_events_only(heap, meta, lanes, lane):
+    keep_live_events(heap, lanes, lane)
+    for block in (FRONT, BACK):
+        if lanes[lane, block] > 0:
+            release(heap, meta, lanes[lane, block], lanes[lane, block + 1])
+            lanes[lane, block] = 0
+    lanes[lane, N_BACK] = 0
+
+
+@compiled
+def keep_matrix(heap, meta, lanes, lane, scratch, length, states):
+    """Gives the lane a matrix of its own."""
+    lanes[lane, BACK], lanes[lane, BACK_K] = grow(
+        heap, meta, lanes[lane, BACK], lanes[lane, BACK_K], 0, length
+    )
+    for i in range(length):
+        heap[lanes[lane, BACK] + i] = heap[scratch + i]
+    lanes[lane, N_BACK] = states
+    lanes[lane, WIDTH] = states
+
+
+@inlined
+def add_matches(dense, klass, report, heap, back, front, in_front, total):
+    """Adds the number of matches that an event of this class ends to `total`, if asked; whether there is any."""
+    states = dense.states
+    matched = False
+    for a in range(dense.accept_first[klass], dense.accept_first[klass + 1]):
+        row = back + dense.accept_state[a] * states
+        for p in range(states if in_front else 1):
+            before = heap[front + p] if in_front else 1
+            if before != 0 and heap[row + p] != 0:
+                matched = True
+                if report:
+                    high, low = multiply_add(np.uint64(0), np.uint64(total[0]), before, heap[row + p])
+                    total[0] = np.int64(low & np.uint64(MASK))
+                    carry_on(total, 1, *drop_bits(high, low, BITS))
+    return matched
+
+
+@inlined
+def add_wide_matches(dense, klass, report, heap, back, used, front, in_front, total):
+    """The same for longer numbers; those at `back` are settled, `used` words long."""
+    states, words = dense.states, dense.words
+    matched = False
+    for a in range(dense.accept_first[klass], dense.accept_first[klass + 1]):
+        row = back + dense.accept_state[a] * words * states
+        for p in range(states if in_front else 1):
+            length = length_of(heap, row + p, states, used)
+            length_before = length_of(heap, front + p, states, words) if in_front else 1
+            if length > 0 and length_before > 0:
+                matched = True
+                if report and in_front:
+                    add_product(total, heap, row + p, length, front + p, length_before, states)
+                elif report:
+                    add_number(total, heap, row + p, length, states)
+    return matched
+
+
+@compiled
+def turn_dense(dense, begin, end, gaps, heap, meta, lanes, lane, back, matrix, wide):
+    """Makes the events from `begin` to `end` the front, the pivot now: whether it gave up, changing nothing."""
+    states = dense.states
+    words = 1
+    if wide is not None:
+        words = dense.words
+    size = words * states
+    count = end - begin
+    lanes[lane, FRONT], lanes[lane, FRONT_K] = grow(
+        heap, meta, lanes[lane, FRONT], lanes[lane, FRONT_K], 0, max(count, 1) * size
+    )
+    front = lanes[lane, FRONT]
+    events = lanes[lane, EVENTS]
+    identity(matrix, 0, dense.rows, states, words)
+    used, spent = 1, 1
+    seen = ticks()
+    for t in range(count - 1, -1, -1):
+        seen = poll(seen)
+        if seen < 0:
+            return True
+        at = events + (begin + t) * EVENT_WORDS
+        klass = class_at(heap, at)
+        if wide is None:
+            if update(dense.backward, klass, states, matrix, 0) >= LIMIT:
+                return True
+        else:
+            grown = dense.growth[klass]
+            if gaps:
+                grown += dense.growth[0]
+            if spent + grown > LOOSE:
+                used = settle(matrix, 0, states, words, used)
+                if used < 0:
+                    return True
+                spent = 1
+            spent += grown
+            update_loose(dense.backward, klass, size, used * states, matrix, 0)
+        for i in range(size):
+            heap[front + t * size + i] = matrix[i]
+        if gaps and t > 0 and not follows(heap, at):
+            if wide is None:
+                update(dense.backward, 0, states, matrix, 0)
+            else:
+                update_loose(dense.backward, 0, size, used * states, matrix, 0)
+    for i in range(count * EVENT_WORDS):
+        heap[events + i] = heap[events + begin * EVENT_WORDS + i]
+    identity(heap, back, dense.rows, states, words)
+    return False

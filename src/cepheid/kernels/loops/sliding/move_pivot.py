@@ -1,0 +1,208 @@
+"""Turning the back of a lane into its front: the pivot moves to now (the second stack of `slide`).
+
+In: a lane whose window's edge has passed the pivot. Out: the same lane with a vector for each event of the window,
+the ways from the start state just before it to each pivot state, and nothing after the pivot.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from cepheid.kernels.compiled import allocating
+from cepheid.kernels.interrupts import poll, ticks
+from cepheid.kernels.loops.sliding.partition_state import (
+    BACK,
+    BACK_K,
+    EVENT_WORDS,
+    EVENTS,
+    FRONT,
+    FRONT_K,
+    LOW,
+    N_BACK,
+    N_CELLS,
+    N_EVENTS,
+    PIVOT,
+    ROW,
+    WIDTH,
+    class_at,
+    enter,
+    follows,
+    leave,
+    new_cell,
+    reserve_cells,
+)
+from cepheid.kernels.loops.sliding.tables import DEAD, UNKNOWN
+from cepheid.kernels.matches.cells import EMPTY, NOTHING
+from cepheid.kernels.memory.big_integers import add
+from cepheid.kernels.memory.heap import resize
+from cepheid.kernels.memory.status import DONE, MORE_TRANSITIONS, MORE_WORDS
+
+
+@allocating
+def turn(table, begin, options, heap, meta, lanes, lane, slot):
+    """Makes the events from `begin` on the front: the pivot moves to now. (status, state, class, heap)"""
+    count = lanes[lane, N_EVENTS] - begin
+    events = lanes[lane, EVENTS]
+    step_class = np.empty(2 * count, np.int64)
+    step_event = np.empty(2 * count, np.int64)
+    steps = 0
+    for t in range(count):
+        at = events + (begin + t) * EVENT_WORDS
+        if t > 0 and options.gaps and not follows(heap, at):
+            step_class[steps] = 0
+            step_event[steps] = -1
+            steps += 1
+        step_class[steps] = class_at(heap, at)
+        step_event[steps] = t
+        steps += 1
+    status, state, klass, offsets, active = reach(table, step_class[:steps])
+    if status != DONE:
+        return status, state, klass, heap
+    pivots = active[offsets[steps] : offsets[steps + 1]]
+    width = len(pivots)
+    words = options.words
+    if not options.counting:
+        leave(heap, lanes, lane, slot, words)
+        lanes[lane, N_CELLS] = 1
+    heap, lanes[lane, FRONT], lanes[lane, FRONT_K] = resize(
+        heap, meta, lanes[lane, FRONT], lanes[lane, FRONT_K], 0, count * width * words
+    )
+    heap, large = fold(
+        table, begin, step_class, step_event, steps, offsets, active, options, heap, meta, lanes, lane
+    )
+    if large:
+        return MORE_WORDS, 0, 0, heap
+    if options.counting:
+        leave(heap, lanes, lane, slot, words)
+    for i in range(count * EVENT_WORDS):
+        heap[events + i] = heap[events + begin * EVENT_WORDS + i]
+    lanes[lane, N_EVENTS] = count
+    lanes[lane, LOW] = 0
+    lanes[lane, PIVOT] = count
+    heap, lanes[lane, BACK], lanes[lane, BACK_K] = resize(
+        heap, meta, lanes[lane, BACK], lanes[lane, BACK_K], 0, width + width * (1 + width * words)
+    )
+    lanes[lane, WIDTH] = width
+    lanes[lane, N_BACK] = width
+    base = lanes[lane, BACK]
+    nothing = 0 if options.counting else EMPTY
+    for p in range(width):
+        heap[base + p] = pivots[p]
+        at = base + width + p * (1 + width * words)
+        heap[at] = pivots[p]
+        for i in range(width * words):
+            heap[at + 1 + i] = nothing
+        heap[at + 1 + p * words] = 1 if options.counting else NOTHING
+    enter(heap, lanes, lane, slot, words)
+    return DONE, 0, 0, heap
+
+
+@allocating
+def reach(table, step_class):
+    """Which states a run that starts at any of the steps can be in before each step and after the last.
+
+    Gives (status, state, class, offsets, states): those before step s are states[offsets[s]:offsets[s+1]], 0 first.
+    """
+    steps = len(step_class)
+    seen = np.full(table.skip.shape[0], -1, np.int64)
+    offsets = np.empty(steps + 2, np.int64)
+    active = np.empty(max(64, 4 * steps), np.int64)
+    active[0] = 0
+    offsets[0] = 0
+    offsets[1] = 1
+    for s in range(steps):
+        klass = step_class[s]
+        n = offsets[s + 1]
+        if n + table.skip.shape[0] + 1 > len(active):
+            larger = np.empty(2 * len(active) + table.skip.shape[0] + 1, np.int64)
+            larger[:n] = active[:n]
+            active = larger
+        active[n] = 0
+        seen[0] = s
+        n += 1
+        for k in range(offsets[s], offsets[s + 1]):
+            state = active[k]
+            skip = table.skip[state, klass]
+            if skip == UNKNOWN:
+                return MORE_TRANSITIONS, state, klass, offsets, active
+            if skip != DEAD and seen[skip] != s:
+                seen[skip] = s
+                active[n] = skip
+                n += 1
+            first = table.first[state, klass]
+            for move in range(first, first + table.moves[state, klass]):
+                target = table.target[move]
+                if target != DEAD and seen[target] != s:
+                    seen[target] = s
+                    active[n] = target
+                    n += 1
+        offsets[s + 2] = n
+    return DONE, 0, 0, offsets, active
+
+
+@allocating
+def fold(table, begin, step_class, step_event, steps, offsets, active, options, heap, meta, lanes, lane):
+    """Multiplies the steps together from the last to the first and keeps the start state's row before each event.
+
+    The lane's event `begin` is event 0 of the steps. Gives (heap, whether it gave up since a number became large).
+    """
+    words = options.words
+    width = offsets[steps + 1] - offsets[steps]
+    size = width * words
+    nothing = 0 if options.counting else EMPTY
+    rows = np.full((table.skip.shape[0], size), nothing, np.int64)
+    for p in range(width):
+        rows[active[offsets[steps] + p], p * words] = 1 if options.counting else NOTHING
+    changed = np.empty((8, size), np.int64)
+    changed_state = np.empty(8, np.int64)
+    seen = ticks()
+    for s in range(steps - 1, -1, -1):
+        seen = poll(seen)
+        if seen < 0:
+            return heap, True
+        klass = step_class[s]
+        first_active, end_active = offsets[s], offsets[s + 1]
+        if end_active - first_active > len(changed_state):
+            changed = np.empty((2 * (end_active - first_active), size), np.int64)
+            changed_state = np.empty(2 * (end_active - first_active), np.int64)
+        row = 0
+        if step_event[s] >= 0:
+            row = heap[lanes[lane, EVENTS] + (begin + step_event[s]) * EVENT_WORDS + ROW]
+        if not options.counting:
+            moves = 0
+            for k in range(first_active, end_active):
+                moves += table.moves[active[k], klass]
+            heap = reserve_cells(heap, meta, lanes, lane, moves * width)
+        n = 0
+        large = False
+        for k in range(first_active, end_active):
+            state = active[k]
+            skip = table.skip[state, klass]
+            if skip == state and table.moves[state, klass] == 0:
+                continue
+            changed_state[n] = state
+            for i in range(size):
+                changed[n, i] = nothing if skip == DEAD else rows[skip, i]
+            first = table.first[state, klass]
+            for move in range(first, first + table.moves[state, klass]):
+                target = table.target[move]
+                if target == DEAD:
+                    continue
+                for p in range(width):
+                    if options.counting:
+                        large |= add(changed[n], p * words, rows[target], p * words, words)
+                    elif rows[target, p] != EMPTY:
+                        changed[n, p] = new_cell(
+                            heap, lanes, lane, row, table.label[move], rows[target, p], changed[n, p]
+                        )
+            n += 1
+        if large:
+            return heap, True
+        for k in range(n):
+            for i in range(size):
+                rows[changed_state[k], i] = changed[k, i]
+        if step_event[s] >= 0:
+            at = lanes[lane, FRONT] + step_event[s] * size
+            for i in range(size):
+                heap[at + i] = rows[0, i]
+    return heap, False

@@ -1,0 +1,43 @@
+"""What the loops are given: the automaton as tables, events as columns, options."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+UNKNOWN = -2  # a cell of the table not filled yet
+DEAD = -1
+
+
+class Table(NamedTuple):
+    """The determinised automaton: per (state, class) where skipping leads, and a range of marking moves."""
+
+    skip: np.ndarray  # [state, class]: a state, DEAD or UNKNOWN
+    first: np.ndarray  # [state, class]: number of the first marking move
+    moves: np.ndarray  # [state, class]: how many
+    label: np.ndarray  # per move
+    target: np.ndarray  # per move: a state or DEAD
+    accepts: np.ndarray  # per move
+
+
+class Batch(NamedTuple):
+    """Relevant events grouped by lane, in stream order inside each."""
+
+    lane: np.ndarray
+    row: np.ndarray
+    position: np.ndarray
+    klass: np.ndarray
+    edge: np.ndarray  # the least row (or place) a match that ends here may start at
+
+
+class Options(NamedTuple):
+    words: int  # words per value
+    counting: bool
+    windowed: bool
+    by_position: bool  # the window's edge is a place, not a row
+    gaps: bool  # skipping an irrelevant event changes some state
+    consume: bool
+    report: bool
+    limit: int  # matches per lane in this call
+    guard: int  # events in all matches of this call

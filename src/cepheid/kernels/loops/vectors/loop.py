@@ -1,0 +1,132 @@
+"""The loop over events where matches are counted by vectors of starts (see `layout`).
+
+Per event: starts leave the window, matches end, partial matches move, one may begin. Nothing of an event is done
+before it is known that there is room for all of it, so that whoever makes room goes on with that event.
+"""
+
+from __future__ import annotations
+
+from cepheid.kernels.compiled import compiled, inlined
+from cepheid.kernels.interrupts import poll, ticks
+from cepheid.kernels.loops.registers.layout import I_WORDS
+from cepheid.kernels.loops.vectors.layout import (
+    B_COUNT,
+    B_GONE,
+    B_WORDS,
+    C_BASE,
+    C_BLOCKS,
+    C_EDGE,
+    C_HELD,
+    C_HI,
+    C_LO,
+    C_ROOM,
+    C_ROOT,
+    C_SLOTS,
+    CELLS,
+    NEED,
+    NEED_CELLS,
+    V_WORDS,
+    WIDEST,
+)
+from cepheid.kernels.loops.vectors.slots import FEWEST_PLACES, drop_slots, move_places
+from cepheid.kernels.loops.vectors.transitions import (
+    begin_here,
+    end_here,
+    leave_empty,
+    leave_window,
+    move_slots,
+    move_starts,
+    settle,
+)
+from cepheid.kernels.memory.big_integers import BITS, MASK
+from cepheid.kernels.memory.heap import room_for
+from cepheid.kernels.memory.status import DONE, MORE_CELLS, MORE_HEAP, MORE_PLACES, MORE_WORDS
+
+
+@inlined
+def room_needed(moves, turns, layout, lanes, lane, klass, widest_slot, meta):
+    """Writes to `meta` the most that an event can need: whether places must be moved before it.
+
+    Then there may be twice as many. What a vector holds comes to some others: there each time to a block as large as
+    its own, and what comes may wait beside it first. Any vector may become one word longer: its block twice as large.
+    """
+    needs_place = moves.choice[lanes[lane, C_ROOT], klass] >= 0
+    is_full = needs_place and lanes[lane, C_HI] - lanes[lane, C_BASE] == lanes[lane, C_ROOM]
+    held, room, words = lanes[lane, C_HELD], lanes[lane, C_ROOM], 1
+    if is_full:
+        held, room = 2 * held, 2 * room + FEWEST_PLACES
+        words += held + room_for(room * layout.numbers[0])
+    slots = lanes[lane, C_SLOTS]
+    made = slots * turns.makes[klass, 1] + turns.makes[klass, 0] + 1
+    words += (2 + 6 * turns.goals[klass]) * held + layout.states[0] * room_for(room)
+    meta[NEED] = words + 2 * room_for(2 * (slots + 1 + made) * widest_slot)
+    meta[NEED_CELLS] = 2 * made
+    return is_full
+
+
+@inlined
+def add_to_total(sums, total, count):
+    """Adds loose words to a number of 32-bit words."""
+    carry, w = 0, 0
+    while w < count or carry != 0:
+        word = total[w] + carry
+        if w < count:
+            word += sums[w]
+        total[w] = word & MASK
+        carry = word >> BITS
+        w += 1
+
+
+@compiled
+def count_events(moves, turns, layout, program, batch, begin, options, space):
+    """Works on the events from `begin` on: why it returned, the event it stopped before."""
+    heap, meta, lanes = space.heap, space.meta, space.lanes
+    widest_slot = 0
+    for region in range(len(layout.size)):
+        widest_slot = max(widest_slot, layout.size[region])
+    seen = ticks()
+    for i in range(begin, len(batch.lane)):
+        seen = poll(seen)
+        if seen < 0:
+            break
+        lane, klass = batch.lane[i], batch.klass[i]
+        is_full = room_needed(moves, turns, layout, lanes, lane, klass, widest_slot, meta)
+        if meta[0] + meta[NEED] > len(heap):
+            return MORE_HEAP, i
+        if 2 * I_WORDS * (meta[CELLS] + meta[NEED_CELLS]) > len(space.cells):
+            return MORE_CELLS, i
+        if 2 * lanes[lane, C_ROOM] + FEWEST_PLACES > len(space.mask):
+            return MORE_PLACES, i
+        if meta[WIDEST] + 8 > len(space.sums):
+            return MORE_WORDS, i
+        lanes[lane, C_EDGE] = batch.edge[i]
+        leave_window(heap, lanes, lane, layout, batch.edge[i])
+        if is_full:
+            move_places(heap, meta, lanes, lane, layout)
+        if end_here(moves, layout, options, program, batch, i, space):
+            if options.report:
+                add_to_total(space.sums, space.total, meta[WIDEST] + 1)
+            if options.consume:
+                lanes[lane, C_ROOT] = 0
+                lanes[lane, C_LO] = lanes[lane, C_HI]
+                continue
+        if lanes[lane, C_LO] < lanes[lane, C_HI]:
+            comes = 0 if turns.in_place[klass] else V_WORDS
+            for j in range(turns.states.shape[1]):
+                state = turns.states[klass, j]
+                if state < 0:
+                    break
+                region = layout.region[state]
+                if region == 0:
+                    move_starts(moves, layout, options, program, batch, i, space, state, comes)
+                else:
+                    move_slots(moves, layout, options, program, batch, i, space, region, state, comes)
+            if comes != 0:
+                settle(layout, space, lane)
+                leave_empty(layout, space, lane)
+        begin_here(moves, layout, options, batch, i, space)
+        for region in range(1, len(layout.size)):
+            block = C_BLOCKS + region * B_WORDS
+            if lanes[lane, block + B_GONE] > 4 + lanes[lane, block + B_COUNT] // 2:
+                drop_slots(heap, meta, lanes, lane, layout, space.cells, region)
+    return DONE, len(batch.lane)

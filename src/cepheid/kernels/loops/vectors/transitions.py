@@ -1,0 +1,437 @@
+"""What an event does to the partial matches that are counted: which tests hold, which match ends, where each goes.
+
+Starts are told apart only in region 0, by tests of the event they are: what holds of which start is a *mask* over
+places, and what an outcome does is done to all starts of its mask at once. Where an event can move only starts with a
+word of its own, these are found by the index, one by one.
+"""
+
+from __future__ import annotations
+
+from cepheid.kernels.compiled import inner, inner_inlined
+from cepheid.kernels.conditions.programs import (
+    NULL_REAL,
+    NULL_WORD,
+    P_HOW,
+    P_LEFT,
+    P_LEFT_WORD,
+    P_OUTCOMES,
+    P_RIGHT,
+    P_RIGHT_WORD,
+    REALS,
+    SAME_TEXTS,
+    WHOLES,
+    holds,
+)
+from cepheid.kernels.conditions.values import EQUAL, GREATER, UNORDERED, order_of
+from cepheid.kernels.loops.registers.index import newest
+from cepheid.kernels.loops.registers.layout import NOWHERE, OTHER, S_NEXT, S_ORDINAL, S_START, STAY
+from cepheid.kernels.loops.registers.transitions import bits_of
+from cepheid.kernels.loops.vectors.arithmetic import (
+    add_number,
+    add_number_to_sum,
+    add_one,
+    add_sum,
+    add_vector,
+    alive,
+    clear_row,
+    first_place,
+    give_back,
+    is_all_zero,
+    is_zero_at,
+    take_away,
+)
+from cepheid.kernels.loops.vectors.layout import (
+    B_AT,
+    B_COUNT,
+    B_GONE,
+    B_WORDS,
+    C_BASE,
+    C_BLOCKS,
+    C_HI,
+    C_LO,
+    C_ROOT,
+    C_SLOTS,
+    STATE_WORDS,
+    V_AT,
+    V_WORDS,
+    WIDEST,
+)
+from cepheid.kernels.loops.vectors.slots import new_start, number_of_block, record_at, slot_for
+from cepheid.kernels.memory.bits import as_real
+
+
+@inner_inlined
+def leave_window(heap, lanes, lane, layout, edge):
+    """Starts before the edge are over."""
+    while lanes[lane, C_LO] < lanes[lane, C_HI]:
+        if heap[record_at(heap, lanes, lane, layout, lanes[lane, C_LO]) + S_START] >= edge:
+            break
+        lanes[lane, C_LO] += 1
+
+
+@inner
+def compare_reals(heap, at, step, count, other, outcomes, bit, bits):
+    """Sets a bit for each double, `step` words apart, that compares with another in one of these ways."""
+    words, real = heap[at:], as_real(other)
+    unordered = outcomes & UNORDERED != 0 and other != NULL_REAL
+    for p in range(count):
+        word = words[p * step]
+        order = order_of(as_real(word), real)
+        if order & outcomes != 0 or (unordered and order == 0 and word != NULL_REAL):
+            bits[p] |= bit
+
+
+@inner
+def compare_wholes(heap, at, step, count, other, outcomes, bit, bits):
+    """The same for whole numbers, unless one may be NULL: whether it was done."""
+    words = heap[at:]
+    if other == NULL_WORD:
+        return False
+    for p in range(count):
+        if words[p * step] == NULL_WORD:
+            return False
+    for p in range(count):
+        if order_of(words[p * step], other) & outcomes != 0:
+            bits[p] |= bit
+    return True
+
+
+@inner
+def ask_one_by_one(moves, program, batch, i, space, j, bit, oldest, record, vector):
+    """A test of any kind. Where it takes long, only starts with partial matches are asked."""
+    heap, lanes, at = space.heap, space.lanes, space.at
+    lane, test = batch.lane[i], moves.asked_test[j]
+    first = first_place(lanes, lane)
+    for p in range(alive(lanes, lane)):
+        if program[test, P_HOW] > SAME_TEXTS and is_zero_at(heap, lanes, lane, vector, first + p):
+            continue
+        for r in range(len(at)):
+            at[r] = oldest + p * record + moves.asked_columns[j, r]
+        if holds(program, test, batch.words, i, heap, at, 1):
+            space.bits[p] |= bit
+
+
+@inner_inlined
+def ask_starts(moves, layout, options, program, batch, i, space, choice, vector):
+    """Which of the tests that a choice asks hold of each start inside the window: a bit each, in `space.bits`."""
+    heap, lanes, bits = space.heap, space.lanes, space.bits
+    lane = batch.lane[i]
+    count, record = alive(lanes, lane), layout.numbers[0]
+    oldest = record_at(heap, lanes, lane, layout, lanes[lane, C_LO])
+    clear_row(bits, 0, count)
+    first = moves.asked_first[choice]
+    for j in range(first, moves.asked_first[choice + 1]):
+        test, bit = moves.asked_test[j], 1 << (j - first)
+        if test >= options.tests:
+            window = test - options.tests
+            at = oldest + moves.asked_columns[j, 0] + options.record
+            at += 1 if options.nested_by_position[window] else 0
+            border = batch.nested[i, window]
+            compare_wholes(heap, at, record, count, border, EQUAL | GREATER, bit, bits)
+            continue
+        how, outcomes = program[test, P_HOW], program[test, P_OUTCOMES]
+        if how <= WHOLES and program[test, P_RIGHT] < 0:
+            at = oldest + moves.asked_columns[j, program[test, P_LEFT]] + program[test, P_LEFT_WORD]
+            other = batch.words[i, program[test, P_RIGHT_WORD]]
+            if how == REALS:
+                compare_reals(heap, at, record, count, other, outcomes, bit, bits)
+                continue
+            if compare_wholes(heap, at, record, count, other, outcomes, bit, bits):
+                continue
+        ask_one_by_one(moves, program, batch, i, space, j, bit, oldest, record, vector)
+
+
+@inner
+def set_mask(bits, mask, count, outcome):
+    """The mask of the starts whose tests came out like this: whether there are any."""
+    some = 0
+    for p in range(count):
+        mask[p] = -1 if bits[p] == outcome else 0
+        some |= mask[p]
+    return some != 0
+
+
+@inner_inlined
+def accepted(moves, row):
+    """How many matches each partial match completes."""
+    number = 0
+    for mark in range(moves.mark_first[row], moves.mark_first[row + 1]):
+        number += moves.accepts[mark]
+    return number
+
+
+@inner_inlined
+def is_dear(moves, options, program, choice):
+    """Whether a test of a choice takes long, so that it is worth while to see first whether there is anything."""
+    for j in range(moves.asked_first[choice], moves.asked_first[choice + 1]):
+        if moves.asked_test[j] < options.tests and program[moves.asked_test[j], P_HOW] > SAME_TEXTS:
+            return True
+    return False
+
+
+@inner_inlined
+def end_starts(moves, layout, options, program, batch, i, space, state):
+    """The matches that end at an event, of partial matches that remember nothing but their starts; into
+    `space.sums`."""
+    heap, lanes = space.heap, space.lanes
+    lane, klass = batch.lane[i], batch.klass[i]
+    vector = lanes[lane, C_BLOCKS + B_AT] + layout.value[state]
+    if heap[vector + V_AT] == 0:
+        return
+    choice = moves.choice[state, klass]
+    asked = moves.asked_first[choice + 1] - moves.asked_first[choice]
+    equals = moves.equals[0, klass]
+    if equals >= 0 and asked > 0:
+        ordinal = newest(space.cells, number_of_block(layout, lane, 0), batch.words[i, equals])
+        while ordinal >= lanes[lane, C_LO]:
+            record, place = record_at(heap, lanes, lane, layout, ordinal), ordinal - lanes[lane, C_BASE]
+            if not is_zero_at(heap, lanes, lane, vector, place):
+                row = moves.row_first[choice] + bits_of(
+                    moves, options, program, batch, i, heap, record, choice, space.at
+                )
+                for _ in range(accepted(moves, row)):
+                    add_number_to_sum(heap, lanes, lane, vector, place, space.sums)
+            ordinal = heap[record + S_NEXT]
+        return
+    if asked > 0:
+        ask_starts(moves, layout, options, program, batch, i, space, choice, vector)
+    for outcome in range(1 << asked):
+        times = accepted(moves, moves.row_first[choice] + outcome)
+        if times == 0 or (asked > 0 and not set_mask(space.bits, space.mask, alive(lanes, lane), outcome)):
+            continue
+        for _ in range(times):
+            add_sum(heap, lanes, lane, vector, space.mask, asked > 0, space.sums)
+
+
+@inner_inlined
+def end_slots(moves, layout, options, program, batch, i, space, region, state):
+    """The same, of those that remember more."""
+    heap, lanes = space.heap, space.lanes
+    lane, klass = batch.lane[i], batch.klass[i]
+    block, choice = C_BLOCKS + region * B_WORDS, moves.choice[state, klass]
+    dear = is_dear(moves, options, program, choice)
+    equals, k = moves.equals[region, klass], 0
+    if equals >= 0:
+        k = newest(space.cells, number_of_block(layout, lane, region), batch.words[i, equals])
+    while k >= 0 and k < lanes[lane, block + B_COUNT]:
+        slot = lanes[lane, block + B_AT] + k * layout.size[region]
+        vector = slot + layout.value[state]
+        is_met = heap[slot + S_ORDINAL] >= lanes[lane, C_LO] and heap[vector + V_AT] != 0
+        if is_met and not (dear and is_all_zero(heap, lanes, lane, vector)):
+            row = moves.row_first[choice] + bits_of(
+                moves, options, program, batch, i, heap, slot, choice, space.at
+            )
+            for _ in range(accepted(moves, row)):
+                add_sum(heap, lanes, lane, vector, space.mask, False, space.sums)
+        k = heap[slot + S_NEXT] if equals >= 0 else k + 1
+
+
+@inner_inlined
+def end_here(moves, layout, options, program, batch, i, space):
+    """The matches that end at an event, into `space.sums`: whether there are any."""
+    lanes, lane = space.lanes, batch.lane[i]
+    sums = space.sums[: space.meta[WIDEST] + 1]
+    for w in range(len(sums)):
+        sums[w] = 0
+    choice = moves.choice[lanes[lane, C_ROOT], batch.klass[i]]
+    if choice >= 0:
+        sums[0] += accepted(moves, moves.row_first[choice])
+    for region in range(len(layout.size) if lanes[lane, C_LO] < lanes[lane, C_HI] else 0):
+        for j in range(moves.accepting.shape[2]):
+            state = moves.accepting[region, batch.klass[i], j]
+            if state < 0:
+                break
+            if region == 0:
+                end_starts(moves, layout, options, program, batch, i, space, state)
+            else:
+                end_slots(moves, layout, options, program, batch, i, space, region, state)
+    for w in range(len(sums)):
+        if sums[w] != 0:
+            return True
+    return False
+
+
+@inner_inlined
+def goal_vector(moves, layout, options, batch, i, space, goal, region, number, newest_start):
+    """The address of the vector that a goal leads to from a region's slot of this number."""
+    heap, lanes = space.heap, space.lanes
+    lane, reached = batch.lane[i], moves.goal_state[goal]
+    other = layout.region[reached]
+    if moves.goal_place[goal] == OTHER:
+        number = slot_for(
+            heap,
+            space.meta,
+            lanes,
+            lane,
+            layout,
+            space.cells,
+            moves,
+            batch,
+            options,
+            i,
+            goal,
+            region,
+            number,
+        )
+    elif moves.goal_place[goal] != STAY:
+        number = 0
+    slot = lanes[lane, C_BLOCKS + other * B_WORDS + B_AT] + number * layout.size[other]
+    heap[slot + S_ORDINAL] = max(heap[slot + S_ORDINAL], newest_start)
+    return slot + layout.value[reached]
+
+
+@inner_inlined
+def stays(moves, goal, state):
+    return goal != NOWHERE and moves.goal_state[goal] == state and moves.goal_place[goal] == STAY
+
+
+@inner_inlined
+def go(moves, layout, options, batch, i, space, row, state, is_masked, comes):
+    """What an outcome does to the starts of the mask, or to all. `comes`: what is added to the address of a vector that
+    something comes to."""
+    heap, lanes, lane = space.heap, space.lanes, batch.lane[i]
+    vector = lanes[lane, C_BLOCKS + B_AT] + layout.value[state]
+    first, last = moves.mark_first[row], moves.mark_first[row + 1]
+    skip = moves.skip[row]
+    for move in range(first - 1, last):
+        goal = skip if move < first else moves.goal[move]
+        if goal == NOWHERE or (move < first and stays(moves, goal, state)):
+            continue
+        target = goal_vector(moves, layout, options, batch, i, space, goal, 0, 0, lanes[lane, C_HI] - 1)
+        add_vector(heap, space.meta, lanes, lane, target + comes, vector, space.mask, is_masked)
+    if not stays(moves, skip, state):
+        take_away(heap, lanes, lane, vector, space.mask, is_masked)
+
+
+@inner_inlined
+def move_starts(moves, layout, options, program, batch, i, space, state, comes):
+    """What an event does to a state of region 0."""
+    heap, lanes = space.heap, space.lanes
+    lane, klass = batch.lane[i], batch.klass[i]
+    vector = lanes[lane, C_BLOCKS + B_AT] + layout.value[state]
+    if heap[vector + V_AT] == 0:
+        return
+    choice = moves.choice[state, klass]
+    asked = moves.asked_first[choice + 1] - moves.asked_first[choice]
+    equals = moves.equals[0, klass]
+    if equals >= 0 and asked > 0 and comes == 0:
+        ordinal = newest(space.cells, number_of_block(layout, lane, 0), batch.words[i, equals])
+        while ordinal >= lanes[lane, C_LO]:
+            record, place = record_at(heap, lanes, lane, layout, ordinal), ordinal - lanes[lane, C_BASE]
+            if not is_zero_at(heap, lanes, lane, vector, place):
+                row = moves.row_first[choice] + bits_of(
+                    moves, options, program, batch, i, heap, record, choice, space.at
+                )
+                for mark in range(moves.mark_first[row], moves.mark_first[row + 1]):
+                    if moves.goal[mark] != NOWHERE:
+                        target = goal_vector(
+                            moves, layout, options, batch, i, space, moves.goal[mark], 0, 0, ordinal
+                        )
+                        add_number(heap, space.meta, lanes, lane, target, vector, place)
+            ordinal = heap[record + S_NEXT]
+        return
+    if asked > 0:
+        ask_starts(moves, layout, options, program, batch, i, space, choice, vector)
+    for outcome in range(1 << asked):
+        row = moves.row_first[choice] + outcome
+        if moves.idle[row]:
+            continue
+        if asked == 0 or set_mask(space.bits, space.mask, alive(lanes, lane), outcome):
+            go(moves, layout, options, batch, i, space, row, state, asked > 0, comes)
+
+
+@inner_inlined
+def move_slots(moves, layout, options, program, batch, i, space, region, state, comes):
+    """What an event does to a state of the slots of another region, where skipping leaves all as it is."""
+    heap, lanes = space.heap, space.lanes
+    lane, klass = batch.lane[i], batch.klass[i]
+    block, choice = C_BLOCKS + region * B_WORDS, moves.choice[state, klass]
+    dear = is_dear(moves, options, program, choice)
+    equals, k, count = moves.equals[region, klass], 0, lanes[lane, block + B_COUNT]
+    if equals >= 0:
+        k = newest(space.cells, number_of_block(layout, lane, region), batch.words[i, equals])
+    while k >= 0 and k < count:
+        slot = lanes[lane, block + B_AT] + k * layout.size[region]
+        vector = slot + layout.value[state]
+        if heap[slot + S_ORDINAL] < lanes[lane, C_LO]:
+            lanes[lane, block + B_GONE] += 1
+        elif heap[vector + V_AT] != 0 and not (dear and is_all_zero(heap, lanes, lane, vector)):
+            row = moves.row_first[choice] + bits_of(
+                moves, options, program, batch, i, heap, slot, choice, space.at
+            )
+            for mark in range(moves.mark_first[row], moves.mark_first[row + 1]):
+                if moves.goal[mark] == NOWHERE:
+                    continue
+                target = goal_vector(
+                    moves,
+                    layout,
+                    options,
+                    batch,
+                    i,
+                    space,
+                    moves.goal[mark],
+                    region,
+                    k,
+                    heap[slot + S_ORDINAL],
+                )
+                slot = (
+                    lanes[lane, block + B_AT] + k * layout.size[region]
+                )  # its own block may have been moved
+                vector = slot + layout.value[state]
+                add_vector(heap, space.meta, lanes, lane, target + comes, vector, space.mask, False)
+        k = heap[slot + S_NEXT] if equals >= 0 else k + 1
+
+
+@inner
+def settle(layout, space, lane):
+    """What has come to states is theirs."""
+    heap, meta, lanes = space.heap, space.meta, space.lanes
+    for region in range(len(layout.size)):
+        block, size = C_BLOCKS + region * B_WORDS, layout.size[region]
+        for k in range(lanes[lane, block + B_COUNT]):
+            slot = lanes[lane, block + B_AT] + k * size
+            for vector in range(slot + layout.numbers[region], slot + size, STATE_WORDS):
+                came = vector + V_WORDS
+                if heap[came + V_AT] == 0:
+                    continue
+                if heap[vector + V_AT] == 0:
+                    for w in range(V_WORDS):
+                        heap[vector + w] = heap[came + w]
+                        heap[came + w] = 0
+                else:
+                    add_vector(heap, meta, lanes, lane, vector, came, space.mask, False)
+                    give_back(heap, meta, lanes, lane, came)
+
+
+@inner
+def leave_empty(layout, space, lane):
+    """Starts without partial matches are over, up to the first that has any; where there are slots, they may have."""
+    heap, lanes = space.heap, space.lanes
+    if lanes[lane, C_SLOTS] > 0:
+        return
+    slot = lanes[lane, C_BLOCKS + B_AT]
+    while lanes[lane, C_LO] < lanes[lane, C_HI]:
+        place = first_place(lanes, lane)
+        for vector in range(slot + layout.numbers[0], slot + layout.size[0], STATE_WORDS):
+            if not is_zero_at(heap, lanes, lane, vector, place):
+                return
+        lanes[lane, C_LO] += 1
+
+
+@inner_inlined
+def begin_here(moves, layout, options, batch, i, space):
+    """What begins with an event."""
+    heap, meta, lanes = space.heap, space.meta, space.lanes
+    lane = batch.lane[i]
+    choice = moves.choice[lanes[lane, C_ROOT], batch.klass[i]]
+    if choice < 0:
+        return
+    row = moves.row_first[choice]
+    lanes[lane, C_ROOT] = moves.goal_state[moves.skip[row]]
+    place = -1
+    for mark in range(moves.mark_first[row], moves.mark_first[row + 1]):
+        if moves.goal[mark] != NOWHERE:
+            if place < 0:
+                place = new_start(heap, meta, lanes, lane, layout, space.cells, batch, options, i)
+            vector = lanes[lane, C_BLOCKS + B_AT] + layout.value[moves.goal_state[moves.goal[mark]]]
+            add_one(heap, meta, lanes, lane, vector, place)

@@ -1,0 +1,1 @@
+"""Matches as flat arrays: enumerated from the loops' graphs, selected, consumed, hashed."""

@@ -1,0 +1,83 @@
+"""Exact numbers of any size for dense counting, in *loose* words.
+
+A number is some words, lowest first, `states` words apart from each other (those of other numbers lie between). A word
+is worth 48 bits but free to hold up to 62, so that numbers are added word by word without a carry; after a few
+additions all carries are made at once (`settle`). Totals have words of 48 bits, settled, next to each other.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from cepheid.kernels.compiled import inlined
+from cepheid.kernels.memory.int128 import drop_bits, multiply_add
+
+BITS = 48  # what a word is worth
+LOOSE = 14  # more bits it may hold
+LIMIT = 1 << BITS
+MASK = LIMIT - 1
+
+
+@inlined
+def settle(matrix, base, states, words, used):
+    """Carries what words hold beyond their bits to the next, in a matrix of numbers with a row per state: the number of
+    words used now, -1 where more are needed."""
+    size = words * states
+    top = 0
+    for row in range(states):
+        at = base + row * size + (used - 1) * states
+        for p in range(states):
+            top |= matrix[at + p]
+    if top > MASK:
+        if used == words:
+            return -1
+        used += 1
+    for row in range(states):
+        at = base + row * size
+        for i in range(at + used * states - 1, at + states - 1, -1):
+            matrix[i] = (matrix[i] & MASK) + (matrix[i - states] >> BITS)
+        for i in range(at, at + states):
+            matrix[i] &= MASK
+    return used
+
+
+@inlined
+def carry_on(total, k, high, low):
+    """Adds what is left of a sum to the words of `total` from `k` on."""
+    while (high | low) != 0:
+        high, low = multiply_add(high, low, 1, total[k])
+        total[k] = np.int64(low & np.uint64(MASK))
+        high, low = drop_bits(high, low, BITS)
+        k += 1
+
+
+@inlined
+def length_of(heap, at, states, words):
+    """The number of words, up to the highest that is not 0, of the number whose lowest is at `at`."""
+    while words > 0 and heap[at + (words - 1) * states] == 0:
+        words -= 1
+    return words
+
+
+@inlined
+def add_product(total, heap, one, n_one, other, n_other, states):
+    """total += the product of two numbers. One has words below 2⁴⁹, the other below 2⁶²: many products fit."""
+    high, low = np.uint64(0), np.uint64(0)
+    for k in range(n_one + n_other - 1):
+        high, low = multiply_add(high, low, 1, total[k])
+        for i in range(max(0, k - n_other + 1), min(k + 1, n_one)):
+            high, low = multiply_add(high, low, heap[one + i * states], heap[other + (k - i) * states])
+        total[k] = np.int64(low & np.uint64(MASK))
+        high, low = drop_bits(high, low, BITS)
+    carry_on(total, n_one + n_other - 1, high, low)
+
+
+@inlined
+def add_number(total, heap, one, n_one, states):
+    high, low = np.uint64(0), np.uint64(0)
+    for k in range(n_one):
+        high, low = multiply_add(high, low, 1, total[k])
+        high, low = multiply_add(high, low, 1, heap[one + k * states])
+        total[k] = np.int64(low & np.uint64(MASK))
+        high, low = drop_bits(high, low, BITS)
+    carry_on(total, n_one, high, low)

@@ -1,0 +1,50 @@
+"""A stream that is one table: the events of matches are read from it, so no history of rows is needed.
+
+In: row numbers of the events of some matches. Out: the part of the table that they lie in. The hash that an event is
+known by needs its rank among the events of its partition at the same time, so keys and times are looked at for the rows
+of matches and for those of the same time before them, and for no others.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import partial
+
+import numpy as np
+import pyarrow as pa
+
+from cepheid.kernels.columns.events import with_ties
+from cepheid.matches.event_rows import EventRows, Identities
+from cepheid.matches.found import Ints
+from cepheid.matches.history import places_in
+from cepheid.streams.lanes import Lanes
+from cepheid.streams.times import Times, same_in_all_units, ties_of
+
+
+class TableAtHand:
+    """The rows of a whole stream, in its order, with their times, which come from a column of the type `time_type`.
+    `new_lanes` makes lanes of the stream's partitions that no event has been numbered in."""
+
+    def __init__(
+        self, table: pa.Table, times: Times, time_type: pa.DataType, new_lanes: Callable[[], Lanes]
+    ) -> None:
+        self._table = table
+        self._times = times
+        self._time_type = time_type
+        self._new_lanes = new_lanes
+
+    def events(self, rows: Ints) -> EventRows:
+        """The events of matches that have these row numbers."""
+        first = int(rows.min())
+        part = self._table.slice(first, int(rows.max()) + 1 - first)
+        return EventRows(part, rows - first, partial(self._identities, rows, first, len(part)))
+
+    def _identities(self, rows: Ints, first: int, length: int) -> Identities:
+        occurs = np.zeros(length, np.bool_)
+        occurs[rows - first] = True
+        known = with_ties(ties_of(self._times), np.flatnonzero(occurs) + first)
+        lanes, times = self._new_lanes(), self._times[known]
+        numbers = lanes.at(self._table, known)
+        _, ranks = lanes.number(numbers, times)
+        known_by = same_in_all_units(times, ranks, self._time_type)
+        return places_in(known, rows), *lanes.identities(numbers, *known_by)

@@ -1,0 +1,66 @@
+"""Columns of a table gathered by row number, each once for the same rows, into memory of Arrow's pool.
+
+The pool keeps freed memory for the next piece of output; new memory from the system costs more than the gathering.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+
+from cepheid.kernels.columns.gather import SPARE, gather_offsets, gather_texts
+from cepheid.matches.found import Ints
+from cepheid.streams.plain import whole
+
+_MOST_BYTES = np.iinfo(np.int32).max  # of all texts in one array
+_FEW = 256  # rows for which `take` is as fast
+
+
+class Gathered:
+    def __init__(self, table: pa.Table) -> None:
+        self._table = table
+        self._columns: dict[str, pa.Array] = {}
+        self._gathered: dict[tuple[str, int], tuple[Ints, pa.Array]] = {}
+
+    def column(self, name: str, rows: Ints) -> pa.Array:
+        """The values in these rows. Rows given as the same object again are not gathered again."""
+        key = (name, id(rows))
+        if key not in self._gathered:
+            if name not in self._columns:
+                self._columns[name] = whole(self._table[name])
+            self._gathered[key] = (
+                rows,
+                gather(self._columns[name], rows),
+            )  # rows are kept: their id stays theirs
+        return self._gathered[key][1]
+
+
+def gather(column: pa.Array, rows: Ints) -> pa.Array:
+    """The values in these rows.
+
+    >>> gather(pa.array(["a", "b"]), np.array([1, 1, 0])).to_pylist()
+    ['b', 'b', 'a']
+    """
+    texts = column.type in (pa.string(), pa.binary())
+    gathered = _texts(column, rows) if texts and not column.null_count and len(rows) > _FEW else None
+    return column.take(pa.array(rows)) if gathered is None else gathered
+
+
+def _texts(column: pa.Array, rows: Ints) -> pa.Array | None:
+    """Texts without NULL, or None where they are too long for one array."""
+    _, begins, data = column.buffers()
+    offsets = np.frombuffer(begins, np.int32)[column.offset : column.offset + len(column) + 1]
+    ends, out_offsets = new_array(len(rows) + 1, np.int32)
+    length = gather_offsets(offsets, rows, out_offsets)
+    if length > _MOST_BYTES:
+        return None
+    texts, out_data = new_array(length + SPARE, np.uint8)
+    gather_texts(offsets, np.frombuffer(data or b"", np.uint8), rows, out_offsets, out_data)
+    return pa.Array.from_buffers(column.type, len(rows), [None, ends, texts.slice(0, length)])
+
+
+def new_array(length: int, dtype: npt.DTypeLike) -> tuple[pa.Buffer, npt.NDArray[np.generic]]:
+    """Memory of Arrow's pool for so many numbers, and the numbers, which are not set."""
+    buffer = pa.allocate_buffer(length * np.dtype(dtype).itemsize)
+    return buffer, np.frombuffer(buffer, dtype)

@@ -1,0 +1,166 @@
+"""The candidates: each evaluator says whether it takes a query, or why not.
+
+In: a query as meant and as rewritten. Out: what the evaluator would run, exactly one automaton, or the reason as
+`explain` shows it. An automaton is constructed only where its candidate is asked, so their order is also the order of
+the work.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import assert_never
+
+from cepheid.algebra.conditions import sets_read
+from cepheid.algebra.nodes import (
+    All,
+    Atom,
+    Bind,
+    Filter,
+    Or,
+    PartBy,
+    Query,
+    Recognise,
+    Repeat,
+    Select,
+    Seq,
+    Strategy,
+    StrictSeq,
+    walk,
+)
+from cepheid.algebra.printing import print_condition, print_part_by
+from cepheid.algebra.variables import shown
+from cepheid.automata.attach import Attached
+from cepheid.automata.attach_atoms import printed
+from cepheid.automata.chain_construct import NoChainError, construct_chain
+from cepheid.automata.chain_trim import trim_chain
+from cepheid.automata.construct import construct
+from cepheid.automata.srt import SRT
+from cepheid.automata.trim import trim
+from cepheid.automata.unary import is_unary
+from cepheid.errors import CepheidError
+from cepheid.plan.plan import Automaton
+from cepheid.plan.transducer import transducer_of
+
+UNARY = "every condition is unary, so the pattern is a finite automaton: constant time per event"
+
+
+@dataclass(frozen=True, slots=True)
+class Taken:
+    """What an evaluator would run. `why` says what in the query speaks for it, `grows` what its time grows with."""
+
+    automaton: Automaton | None
+    why: tuple[str, ...]
+    grows: tuple[str, ...] = ()
+    attached: Attached | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Candidate:
+    """`takes` completes "the … evaluator" for an error; `offer` gives what would run, or the reason against it."""
+
+    evaluator: str
+    takes: str
+    offer: Callable[[Query, Query], Taken | str]
+
+
+def _compact(query: Query, rewritten: Query) -> Taken | str:
+    if not is_unary(rewritten.pattern):
+        return _beyond_unary(rewritten)
+    return Taken(trim(construct(rewritten.pattern, _names(query))), (UNARY,))
+
+
+def _chain(query: Query, rewritten: Query) -> Taken | str:
+    if query.strategy not in (Strategy.ALL, Strategy.STRICT):
+        return f"{query.strategy.value} compares matches, and those of other keys compete too"
+    try:
+        chain = construct_chain(rewritten.pattern, _names(query), strict=query.strategy is Strategy.STRICT)
+    except NoChainError as error:
+        return error.message
+    except CepheidError as error:
+        if error.code != "too-large":
+            raise
+        return error.message
+    if is_unary(rewritten.pattern):
+        shared = "one index shared by all partitions enumerates faster than one state per partition"
+        return Taken(trim_chain(chain), (UNARY, shared))
+    neighbours = "but only neighbours in a match: constant time per event, by an index of partial matches"
+    return Taken(trim_chain(chain), (f"{_beyond_unary(rewritten)}, {neighbours}",))
+
+
+def _configurations(query: Query, rewritten: Query) -> Taken | str:
+    found = transducer_of(query, rewritten)
+    if isinstance(found, str):
+        return found
+    why = f"{_beyond_unary(rewritten)}: partial matches that agree in what is read later are kept and moved as one"
+    return Taken(found.srt, (why,), tuple(_grows(found.srt, rewritten.strategy)), found.attached)
+
+
+def _semantics(query: Query, rewritten: Query) -> Taken:
+    return Taken(None, ("only the definition itself runs this for now, and it is slow",))
+
+
+COMPACT = Candidate("compact", "takes sequences with unary conditions only", _compact)
+CHAIN = Candidate("chain", "compares neighbouring events of a match only", _chain)
+CONFIGURATIONS = Candidate("configurations", "compares events with earlier ones only", _configurations)
+SEMANTICS = Candidate("semantics", "takes every query", _semantics)
+
+CANDIDATES = (COMPACT, CHAIN, CONFIGURATIONS, SEMANTICS)
+
+
+def in_order(rewritten: Query, *, counting: bool) -> tuple[Candidate, ...]:
+    """The candidates in order of preference.
+
+    >>> from cepheid.algebra.nodes import Atom
+    >>> [candidate.evaluator for candidate in in_order(Query(Atom("A")), counting=False)]
+    ['compact', 'chain', 'configurations', 'semantics']
+    """
+    enumerates_partitions = not counting and _has_many_partitions(rewritten)
+    first = (CHAIN, COMPACT) if enumerates_partitions else (COMPACT, CHAIN)
+    return (*first, CONFIGURATIONS, SEMANTICS)
+
+
+def _has_many_partitions(query: Query) -> bool:
+    """Whether one index of all partitions is smaller than a state for each: partial matches expire by a window."""
+    return bool(query.partition_by) and query.window is not None and query.strategy is Strategy.ALL
+
+
+def _names(query: Query) -> tuple[str, ...]:
+    """An automaton's labels are what the query as meant shows."""
+    return tuple(item.name for item in shown(query))
+
+
+def _beyond_unary(query: Query) -> str:
+    """What makes a query more than a finite automaton can run."""
+    of_sets = None
+    for node in walk(query.pattern):
+        match node:
+            case Filter(_, condition) if sets_read(condition):
+                of_sets = of_sets or f"FILTER {print_condition(condition)} compares events of sets"
+            case Filter(_, condition):
+                return f"FILTER {print_condition(condition)} compares events"
+            case PartBy(_, keys):
+                return f"{print_part_by(keys)} compares events"
+            case Recognise():
+                return "SREMO reads every event of a piece of the stream, with registers"
+            case Atom() | Seq() | StrictSeq() | Or() | All() | Repeat() | Select() | Bind():
+                pass
+            case _:
+                assert_never(node)
+    return of_sets or "an operator has no automaton yet"
+
+
+def _grows(srt: SRT, strategy: Strategy) -> list[str]:
+    """What the time of a register transducer grows with, beyond the partial matches that differ in what is read."""
+    grows = []
+    for check in srt.checks:
+        no_extreme = "compares any number of events with later ones, and no one of them decides for all"
+        slow = "it is asked of all matches without it, so time grows with those"
+        grows.append(f"FILTER {printed(check.condition)} {no_extreme}: {slow}")
+    if srt.tells:
+        told = "what is compared does not follow from what a match shows"
+        grows.append(f"{told}, so time grows with all ways to have a match")
+    if strategy not in (Strategy.ALL, Strategy.STRICT):
+        chooses = f"{strategy.value} chooses among all matches that end at an event"
+        grows.append(f"{chooses}, so time grows with those, not with what is chosen")
+    return grows
