@@ -8,9 +8,10 @@ A seed decides which kind of case is drawn, among all or those named:
 - `times`: times of all units at the limits of 64 bits, against arithmetic on Python's integers;
 - `state`: saved states that somebody made who means harm; refused or harmless.
 
-Cases run in a process of their own. A finding is a difference, any exception but a CepheidError, a crash, or a case
-that takes more than `LIMIT` seconds; each is printed with its seed and kind, and `fuzz.py 1 SEED KIND` repeats it. The
-last lines say how many cases of each kind ran. Ends with 1 where anything was found.
+Streams are cut for which the definition takes longer than `PATIENCE`; a line says so. Cases run in a process of their
+own. A finding is a difference, any exception but a CepheidError, a crash, or a case that takes more than `LIMIT`
+seconds; each is printed with its seed and kind, and `fuzz.py 1 SEED KIND` repeats it. The last lines say how many cases
+of each kind ran. Ends with 1 where anything was found.
 """
 
 from __future__ import annotations
@@ -25,6 +26,7 @@ import time
 import traceback
 from collections import Counter
 from collections.abc import Callable
+from dataclasses import replace
 from itertools import count
 from pathlib import Path
 
@@ -34,10 +36,12 @@ from comparing import seeded_compared, seeded_mixed
 from gathering import seeded_gathered
 from generators import UNARY, Case, seeded, seeded_sremo
 from hostile_texts import findings
+from overtime import OvertimeError, within_seconds
 from times_at_limits import difference_in_times
 from typed_streams import described, seeded_typed, typed_differences
 
 LIMIT = 120  # seconds of a case: some compile kernels
+PATIENCE = 15  # seconds of CPU time for the definition, which can take hours for a dozen events
 MOST = 20  # findings, after which it ends
 
 Kind = Callable[[int], str | None]
@@ -51,11 +55,24 @@ def of_queries(make: Callable[[int], Case], evaluator: str) -> Kind:
         case = make(seed)
         if is_declined(case, evaluator):
             return None
+        case = shortened(case)
         cuts = [choice.randint(0, len(case.table)) for _ in range(choice.randint(0, 3))]
         difference = differences(case, cuts, evaluator, saved=choice.randrange(10) == 0)
         return None if difference is None else f"{evaluator}, cuts {cuts}: {difference}\n{case!r}"
 
     return run
+
+
+def shortened(case: Case) -> Case:
+    """The case, or half, a quarter, … of its stream: the longest that the definition takes in time."""
+    while True:
+        try:
+            with within_seconds(PATIENCE):
+                case.expected()
+            return case
+        except OvertimeError:
+            case = replace(case, table=case.table.slice(0, len(case.table) // 2))
+            print(f"the definition takes too long: cut to {len(case.table)} events", flush=True)  # noqa: T201
 
 
 def unary(seed: int) -> Case:

@@ -96,8 +96,8 @@ def _from_pandas(data: Any) -> pa.Table:
         columns, fields = [], []
         for place, name in enumerate(data.columns):
             try:
-                column = pa.Table.from_pandas(data.iloc[:, [place]], preserve_index=False)
-                field, values = column.schema.field(0), column.column(0)
+                values = _from_series(data.iloc[:, place])
+                field = pa.field(str(name), values.type)
             except (pa.ArrowException, TypeError) as error:
                 reason = str(error.args[0] if error.args else error).splitlines()[0]
                 field = unreadable(str(name), f"cannot be read: {reason}")
@@ -105,6 +105,16 @@ def _from_pandas(data: Any) -> pa.Table:
             fields.append(field)
             columns.append(values)
         return pa.Table.from_arrays(columns, schema=pa.schema(fields))
+
+
+def _from_series(series: Any) -> pa.ChunkedArray:
+    """A column of pandas. Of one that holds Arrow's own arrays, empty chunks are left out: slicing may have left them
+    with children too short for Arrow's validation, as NULLs in maps have."""
+    if not hasattr(series.dtype, "pyarrow_dtype"):
+        return pa.Table.from_pandas(series.to_frame(), preserve_index=False).column(0)
+    values = series.array.__arrow_array__()
+    filled = [chunk for chunk in values.chunks if len(chunk)]
+    return pa.chunked_array(filled) if filled else values
 
 
 def _from_polars(data: Any) -> pa.Table:

@@ -126,6 +126,16 @@ def test_pandas_rows_may_have_any_index() -> None:
     assert ids(pa.Table.from_pandas(cepheid.match(frame, THEN))) == ids(cepheid.match(EVENTS, THEN))
 
 
+def test_maps_of_null_in_pandas_are_read_whatever_slicing_has_left_in_empty_chunks() -> None:
+    maps = pa.table({"m": pa.array([[("k", None)]] * 2, pa.map_(pa.string(), pa.null()))})
+    sliced = pa.concat_tables([maps.slice(0, 0), maps])
+    frame = sliced.append_column("type", pa.array(["A", "B"])).append_column("ts", pa.array([1, 2]))
+    held = frame.to_pandas(types_mapper=pd.ArrowDtype)
+    with pytest.raises(pa.ArrowInvalid):  # else there is nothing to be shown
+        pa.Table.from_pandas(held)
+    assert len(cepheid.match(held, "SELECT * FROM s WHERE A AS x ; B AS y FILTER x.m IS NOT NULL")) == 1
+
+
 def test_times_of_pandas_and_polars_come_out_as_times() -> None:
     times = pd.to_datetime(["2024-01-01", "2024-01-02"], utc=True)
     frame = pd.DataFrame({"ts": times, "type": ["A", "B"]})
