@@ -93,10 +93,10 @@ def moment_of(value: dt.date | TimeOfDay | Moment) -> Moment:
         case TimeOfDay(ns):
             return Moment(ns)
         case dt.datetime():
-            since = value.replace(tzinfo=None) - _EPOCH
+            since = (value if value.tzinfo is None else value.replace(tzinfo=None)) - _EPOCH
             ns = since.days * DAY + since.seconds * SECOND + since.microseconds * 1000
             ns += getattr(value, "nanosecond", 0)  # of pandas' subclass
-            offset = value.utcoffset()
+            offset = None if value.tzinfo is None else value.utcoffset()
             if offset is None:
                 return Moment(ns)
             seconds = offset // dt.timedelta(seconds=1)
@@ -132,6 +132,8 @@ def read_time_of_day(text: str) -> TimeOfDay:
 
 def _without_fraction(text: str) -> tuple[str, int]:
     """The text without the fraction of its second, and that in nanoseconds: Python cuts the digits it cannot hold."""
+    if "." not in text and "," not in text:
+        return text, 0
     found = _FRACTION.search(text) or _COMPACT_FRACTION.search(text)
     if found is None:
         return text, 0

@@ -163,6 +163,10 @@ def _settled(expression: Expression, schema: Schema) -> _Settled:
         case In(operand, items, span):
             first = _settled(operand, schema)
             literals = tuple(item for item in items if isinstance(item, Literal))
+            if len(literals) == len(items) and not any(
+                isinstance(item.value, int | float | Decimal) for item in literals
+            ):
+                return In(first[0], items, span), None
             if len(literals) == len(items) and first[1] is not None and not first[1].constant:
                 return In(first[0], _listed(literals, first[1]), span), None
             settled = _beside_each_other([first, *(_settled(item, schema) for item in items)], True)

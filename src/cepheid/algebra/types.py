@@ -307,12 +307,9 @@ def _comparable(
 
 def _follows(literal: Kind, other: Kind) -> bool:
     """Whether a literal of one kind can be read as the other."""
-    return (literal, other) in (
-        (Kind.STRING, Kind.TIMESTAMP),
-        (Kind.STRING, Kind.DATE),
-        (Kind.STRING, Kind.TIME),
-        (Kind.DATE, Kind.TIMESTAMP),
-    )
+    if literal is Kind.STRING:
+        return other is Kind.TIMESTAMP or other is Kind.DATE or other is Kind.TIME
+    return literal is Kind.DATE and other is Kind.TIMESTAMP
 
 
 def _zone(expression: Expression, schema: Schema) -> str | None:

@@ -46,6 +46,7 @@ def checked_zone(zone: object) -> str | None:
     return None if zone is None else known_zone(zone)
 
 
+@functools.lru_cache(maxsize=256)
 def fixed_offset(name: str) -> int | None:
     """Seconds east of UTC of a zone that is an offset; None for a region.
 
@@ -108,7 +109,7 @@ def _in_range(seconds: int) -> int:
 
 
 def _seconds(offset: dt.timedelta | None) -> int:
-    return 0 if offset is None else offset // dt.timedelta(seconds=1)
+    return 0 if offset is None else offset.days * 86_400 + offset.seconds
 
 
 @functools.lru_cache(maxsize=256)
