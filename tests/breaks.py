@@ -26,7 +26,7 @@ FORGETTING = "tests/evaluators/test_forgetting.py"
 MEMORY = "tests/test_memory.py"
 NUMBERS = "tests/kernels/memory/test_big_integers.py"
 HISTORY = "tests/matches/test_history.py"
-LANES = "tests/streams/test_lanes.py"
+PARTITIONS = "tests/streams/test_partitions.py"
 ENGINE = "tests/test_engine.py"
 SPEC = "tests/test_spec.py"
 RULES = "tests/rewrite/test_rules.py"
@@ -56,10 +56,10 @@ SREMO_ERRORS = "tests/languages/test_sremo_errors.py"
 
 SLIDE = "kernels/loops/sliding/loop.py"
 TURN = "kernels/loops/sliding/move_pivot.py"
-LANE = "kernels/loops/sliding/partition_state.py"
+PARTITION = "kernels/loops/sliding/partition_state.py"
 DETERMINISE = "automata/determinise.py"
 EVALUATOR = "evaluators/compact/evaluator.py"
-STREAM_LANES = "streams/lanes.py"
+STREAM_PARTITIONS = "streams/partitions.py"
 
 
 WINDOWS = (
@@ -85,7 +85,7 @@ WINDOWS = (
         "PLACE if options.by_position else ROW",
         "ROW",
         "windows by count count in the partition",
-        (MOVING, LANES),
+        (MOVING, PARTITIONS),
     ),
     Break(
         "evaluators/window.py",
@@ -165,8 +165,8 @@ TURNS = (
     Break(
         SLIDE,
         "emit_matches",
-        "lanes[lane, FRONT] + lanes[lane, LOW] * width",
-        "lanes[lane, FRONT]",
+        "partitions[partition, FRONT] + partitions[partition, LOW] * width",
+        "partitions[partition, FRONT]",
         "matches begin no earlier than the low end",
         (MOVING,),
     ),
@@ -184,7 +184,7 @@ VALUES = (
     Break(
         SLIDE,
         "skip_on",
-        "new_cell(heap, lanes, lane, 0, UNION, heap[at + p], value)",
+        "new_cell(heap, partitions, partition, 0, UNION, heap[at + p], value)",
         "value",
         "two ways to a state by skipping are united",
         (SPEC,),
@@ -199,15 +199,15 @@ VALUES = (
     ),
     Break(
         SLIDE,
-        "run_lane",
-        "batch.position[i] != lanes[lane, LAST] + 1",
-        "batch.position[i] > lanes[lane, LAST] + 2",
+        "run_partition",
+        "batch.position[i] != partitions[partition, LAST] + 1",
+        "batch.position[i] > partitions[partition, LAST] + 2",
         "one irrelevant event in between breaks a strict sequence",
         (SPEC, DEFINITION),
     ),
     Break(
         SLIDE,
-        "run_lane",
+        "run_partition",
         "options.consume and matched",
         "options.consume and matched and not options.counting",
         "counting consumes",
@@ -216,9 +216,9 @@ VALUES = (
     Break(
         SLIDE,
         "slide",
-        "leave(heap, lanes, lane, slot, options.words)\n    return",
+        "leave(heap, partitions, partition, slot, options.words)\n    return",
         "pass\n    return",
-        "a lane's states are its own",
+        "a partition's states are its own",
         (MOVING,),
     ),
     Break(
@@ -254,7 +254,7 @@ VALUES = (
         (ENGINE,),
     ),
     Break(
-        LANE,
+        PARTITION,
         "mark_cells",
         "(CELL_CHILD, CELL_ALTERNATIVE)",
         "(CELL_CHILD, CELL_CHILD)",
@@ -262,7 +262,7 @@ VALUES = (
         (LONG, FORGETTING),
     ),
     Break(
-        LANE,
+        PARTITION,
         "collect",
         "= number[child] if child > 0 else child",
         "= child",
@@ -270,7 +270,7 @@ VALUES = (
         (LONG, FORGETTING),
     ),
     Break(
-        LANE,
+        PARTITION,
         "collect",
         "number[cell] = kept",
         "number[cell] = cell",
@@ -282,7 +282,7 @@ VALUES = (
         "grow",
         "release(heap, meta, offset, k)",
         "pass",
-        "what a lane outgrows is used again",
+        "what a partition outgrows is used again",
         ("tests/kernels/memory/test_heap.py",),
     ),
     Break(
@@ -325,26 +325,26 @@ COUNTS = (
     ),
     Break(
         "kernels/loops/sliding/widen.py",
-        "widen_lanes",
-        "for lane in range(len(lanes))",
-        "for lane in range(1)",
-        "every lane is widened",
+        "widen_partitions",
+        "for partition in range(len(partitions))",
+        "for partition in range(1)",
+        "every partition is widened",
         (LONG,),
     ),
     Break(
         "kernels/loops/sliding/widen.py",
-        "widen_lanes",
-        "if lanes[lane, LOW] < lanes[lane, PIVOT]",
-        "if lanes[lane, LOW] > lanes[lane, PIVOT]",
+        "widen_partitions",
+        "if partitions[partition, LOW] < partitions[partition, PIVOT]",
+        "if partitions[partition, LOW] > partitions[partition, PIVOT]",
         "the front is widened",
         (LONG,),
     ),
     Break(
-        LANE,
+        PARTITION,
         "reset",
         "for i in range(words):\n        heap[base + 2 + i] = 0",
         "for i in range(1):\n        heap[base + 2 + i] = 0",
-        "a fresh lane counts one in all words",
+        "a fresh partition counts one in all words",
         (LONG,),
     ),
     Break(
@@ -360,7 +360,7 @@ COUNTS = (
 DENSE_COUNTS = (
     Break(
         "kernels/loops/sliding/dense.py",
-        "run_lane",
+        "run_partition",
         "low * EVENT_WORDS + key] < edge",
         "low * EVENT_WORDS + key] <= edge",
         "dense counting keeps the first event of the window",
@@ -368,7 +368,7 @@ DENSE_COUNTS = (
     ),
     Break(
         "kernels/loops/sliding/dense.py",
-        "run_lane",
+        "run_partition",
         "identity(heap, back, dense.rows, states, words)",
         "pass",
         "dense counting consumes",
@@ -376,7 +376,7 @@ DENSE_COUNTS = (
     ),
     Break(
         "kernels/loops/sliding/dense.py",
-        "run_lane",
+        "run_partition",
         "batch.position[i] != last + 1",
         "batch.position[i] > last + 2",
         "dense counting steps over gaps",
@@ -432,7 +432,7 @@ DENSE_COUNTS = (
     ),
     Break(
         "kernels/loops/sliding/dense.py",
-        "run_lane",
+        "run_partition",
         "if spent + grown > LOOSE or (ends and spent > 1):",
         "if spent + grown > LOOSE + 20:",
         "words are settled before they overflow",
@@ -456,7 +456,7 @@ DENSE_COUNTS = (
     ),
     Break(
         "kernels/loops/sliding/change_layout.py",
-        "regrow_lanes",
+        "regrow_partitions",
         "if new_words > words:",
         "if new_words < words:",
         "a word that is full goes on in the next",
@@ -464,15 +464,15 @@ DENSE_COUNTS = (
     ),
     Break(
         "kernels/loops/sliding/change_layout.py",
-        "thin_lanes",
-        "for lane in range(begin, len(lanes))",
-        "for lane in range(begin, begin + 1)",
-        "every lane is handed over",
+        "thin_partitions",
+        "for partition in range(begin, len(partitions))",
+        "for partition in range(begin, begin + 1)",
+        "every partition is handed over",
         (DENSE, LONG),
     ),
     Break(
         "kernels/loops/sliding/change_layout.py",
-        "regrow_lanes",
+        "regrow_partitions",
         "for row in range(begin, end)",
         "for row in range(begin, begin + 1)",
         "matrices that grow keep all their rows",
@@ -491,15 +491,15 @@ DENSE_COUNTS = (
         "replay",
         "if gaps and t > 0",
         "if gaps and t < 0",
-        "a lane that keeps only events steps over gaps between them",
+        "a partition that keeps only events steps over gaps between them",
         (MOVING, DENSE, LONG),
     ),
     Break(
         "kernels/loops/sliding/dense.py",
         "keep_matrix",
-        "heap[lanes[lane, BACK] + i] = heap[scratch + i]",
-        "heap[lanes[lane, BACK] + i] = 0",
-        "a lane of many events keeps its matrix",
+        "heap[partitions[partition, BACK] + i] = heap[scratch + i]",
+        "heap[partitions[partition, BACK] + i] = 0",
+        "a partition of many events keeps its matrix",
         (MOVING, DENSE, LONG),
     ),
     Break(
@@ -519,12 +519,12 @@ DENSE_COUNTS = (
         (MOVING, SPEC),
     ),
     Break(
-        "streams/lanes.py",
+        "streams/partitions.py",
         "of_some",
-        "note_ties(lanes, ties_of(times), places, self._numbers[1])",
+        "note_ties(partitions, ties_of(times), places, self._numbers[1])",
         "pass",
         "partitions that are still active are not forgotten",
-        ("tests/evaluators/test_forgetting.py", "tests/streams/test_lanes.py", "tests/test_memory.py"),
+        ("tests/evaluators/test_forgetting.py", "tests/streams/test_partitions.py", "tests/test_memory.py"),
     ),
     Break(
         EVALUATOR,
@@ -556,9 +556,9 @@ FORGOTTEN = (
     Break(
         "kernels/loops/sliding/retained_rows.py",
         "free_all_but",
-        "            free(heap, meta, lanes, lane)",
+        "            free(heap, meta, partitions, partition)",
         "            pass",
-        "silent lanes give back what they hold",
+        "silent partitions give back what they hold",
         (MEMORY,),
     ),
     Break(
@@ -570,9 +570,9 @@ FORGOTTEN = (
         (HISTORY, ONE_BY_ONE),
     ),
     Break(
-        STREAM_LANES,
+        STREAM_PARTITIONS,
         "keep",
-        "self._keys[lanes, k] = places.reshape(-1)",
+        "self._keys[partitions, k] = places.reshape(-1)",
         "pass",
         "a forgotten text gives its number back",
         (MEMORY, FORGETTING),
@@ -585,7 +585,7 @@ PARTITIONS = (
         "recent",
         "ages.view(np.uint64) <= age_limit(amount)",
         "ages.view(np.uint64) < age_limit(amount)",
-        "a lane is kept while its last event is in the window",
+        "a partition is kept while its last event is in the window",
         (FORGETTING,),
     ),
     Break(
@@ -594,7 +594,7 @@ PARTITIONS = (
         "keys[number, k] == words[i, k]",
         "keys[number, 0] == words[i, 0]",
         "keys that collide stay apart",
-        (LANES,),
+        (PARTITIONS,),
     ),
     Break(
         "kernels/columns/interning.py",
@@ -602,47 +602,47 @@ PARTITIONS = (
         "while slots[at] != 0",
         "while slots[at] < 0",
         "a larger table of keys holds them all",
-        (LANES,),
+        (PARTITIONS,),
     ),
     Break(
-        STREAM_LANES,
+        STREAM_PARTITIONS,
         "_grow",
         "rehash_texts(self._ends, self._store, self.count, self._slots)",
         "pass",
         "a larger table of texts holds them all",
-        (LANES,),
+        (PARTITIONS,),
     ),
     Break(
-        STREAM_LANES,
+        STREAM_PARTITIONS,
         "of",
         "words[:, -1] |= nulls.astype(np.int64) << k",
         "pass",
         "NULL is a key of its own",
-        (LANES,),
+        (PARTITIONS,),
     ),
     Break(
-        STREAM_LANES,
+        STREAM_PARTITIONS,
         "_as_integers",
         "zero_copy_only=False) + 0.0",
         "zero_copy_only=False).copy()",
         "0.0 and -0.0 are one key",
-        (LANES,),
+        (PARTITIONS,),
     ),
     Break(
         "kernels/columns/events.py",
         "number_events",
-        "last_rank[lane] += 1",
-        "last_rank[lane] = 1",
+        "last_rank[partition] += 1",
+        "last_rank[partition] = 1",
         "events of one time have different ids",
         (DEFINITION,),
     ),
     Break(
         "kernels/columns/events.py",
         "number_events",
-        "positions[lane] > 0 and ",
+        "positions[partition] > 0 and ",
         "",
-        "a lane's first event has rank 0",
-        (LANES,),
+        "a partition's first event has rank 0",
+        (PARTITIONS,),
     ),
     Break(
         "matches/table.py",
@@ -661,7 +661,7 @@ PARTITIONS = (
         (ENGINE,),
     ),
     Break(
-        "matches/chosen.py",
+        "matches/shown_events.py",
         "one_of",
         "return chosen, ~present",
         "return chosen, None",
@@ -673,7 +673,7 @@ PARTITIONS = (
         "_by_end",
         "if bool(np.all(ends[1:] >= ends[:-1]))",
         "if True",
-        "matches of several lanes come by their end",
+        "matches of several partitions come by their end",
         (ENGINE,),
     ),
 )
@@ -923,7 +923,7 @@ AUTOMATA = (
         ("tests/test_configurations_work.py",),
     ),
     Break(
-        "evaluators/near.py",
+        "evaluators/window_prefilter.py",
         "of",
         "first, now = times[0], times[-1]",
         "first, now = times[0], times[0] + 2 * amount",
@@ -939,7 +939,7 @@ AUTOMATA = (
         (NEAR,),
     ),
     Break(
-        "evaluators/near.py",
+        "evaluators/window_prefilter.py",
         "forget",
         "self._is_known = False",
         "self._begun = False",
@@ -1121,12 +1121,12 @@ STATE = (
         (SAVED,),
     ),
     Break(
-        STREAM_LANES,
+        STREAM_PARTITIONS,
         "load",
-        'self._numbers = words(state, "lanes.numbers", 3, self.count)',
+        'self._numbers = words(state, "partitions.numbers", 3, self.count)',
         "pass",
         "a loaded engine goes on counting positions",
-        (LANES,),
+        (PARTITIONS,),
     ),
     Break(
         "engine.py",
@@ -1376,8 +1376,8 @@ CORRELATION = (
     Break(
         "engine.py",
         "__init__",
-        "self._lanes = _lanes_of(plan.query.partition_by, ",
-        "self._lanes = _lanes_of(plan.rewritten.partition_by, ",
+        "self._partitions = _partitions_of(plan.query.partition_by, ",
+        "self._partitions = _partitions_of(plan.rewritten.partition_by, ",
         "PART-BY: ids are those of the query as written",
         (PART_BY,),
     ),
@@ -1392,8 +1392,8 @@ CORRELATION = (
     Break(
         "engine.py",
         "restore",
-        "for lanes, prefix in self._saved_lanes():",
-        "for lanes, prefix in self._saved_lanes()[:1]:",
+        "for partitions, prefix in self._saved_partitions():",
+        "for partitions, prefix in self._saved_partitions()[:1]:",
         "PART-BY: a loaded engine knows its keys",
         (PART_BY,),
     ),
@@ -1417,7 +1417,7 @@ CHAINS = (
         (CHAIN_AUTOMATA,),
     ),
     Break(
-        "algebra/same.py",
+        "algebra/key_equality.py",
         "same_key",
         "Conjunction((IsNull(left), IsNull(right)))",
         'Comparison("=", left, right)',
@@ -1574,7 +1574,7 @@ CHAINS = (
     Break(
         "kernels/loops/linked/index.py",
         "newest",
-        "vertex if vertex >= born[lane] else 0",
+        "vertex if vertex >= born[partition] else 0",
         "vertex",
         "chain: CONSUME forgets what waits",
         (CHAIN,),
@@ -1582,9 +1582,9 @@ CHAINS = (
     Break(
         "kernels/loops/linked/index.py",
         "find_slot",
-        " and heap[vertex + V_LANE] == lane",
+        " and heap[vertex + V_PARTITION] == partition",
         "",
-        "chain: lists are of one lane",
+        "chain: lists are of one partition",
         (CHAIN_INDEX,),
     ),
     Break(
@@ -1614,9 +1614,9 @@ CHAINS = (
     Break(
         "kernels/loops/linked/loop.py",
         "chain",
-        "born[lane] = top",
+        "born[partition] = top",
         "pass",
-        "chain: a lane that consumed begins anew",
+        "chain: a partition that consumed begins anew",
         (CHAIN,),
     ),
     Break(
@@ -1654,7 +1654,7 @@ CHAINS = (
     Break(
         "kernels/loops/linked/sums.py",
         "chain_sums",
-        "times[lane] += 1",
+        "times[partition] += 1",
         "pass",
         "chain: sums are forgotten by CONSUME",
         (CHAIN,),
@@ -1685,10 +1685,10 @@ CHAINS = (
     ),
     Break(
         "evaluators/chain/arena.py",
-        "keep_lanes",
-        "numbers[lanes] = np.arange(len(lanes))",
-        "numbers[lanes] = lanes",
-        "chain: lanes that are kept get new numbers",
+        "keep_partitions",
+        "numbers[partitions] = np.arange(len(partitions))",
+        "numbers[partitions] = partitions",
+        "chain: partitions that are kept get new numbers",
         (CHAIN,),
     ),
 )
@@ -1823,7 +1823,7 @@ N_ARY = (
         (NARY,),
     ),
     Break(
-        "evaluators/configurations/forms.py",
+        "evaluators/configurations/word_forms.py",
         "_of_arithmetic",
         'return left if op == "%" else WHOLE',
         "return WHOLE",
@@ -1831,7 +1831,7 @@ N_ARY = (
         (NARY,),
     ),
     Break(
-        "evaluators/configurations/tests.py",
+        "evaluators/configurations/guards.py",
         "keep",
         "np.arange(self._constants), ",
         "",
@@ -1839,7 +1839,7 @@ N_ARY = (
         (NARY,),
     ),
     Break(
-        "evaluators/configurations/tests.py",
+        "evaluators/configurations/guards.py",
         "_renumber",
         "        self._note_addresses()\n",
         "",
@@ -1933,7 +1933,7 @@ BREAKS: tuple[Break, ...] = (
         (READING,),
     ),
     Break(
-        "algebra/leads.py",
+        "algebra/unmarked_prefix.py",
         "_extent",
         "silent = inf if silent > 0 else 0.0",
         "silent = max(silent, 0.0)",
@@ -1944,7 +1944,7 @@ BREAKS: tuple[Break, ...] = (
         ),
     ),
     Break(
-        "algebra/leads.py",
+        "algebra/unmarked_prefix.py",
         "_extent",
         "return inf, -inf",
         "return 0.0, -inf",
@@ -1957,8 +1957,8 @@ BREAKS: tuple[Break, ...] = (
     Break(
         "semantics/oracle.py",
         "first_needed",
-        "window_start(query, lane, end) - int(lead(query.pattern))",
-        "window_start(query, lane, end)",
+        "window_start(query, partition, end) - int(lead(query.pattern))",
+        "window_start(query, partition, end)",
         "oracle: events before the window are read",
         (
             READING,
@@ -1970,7 +1970,7 @@ BREAKS: tuple[Break, ...] = (
         "_may_still_matter",
         "if window is None or not by_time or lead(self._query.pattern) or not len(times)",
         "if window is None or not by_time or not len(times)",
-        "definition: silent lanes keep what is read before a mark",
+        "definition: silent partitions keep what is read before a mark",
         (SREMO,),
     ),
     Break(
@@ -2068,7 +2068,7 @@ BREAKS: tuple[Break, ...] = (
         (SELECTION,),
     ),
     Break(
-        "evaluators/configurations/sifting.py",
+        "evaluators/configurations/match_filter.py",
         "advance",
         "np.concatenate([np.zeros(0, np.int64), *relevant])",
         "self._inner.relevant",

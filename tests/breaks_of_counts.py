@@ -66,7 +66,7 @@ COUNTED: tuple[Break, ...] = (
     Break(
         MOVES,
         "leave_window",
-        "lanes[lane, C_LO] += 1",
+        "partitions[partition, C_LO] += 1",
         "break",
         "counts: starts leave the window",
         (COUNTS,),
@@ -74,7 +74,7 @@ COUNTED: tuple[Break, ...] = (
     Break(
         MOVES,
         "leave_empty",
-        "if lanes[lane, C_SLOTS] > 0:",
+        "if partitions[partition, C_SLOTS] > 0:",
         "if False:",
         "counts: starts that only slots know of are not over",
         (COUNTS,),
@@ -82,7 +82,7 @@ COUNTED: tuple[Break, ...] = (
     Break(
         MOVES,
         "leave_empty",
-        "lanes[lane, C_LO] += 1",
+        "partitions[partition, C_LO] += 1",
         "return",
         "counts: starts that hold nothing any more are not looked at",
         (WORK,),
@@ -90,7 +90,7 @@ COUNTED: tuple[Break, ...] = (
     Break(
         MOVES,
         "settle",
-        "add_vector(heap, meta, lanes, lane, vector, came, space.mask, False)",
+        "add_vector(heap, meta, partitions, partition, vector, came, space.mask, False)",
         "pass",
         "counts: what comes to a state is added to what stayed",
         (COUNTS,),
@@ -98,7 +98,7 @@ COUNTED: tuple[Break, ...] = (
     Break(
         MOVES,
         "go",
-        "take_away(heap, lanes, lane, vector, space.mask, is_masked)",
+        "take_away(heap, partitions, partition, vector, space.mask, is_masked)",
         "pass",
         "counts: what cannot stay is gone",
         (COUNTS,),

@@ -28,10 +28,10 @@ TRIM = "automata/srt_trim.py"
 ATTACH = "automata/attach.py"
 ATTACH_SETS = "automata/attach_sets.py"
 ATTACH_ROUNDS = "automata/attach_rounds.py"
-CHOICES = "evaluators/configurations/choices.py"
-CHECKED = "evaluators/configurations/checked.py"
+CHOICES = "evaluators/configurations/event_choices.py"
+CHECKED = "evaluators/configurations/match_checks.py"
 EMIT = "kernels/matches/enumerate_nodes.py"
-QUESTIONS = "evaluators/configurations/questions.py"
+QUESTIONS = "evaluators/configurations/python_fallback.py"
 COLLECT = "kernels/loops/registers/collect.py"
 EVALUATOR = "evaluators/configurations/evaluator.py"
 
@@ -365,7 +365,7 @@ TRANSDUCERS: tuple[Break, ...] = (
         (SHARING,),
     ),
     Break(
-        "evaluators/configurations/live.py",
+        "evaluators/configurations/live_words.py",
         "_taken",
         "return {(carry[column - 1], word) for column, word in words if carry[column - 1] != NEW}",
         "return set()",
@@ -373,7 +373,7 @@ TRANSDUCERS: tuple[Break, ...] = (
         (SHARING,),
     ),
     Break(
-        "evaluators/configurations/held.py",
+        "evaluators/configurations/partition_store.py",
         "tidy",
         "self._enter_all(0)",
         "pass",
@@ -413,7 +413,7 @@ TRANSDUCERS: tuple[Break, ...] = (
         (ASKED,),
     ),
     Break(
-        "evaluators/configurations/tests.py",
+        "evaluators/configurations/guards.py",
         "_renumber",
         "question.forget(texts)",
         "pass",
@@ -535,9 +535,9 @@ TRANSDUCERS: tuple[Break, ...] = (
     Break(
         EVALUATOR,
         "_edges",
-        "self._used[lanes[known]] + 1",
+        "self._used[partitions[known]] + 1",
         "self._used.max(initial=-1) + 1",
-        "configurations: what is used up in one lane is not in others",
+        "configurations: what is used up in one partition is not in others",
         (f"{GATHERED}::test_what_was_consumed_is_forgotten",),
     ),
     Break(
@@ -565,7 +565,7 @@ TRANSDUCERS: tuple[Break, ...] = (
         ("tests/evaluators/test_telling.py",),
     ),
     Break(
-        "automata/srt_told.py",
+        "automata/srt_expose.py",
         "_told",
         "item.label | registers |",
         "item.label |",
@@ -573,7 +573,7 @@ TRANSDUCERS: tuple[Break, ...] = (
         ("tests/evaluators/test_telling.py",),
     ),
     Break(
-        "automata/srt_told.py",
+        "automata/srt_expose.py",
         "told",
         "windowed and stores_before_marks(srt)",
         "False",
@@ -605,7 +605,7 @@ TRANSDUCERS: tuple[Break, ...] = (
         ("tests/automata/test_attach_keys.py",),
     ),
     Break(
-        "evaluators/configurations/tests.py",
+        "evaluators/configurations/guards.py",
         "_fill",
         "elif leaf.bare:",
         "elif leaf.bare and leaf.stored:",

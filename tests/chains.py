@@ -22,10 +22,10 @@ from cepheid.automata.chain import ADJACENT, Link
 from cepheid.automata.chain_determinise import ChainMove
 from cepheid.evaluators.chain.evaluator import ChainEvaluator
 from cepheid.evaluators.interface import Bounds, Events
-from cepheid.matches.found import Found
+from cepheid.matches.match_arrays import Found
 from cepheid.schema import schema_of
 from cepheid.semantics.keys import is_one_key
-from cepheid.streams.lanes import Lanes
+from cepheid.streams.partitions import Partitions
 
 Match = tuple[tuple[int, int], ...]  # rows with their labels
 Rule = Callable[[int, frozenset[int]], tuple[ChainMove, ...]]
@@ -153,13 +153,13 @@ def matches_of(automaton: Automaton, given: Query, table: pa.Table) -> list[Matc
     positions: dict[Any, int] = {}
     places: list[int] = []
     for at, row in enumerate(rows):
-        lane = tuple(row[name] for name in given.partition_by)
-        places.append(positions.get(lane, 0))
-        positions[lane] = places[at] + 1
+        partition = tuple(row[name] for name in given.partition_by)
+        places.append(positions.get(partition, 0))
+        positions[partition] = places[at] + 1
         satisfied = frozenset(
             k for k, item in enumerate(automaton.predicates) if item.type in (None, row["type"])
         )
-        waiting = runs.setdefault(lane, [(0, None, ())])
+        waiting = runs.setdefault(partition, [(0, None, ())])
         if not satisfied:
             continue
         fresh, ended = [], []
@@ -179,7 +179,7 @@ def matches_of(automaton: Automaton, given: Query, table: pa.Table) -> list[Matc
         found += ended
         waiting += fresh
         if ended and given.consume:
-            runs[lane] = [(0, None, ())]
+            runs[partition] = [(0, None, ())]
     return found
 
 
@@ -218,7 +218,7 @@ class Chain:
     ) -> None:
         self._made = automaton, given, schema_of(schema, time="ts"), counting, limit
         self.evaluator = ChainEvaluator(*self._made)
-        self._lanes = Lanes(given.partition_by)
+        self._partitions = Partitions(given.partition_by)
         self._rows = 0
 
     def push(self, table: pa.Table, report: bool = True) -> list[Match]:
@@ -227,11 +227,11 @@ class Chain:
     def found(self, table: pa.Table, report: bool = True) -> Found:
         times = table["ts"].to_numpy()
         keyed: Any = None
-        if self._lanes.columns:
-            lanes = self._lanes.of(table)
-            keyed = lanes, self._lanes.number(lanes, times)[0]
+        if self._partitions.columns:
+            partitions = self._partitions.of(table)
+            keyed = partitions, self._partitions.number(partitions, times)[0]
             if not self.evaluator.positional:
-                keyed = partial(np.take, lanes)
+                keyed = partial(np.take, partitions)
         found = self.evaluator.advance(Events(table, self._rows, times, keyed, report))
         self._rows += len(table)
         return found
@@ -239,12 +239,12 @@ class Chain:
     def saved_and_loaded(self) -> None:
         state = {name: np.array(array) for name, array in self.evaluator.save().items()}
         self.evaluator = ChainEvaluator(*self._made)
-        self.evaluator.load(state, Bounds(self._rows, max(self._lanes.count, 1), pa.int64()))
+        self.evaluator.load(state, Bounds(self._rows, max(self._partitions.count, 1), pa.int64()))
 
-    def keep_lanes_within(self, table: pa.Table, within: int) -> None:
-        kept = self._lanes.recent(table["ts"].to_numpy()[-1], within)
-        self._lanes.keep(kept)
-        self.evaluator.keep_lanes(kept)
+    def keep_partitions_within(self, table: pa.Table, within: int) -> None:
+        kept = self._partitions.recent(table["ts"].to_numpy()[-1], within)
+        self._partitions.keep(kept)
+        self.evaluator.keep_partitions(kept)
 
 
 def as_matches(found: Found) -> list[Match]:

@@ -10,7 +10,7 @@ import numpy as np
 import pyarrow as pa
 
 from cepheid.algebra.conditions import Condition, variables
-from cepheid.evaluators.configurations.tests import Tests
+from cepheid.evaluators.configurations.guards import Tests
 from cepheid.kernels.conditions import programs as kernel
 from cepheid.schema import Schema, schema_of
 from cepheid.semantics import values as definition

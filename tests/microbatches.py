@@ -396,7 +396,7 @@ def streaming_differences(seed: int, kind: str) -> str | None:
         return f"in-process found {seen}, oracle {wanted}"
     if printed(found) != printed(whole):
         return f"{plan.evaluator}: found {printed(found)}, in-process {printed(whole)} ({rows})"
-    if job.positions and (placed := by_lane(found, kept, plan.query.partition_by)) != sorted(
+    if job.positions and (placed := by_partition(found, kept, plan.query.partition_by)) != sorted(
         positions for positions, _ in wanted
     ):
         return f"positions {placed}, oracle {wanted} ({rows})"
@@ -428,13 +428,13 @@ def by_number(matches: list[Match], kept: pa.Table, bound: bool = False) -> list
     )
 
 
-def by_lane(found: pa.Table, kept: pa.Table, by: tuple[str, ...]) -> list[tuple[int, ...]]:
+def by_partition(found: pa.Table, kept: pa.Table, by: tuple[str, ...]) -> list[tuple[int, ...]]:
     """The numbers of the rows of each match, whose positions count inside its partition."""
-    lanes: dict[tuple[object, ...], list[int]] = {}
+    partitions: dict[tuple[object, ...], list[int]] = {}
     for row in kept.to_pylist():
-        lanes.setdefault(tuple(row[name] for name in by), []).append(row[POSITION])
+        partitions.setdefault(tuple(row[name] for name in by), []).append(row[POSITION])
     return sorted(
-        tuple(lanes[tuple(row[name] for name in by)][place] for place in row["positions"])
+        tuple(partitions[tuple(row[name] for name in by)][place] for place in row["positions"])
         for row in found.to_pylist()
     )
 

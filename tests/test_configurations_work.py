@@ -11,9 +11,9 @@ import pytest
 
 import cepheid
 from cepheid.engine import Engine
-from cepheid.evaluators.configurations.counts import Counts
 from cepheid.evaluators.configurations.evaluator import ConfigurationsEvaluator
-from cepheid.evaluators.configurations.store import Store
+from cepheid.evaluators.configurations.slot_store import Store
+from cepheid.evaluators.configurations.vector_store import Counts
 from cepheid.kernels.loops.registers.layout import L_SLOTS
 from cepheid.kernels.loops.vectors.layout import C_HI, C_LO, C_SLOTS
 from cepheid.kernels.matches.nodes import N_WORDS
@@ -44,11 +44,11 @@ def engine_for(text: str, counting: bool = True) -> tuple[Engine, Configurations
 
 
 def slots(evaluator: ConfigurationsEvaluator) -> int:
-    """How many sets of partial matches are kept apart, in all lanes; a start is one."""
-    lanes = evaluator._store._lanes
+    """How many sets of partial matches are kept apart, in all partitions; a start is one."""
+    partitions = evaluator._store._partitions
     if isinstance(evaluator._store, Counts):
-        return int((lanes[:, C_HI] - lanes[:, C_LO] + lanes[:, C_SLOTS]).sum())
-    return int(lanes[:, L_SLOTS].sum())
+        return int((partitions[:, C_HI] - partitions[:, C_LO] + partitions[:, C_SLOTS]).sum())
+    return int(partitions[:, L_SLOTS].sum())
 
 
 def held(evaluator: ConfigurationsEvaluator) -> int:

@@ -170,8 +170,8 @@ def _cells_of_slots() -> tuple[dict[str, Any], Parts]:
     """Slots of a start say where in the index they are, which is not saved. A match that consumes reads it."""
     text = "SELECT * FROM s WHERE A AS x ; B AS y FILTER x.k = y.k WITHIN 1000000 CONSUME"
     header, parts = state_of(text, "configurations")
-    lanes, heap = parts["array:evaluator:store:lanes"], parts["array:evaluator:store:heap"]
-    at, count = lanes[0, L_BLOCKS + B_AT], lanes[0, L_BLOCKS + B_COUNT]
+    partitions, heap = parts["array:evaluator:store:lanes"], parts["array:evaluator:store:heap"]
+    at, count = partitions[0, L_BLOCKS + B_AT], partitions[0, L_BLOCKS + B_COUNT]
     size = cepheid.load(put_together(header, parts, random.Random(0)))._evaluator._store._layout.size[0]
     cells = at + np.arange(count) * size + S_CELL
     assert heap[cells].tolist() == [NOWHERE] * count != []
@@ -185,7 +185,7 @@ def _a_negative_length_of_a_heap() -> tuple[dict[str, Any], Parts]:
     return header, parts
 
 
-def _cells_of_a_lane_that_nothing_is_active_in() -> tuple[dict[str, Any], Parts]:
+def _cells_of_a_partition_that_nothing_is_active_in() -> tuple[dict[str, Any], Parts]:
     rows = pa.table({"ts": np.arange(99_999), "type": ["A", "B", "A"] * 33_333})
     header, parts = _after("SELECT * FROM s WHERE A AS x ; B AS y ; C AS z", "compact", rows)
     parts["array:evaluator:lanes"][0, N_BACK] = 0
@@ -217,7 +217,7 @@ def _a_text_that_is_none() -> tuple[dict[str, Any], Parts]:
     [
         (_cells_of_slots, "taken"),
         (_a_negative_length_of_a_heap, "refused"),
-        (_cells_of_a_lane_that_nothing_is_active_in, "taken"),
+        (_cells_of_a_partition_that_nothing_is_active_in, "taken"),
         (_a_decimal_of_no_bytes, "refused"),
         (_a_text_that_is_none, "refused"),
     ],
@@ -233,40 +233,44 @@ def test_numbers_that_once_crashed_the_process_are_refused_or_worked_out_anew(
     assert found.startswith(wanted)
 
 
-def _blocks_that_two_lanes_share() -> tuple[dict[str, Any], Parts]:
+def _blocks_that_two_partitions_share() -> tuple[dict[str, Any], Parts]:
     header, parts = state_of(
         "SELECT y FROM s WHERE A AS x ; B AS y ; C AS z FILTER x.v < z.v PARTITION BY f WITHIN 40",
         "configurations",
     )
-    lanes = parts["array:evaluator:store:lanes"]
-    assert lanes[0, config_shape.L_HI] > lanes[0, config_shape.L_LO]
-    lanes[1] = lanes[0]
+    partitions = parts["array:evaluator:store:lanes"]
+    assert partitions[0, config_shape.L_HI] > partitions[0, config_shape.L_LO]
+    partitions[1] = partitions[0]
     return header, parts
 
 
 def _starts_whose_end_is_no_word() -> tuple[dict[str, Any], Parts]:
     header, parts = state_of(COMPARED, "configurations", counting=True)
-    lanes = parts["array:evaluator:store:lanes"]
-    assert lanes[0, C_HI] > lanes[0, C_LO]
-    lanes[0, C_STARTS] = (1 << 63) - 1
+    partitions = parts["array:evaluator:store:lanes"]
+    assert partitions[0, C_HI] > partitions[0, C_LO]
+    partitions[0, C_STARTS] = (1 << 63) - 1
     return header, parts
 
 
-def _events_of_a_lane_that_has_no_window() -> tuple[dict[str, Any], Parts]:
+def _events_of_a_partition_that_has_no_window() -> tuple[dict[str, Any], Parts]:
     """Its numbers would be read as those of a matrix where the automaton grows."""
     header, parts = state_of("SELECT * FROM s WHERE A AS x ; B AS y ; C AS z", "compact", counting=True)
-    lanes, meta = parts["array:evaluator:lanes"], parts["array:evaluator:meta"]
+    partitions, meta = parts["array:evaluator:lanes"], parts["array:evaluator:meta"]
     assert parts["array:evaluator:dense"].all()
     parts["array:evaluator:heap"] = np.append(parts["array:evaluator:heap"], np.zeros(8, np.int64))
-    lanes[0] = 0
-    lanes[0, [EVENTS, EVENTS_K, N_EVENTS]] = meta[0], 3, 1
+    partitions[0] = 0
+    partitions[0, [EVENTS, EVENTS_K, N_EVENTS]] = meta[0], 3, 1
     meta[0] += 8
     return header, parts
 
 
 @pytest.mark.parametrize(
     "craft",
-    [_blocks_that_two_lanes_share, _starts_whose_end_is_no_word, _events_of_a_lane_that_has_no_window],
+    [
+        _blocks_that_two_partitions_share,
+        _starts_whose_end_is_no_word,
+        _events_of_a_partition_that_has_no_window,
+    ],
 )
 def test_blocks_that_are_none_are_refused(craft: Callable[[], tuple[dict[str, Any], Parts]]) -> None:
     assert code_of(*craft()) == "bad-state"
@@ -281,7 +285,7 @@ def test_partitions_by_numbers_have_no_texts() -> None:
     assert code_of(header, parts) == "bad-state"
 
 
-def test_a_chain_has_edges_of_lanes_only_where_its_window_counts_positions() -> None:
+def test_a_chain_has_edges_of_partitions_only_where_its_window_counts_positions() -> None:
     """Rows before an edge are not kept, though without a window all matches may contain them."""
     text = "SELECT * FROM s WHERE (A AS x ; B AS y) PART-BY [k]"
     header, parts = state_of(text, "chain")

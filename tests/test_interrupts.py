@@ -24,7 +24,7 @@ from cepheid.kernels import compiled as compiled_kernels
 from cepheid.kernels import interrupts
 from cepheid.kernels.compiled import allocating, compiled
 from cepheid.kernels.interrupts import ask, interrupted, ticks
-from cepheid.matches.found import Found
+from cepheid.matches.match_arrays import Found
 from interrupted import QUERIES, stream
 from overtime import collector_at_rest
 

@@ -19,12 +19,14 @@ PIECES = 40
 def piece(number: int, keys: int, key_type: str = "text") -> pa.Table:
     """A stretch of the stream; each has keys of its own."""
     rng = np.random.default_rng(number)
-    lanes = number * keys + rng.integers(0, keys, ROWS)
+    partitions = number * keys + rng.integers(0, keys, ROWS)
     return pa.table(
         {
             "ts": np.arange(number * ROWS, (number + 1) * ROWS),
             "type": rng.choice(list("ABCDE"), ROWS),
-            "key": pa.array([f"key {lane}" for lane in lanes]) if key_type == "text" else pa.array(lanes),
+            "key": pa.array([f"key {partition}" for partition in partitions])
+            if key_type == "text"
+            else pa.array(partitions),
         }
     )
 
@@ -65,14 +67,14 @@ def test_memory_does_not_grow_with_the_stream(name: str, evaluator: str, countin
 @pytest.mark.parametrize("evaluator", ["compact", "chain", "configurations"])
 @pytest.mark.parametrize("key_type", ["text", "number"])
 def test_forgetting_silent_keys_changes_no_match(key_type: str, evaluator: str) -> None:
-    """A key that comes back after its lane was forgotten is matched as if it had been there all the time."""
+    """A key that comes back after its partition was forgotten is matched as if it had been there all the time."""
     text = "SELECT * FROM s WHERE A AS x ; B AS y PARTITION BY key WITHIN 3000"
     pieces = [piece(number, 9000, key_type) for number in range(6)]
     late = pieces[0].set_column(0, "ts", pa.array(np.arange(6 * ROWS, 7 * ROWS)))
     pieces.append(late)
     engine = cepheid.query(text).engine(pieces[0].schema, positions=True, evaluator=evaluator)
     cut = pa.concat_tables([engine.push(part) for part in pieces])
-    assert engine._lanes.count < 5 * 9000
+    assert engine._partitions.count < 5 * 9000
     small = cepheid.query(text).engine(pieces[0].schema, positions=True, evaluator=evaluator)
     small._active = 10**9  # never forgets
     whole = small.push(pa.concat_tables(pieces))

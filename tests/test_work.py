@@ -75,7 +75,7 @@ def test_irrelevant_events_never_enter_the_loop(
     pushed(engine, table)
     relevant = sum(type in "ABC" for type in table["type"].to_pylist())
     assert 0 < relevant < 200
-    assert sum(len(batch.lane) for batch in batches) == relevant
+    assert sum(len(batch.partition) for batch in batches) == relevant
     assert all((batch.klass > 0).all() for batch in batches)
 
 
@@ -103,7 +103,7 @@ def test_an_event_is_turned_at_most_once_however_long_the_window(
     monkeypatch.setattr(dense, "update", counted_update)
     monkeypatch.setattr(dense, "ticks", lambda: 0)
     monkeypatch.setattr(dense, "poll", lambda seen: seen)
-    monkeypatch.setattr(dense, "run_lane", dense.run_lane.py_func)
+    monkeypatch.setattr(dense, "run_partition", dense.run_partition.py_func)
     monkeypatch.setattr(compact, "count_dense", dense.count_dense.py_func)
     engine, _ = engine_for(f"{SEQUENCE} WITHIN {within} EVENTS", True)
     pushed(engine, table, 6_000)

@@ -30,8 +30,8 @@ from cepheid.pipeline import ParsedQuery, choice_for, parse_query, plan_for
 from cepheid.plan.explain import explain_choice, explain_plan
 from cepheid.plan.plan import Plan
 from cepheid.schema import DEFAULT_TYPE, Schema, require_column, schema_of
-from cepheid.streams.occurring import Occurring
 from cepheid.streams.plain import plain_schema
+from cepheid.streams.type_occurrence import Occurring
 from cepheid.streams.zones import zoned_schema, zoned_table
 
 if TYPE_CHECKING:

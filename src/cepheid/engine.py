@@ -17,8 +17,8 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-from cepheid.algebra.leads import lead
 from cepheid.algebra.nodes import WindowUnit
+from cepheid.algebra.unmarked_prefix import lead
 from cepheid.automata.cea import CEA
 from cepheid.automata.chain import ChainCEA
 from cepheid.automata.chain_determinise import ChainDeterminiser
@@ -26,17 +26,17 @@ from cepheid.automata.srt import SRT
 from cepheid.errors import CepheidError
 from cepheid.evaluators.chain.evaluator import ChainEvaluator
 from cepheid.evaluators.compact.evaluator import CompactEvaluator
-from cepheid.evaluators.configurations.checked import Checked
 from cepheid.evaluators.configurations.evaluator import ConfigurationsEvaluator
+from cepheid.evaluators.configurations.match_checks import Checked
 from cepheid.evaluators.configurations.projection import Projected
 from cepheid.evaluators.configurations.selection import HOW, Selection
 from cepheid.evaluators.interface import Bounds, Evaluator, Events, part_of
 from cepheid.evaluators.semantics import SemanticsEvaluator
-from cepheid.matches.at_hand import TableAtHand
 from cepheid.matches.event_rows import RowsOfMatches
-from cepheid.matches.found import Found, Ints, joined
 from cepheid.matches.history import HIDDEN, POSITION, ROW, History
+from cepheid.matches.match_arrays import Found, Ints, joined
 from cepheid.matches.table import Layout, tabulate
+from cepheid.matches.whole_stream import TableAtHand
 from cepheid.memory import VARIABLE, memory_limit
 from cepheid.plan.plan import Plan
 from cepheid.plan.transducer import automaton_of_transducer
@@ -44,8 +44,8 @@ from cepheid.saved import Arrays, pack
 from cepheid.schema import Schema, counts_nanoseconds
 from cepheid.semantics.rows import values_of
 from cepheid.state_checks import is_count, reading_a_state, require, require_columns
-from cepheid.streams.lanes import Lanes
 from cepheid.streams.order import first_unordered
+from cepheid.streams.partitions import Partitions
 from cepheid.streams.plain import plain_table
 from cepheid.streams.times import Times, recent, same_in_all_units, times_of
 
@@ -57,7 +57,7 @@ MANY_MATCHES = 1 << 18  # what a piece of output should not hold much more of
 _FEW_MATCHES = 1 << 16  # fewer wait for more before a piece of output is made
 _FEW_EVENTS = 1 << 20  # … and so do fewer events of matches
 _FEW_BYTES = 1 << 28  # … if their rows are about so small
-_SPARE_LANES = 1 << 14  # lanes kept beyond twice those that were active
+_SPARE_PARTITIONS = 1 << 14  # partitions kept beyond twice those that were active
 _SPARE = MOST_ROWS  # rows kept beyond twice what is needed before they are looked through
 
 
@@ -102,10 +102,10 @@ class Engine:
         plan.schema.require_readable(plan.schema.shown if self.shows_events else plan.reads)
         self._nothing = self.output_schema.empty_table()
         self._keeps_rows = layout.reads_events and not counting
-        self._lanes = _lanes_of(plan.query.partition_by, plan.schema, hashed=not counting)
+        self._partitions = _partitions_of(plan.query.partition_by, plan.schema, hashed=not counting)
         # What the evaluator runs by: finer where the rewriting made a partition of a PART-BY. Output and ids are not.
         split = plan.rewritten.partition_by != plan.query.partition_by
-        self._split = Lanes(plan.rewritten.partition_by, hashed=False) if split else self._lanes
+        self._split = Partitions(plan.rewritten.partition_by, hashed=False) if split else self._partitions
         self._history = History(plan.schema.arrow)
         self._rows_of_matches: RowsOfMatches = self._history
         self._size = _first_size(plan, counting)
@@ -167,7 +167,7 @@ class Engine:
             table,
             times,
             self.plan.schema.time_type,
-            partial(_lanes_of, self.plan.query.partition_by, self.plan.schema),
+            partial(_partitions_of, self.plan.query.partition_by, self.plan.schema),
         )
         most_events = min(_FEW_EVENTS, len(table) * _FEW_BYTES // max(1, table.nbytes))
         waiting: list[Found] = []
@@ -208,14 +208,14 @@ class Engine:
             return True
         moment = self._moment(now)
         if self._split.columns:
-            self._forget_lanes(moment)
+            self._forget_partitions(moment)
             return self._split.count > 0
         if self._last is None:
             return False
         if self._recent(times_of(self._last[self.plan.schema.time], self.plan.schema.time), moment)[0]:
             self._forget()
             return True
-        self._evaluator.keep_lanes(np.zeros(0, np.int64))
+        self._evaluator.keep_partitions(np.zeros(0, np.int64))
         self._forget()
         self._last = None
         return False
@@ -250,8 +250,8 @@ class Engine:
     @property
     def memory(self) -> int:
         """Bytes of state held between two batches."""
-        lanes = {id(lanes): lanes.memory for lanes in (self._lanes, self._split)}
-        return self._evaluator.memory + self._history.memory + sum(lanes.values())
+        partitions = {id(partitions): partitions.memory for partitions in (self._partitions, self._split)}
+        return self._evaluator.memory + self._history.memory + sum(partitions.values())
 
     def save(self) -> bytes:
         """The whole state, to go on from with `cepheid.load`."""
@@ -278,16 +278,16 @@ class Engine:
             tables["last"] = self._last
         arrays = {
             f"{prefix}{name}": array
-            for lanes, prefix in self._saved_lanes()
-            for name, array in lanes.save().items()
+            for partitions, prefix in self._saved_partitions()
+            for name, array in partitions.save().items()
         }
         arrays |= {f"evaluator:{name}": array for name, array in self._evaluator.save().items()}
         return pack(header, tables, arrays)
 
-    def _saved_lanes(self) -> list[tuple[Lanes, str]]:
+    def _saved_partitions(self) -> list[tuple[Partitions, str]]:
         """The partitions that a state holds, and how the names of their arrays begin."""
-        own = [(self._lanes, "lanes:")]
-        return own if self._split is self._lanes else [*own, (self._split, "split:")]
+        own = [(self._partitions, "lanes:")]
+        return own if self._split is self._partitions else [*own, (self._split, "split:")]
 
     def restore(self, header: dict[str, Any], tables: dict[str, pa.Table], arrays: Arrays) -> None:
         """Takes over a saved state; the plan and the options are those it was saved with. An engine that it was refused
@@ -302,9 +302,9 @@ class Engine:
             self._history.load(tables["history"], rows)
             self._alive = len(tables["history"])
             self._last = self._checked_last(tables.get("last"))
-            for lanes, prefix in self._saved_lanes():
-                types = [self.plan.schema.arrow.field(name).type for name in lanes.columns]
-                lanes.load(part_of(arrays, prefix), rows, types)
+            for partitions, prefix in self._saved_partitions():
+                types = [self.plan.schema.arrow.field(name).type for name in partitions.columns]
+                partitions.load(part_of(arrays, prefix), rows, types)
             bounds = Bounds(rows, self._split.count, self.plan.schema.time_type)
             self._evaluator.load(part_of(arrays, "evaluator:"), bounds)
             if self._keeps_rows:
@@ -324,11 +324,11 @@ class Engine:
     def _advance(self, table: pa.Table, times: Times, report: bool, given: Ints | None) -> Found:
         own, ranks = None, None
         if self._keeps_rows:
-            lanes = self._lanes.of(table)
-            positions, ranks = self._lanes.number(lanes, times)
-            own = (lanes, positions)
+            partitions = self._partitions.of(table)
+            positions, ranks = self._partitions.number(partitions, times)
+            own = (partitions, positions)
             ranks = ranks if given is None else given
-        keyed = own if self._split is self._lanes else None
+        keyed = own if self._split is self._partitions else None
         events = Events(table, self._rows, times, self._keyed(table, times, keyed), report)
         found = self._evaluator.advance(events)
         if ranks is not None:
@@ -339,29 +339,29 @@ class Engine:
     def _keyed(
         self, table: pa.Table, times: Times, known: tuple[Ints, Ints] | None
     ) -> tuple[Ints, Ints] | Callable[[Ints], Ints] | None:
-        """The lanes that the evaluator runs by, with positions in them only where it needs those."""
+        """The partitions that the evaluator runs by, with positions in them only where it needs those."""
         if not self._split.columns:
             return None
         if known is not None:
             return known
         if not self._evaluator.positional:
             return partial(self._split.of_some, table, times)
-        lanes = self._split.of(table)
-        return lanes, self._split.number(lanes, times)[0]
+        partitions = self._split.of(table)
+        return partitions, self._split.number(partitions, times)[0]
 
     def _tidy(self, times: Times) -> None:
         """Forgets what no later match can contain, where that has become much."""
         if len(self._history) > 2 * self._alive + _SPARE:
             self._forget()
-        if self._split.columns and self._split.count > 2 * self._active + _SPARE_LANES:
-            self._forget_lanes(times[-1])
+        if self._split.columns and self._split.count > 2 * self._active + _SPARE_PARTITIONS:
+            self._forget_partitions(times[-1])
 
     def _keep(self, events: Events, ranks: Ints) -> None:
         """Keeps the rows that a match may contain, and what they are known by."""
         keep = self._evaluator.relevant - events.first
-        rows, lanes, positions = events.at(keep)
+        rows, partitions, positions = events.at(keep)
         known_by = same_in_all_units(events.times[keep], ranks[keep], self.plan.schema.time_type)
-        names = self._lanes.identities(lanes, *known_by)
+        names = self._partitions.identities(partitions, *known_by)
         table = events.table.take(pa.array(keep))
         columns = [*table.columns, *(pa.array(numbers) for numbers in (rows, positions, *names))]
         self._history.add(pa.table(columns, names=[*table.column_names, *HIDDEN]).combine_chunks())
@@ -385,18 +385,18 @@ class Engine:
         assert self.plan.query.window is not None
         return recent(times, now, self.plan.query.window.amount)
 
-    def _forget_lanes(self, now: np.int64 | np.float64) -> None:
-        """Forgets the lanes that have been silent for longer than the window, where nothing counts on them."""
+    def _forget_partitions(self, now: np.int64 | np.float64) -> None:
+        """Forgets the partitions that have been silent for longer than the window, where nothing counts on them."""
         if not self._forgets:
             self._active = self._split.count
             return
         assert self.plan.query.window is not None
         within = self.plan.query.window.amount
         active = self._split.recent(now, within)
-        if self._split is not self._lanes and self._lanes.columns:
-            self._lanes.keep(self._lanes.recent(now, within))
+        if self._split is not self._partitions and self._partitions.columns:
+            self._partitions.keep(self._partitions.recent(now, within))
         self._split.keep(active)
-        self._evaluator.keep_lanes(active)
+        self._evaluator.keep_partitions(active)
         self._forget()
         self._active = len(active)
 
@@ -467,8 +467,8 @@ def most_bytes() -> int:
     return memory_limit() // 2
 
 
-def _lanes_of(columns: tuple[str, ...], schema: Schema, hashed: bool = True) -> Lanes:
-    return Lanes(
+def _partitions_of(columns: tuple[str, ...], schema: Schema, hashed: bool = True) -> Partitions:
+    return Partitions(
         columns, hashed, tuple(counts_nanoseconds(schema.arrow.field(name).type) for name in columns)
     )
 

@@ -17,8 +17,8 @@ from cepheid.feeds import IN_ORDER, Feed, merged, ordered
 from cepheid.pipeline import ParsedQuery, plan_for
 from cepheid.plan.plan import Plan
 from cepheid.schema import Schema
-from cepheid.streams.occurring import Occurring
 from cepheid.streams.plain import plain_schema
+from cepheid.streams.type_occurrence import Occurring
 
 
 class Piecewise:

@@ -2,12 +2,12 @@
 
     cepheid\\0 · digest (16 bytes) · length of the content (8 bytes) · the content, compressed with Zstandard
 
-The content is the length of a JSON header (8 bytes), that header with blanks behind it, and the bytes of all parts
-one after another, each at a multiple of 64. The header holds the version, the query's text, the names given to the
-engine, and for each part its name, its NumPy type, its shape and its place. Parts are the arrays of the lanes and of
-the evaluator, and the schema and the kept rows as Arrow streams. The digest is of everything behind it, so that no
-damage goes unnoticed. It has no key: what anybody could have made is checked here, as far as the format goes, and where
-the parts are loaded (`state_checks`).
+The content is the length of a JSON header (8 bytes), that header with blanks behind it, and the bytes of all parts one
+after another, each at a multiple of 64. The header holds the version, the query's text, the names given to the engine,
+and for each part its name, its NumPy type, its shape and its place. Parts are the arrays of the partitions and of the
+evaluator, and the schema and the kept rows as Arrow streams. The digest is of everything behind it, so that no damage
+goes unnoticed. It has no key: what anybody could have made is checked here, as far as the format goes, and where the
+parts are loaded (`state_checks`).
 """
 
 from __future__ import annotations

@@ -28,8 +28,8 @@ _WORD = 1 << 32
 
 def bad_state(why: str) -> CepheidError:
     """
-    >>> print(bad_state("`lanes` has no rows"))
-    error[bad-state]: the saved state is not one that `save` gave: `lanes` has no rows
+    >>> print(bad_state("`partitions` has no rows"))
+    error[bad-state]: the saved state is not one that `save` gave: `partitions` has no rows
       hint: load only states that you saved yourself; start the query anew, or load a copy
     """
     return CepheidError(
@@ -64,7 +64,7 @@ def require(condition: object, why: str) -> None:
 def words(state: State, name: str, *shape: int | None) -> Ints:
     """A copy of an array of 64-bit whole numbers of this shape; None is any length.
 
-    >>> words({"lanes": np.zeros((3, 2), np.int64)}, "lanes", None, 2).shape
+    >>> words({"partitions": np.zeros((3, 2), np.int64)}, "partitions", None, 2).shape
     (3, 2)
     """
     require(name in state, f"`{name}` is missing")

@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given, settings
 
 import cepheid
-from cepheid.algebra.leads import lead
 from cepheid.algebra.nodes import Query, Reading, Recognise
+from cepheid.algebra.unmarked_prefix import lead
 from cepheid.semantics.reading import EMPTY, Reader
 from cepheid.spark.slices import why_not
 from generators import Case, Limits, readings

@@ -16,9 +16,9 @@ from cepheid.algebra.conditions import TRUE
 from cepheid.automata.attach_rounds import Check
 from cepheid.automata.srt import SRT
 from cepheid.engine import Engine
-from cepheid.evaluators.configurations import checked, choices
-from cepheid.evaluators.configurations.choices import Choices
-from cepheid.matches.found import LABEL, Found
+from cepheid.evaluators.configurations import event_choices, match_checks
+from cepheid.evaluators.configurations.event_choices import Choices
+from cepheid.matches.match_arrays import LABEL, Found
 from gathering import gathered_cases
 from generators import Case
 from small import positions, stream
@@ -218,7 +218,7 @@ def test_events_of_one_round_go_together() -> None:
 
 @pytest.mark.parametrize("most", [1, 3, 1 << 20])
 def test_choices_come_in_portions(most: int, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(choices, "_MOST_CHOICES", most)
+    monkeypatch.setattr(event_choices, "_MOST_CHOICES", most)
     for formula in WHOLE[-4:]:
         query = f"SELECT * FROM s WHERE {formula}"
         assert positions(ABC, query) == positions(ABC, query, evaluator="semantics")
@@ -253,7 +253,7 @@ def test_names_of_one_round_are_chosen_together() -> None:
 
 
 def test_events_that_no_candidate_holds_are_forgotten(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(checked, "_SPARE", 8)
+    monkeypatch.setattr(match_checks, "_SPARE", 8)
     table = stream("AAC" * 40, v=[1, 2, 3, 3, 1, 1, 2, 2, 2, 1, 2, 1] * 10)
     query = "SELECT * FROM s WHERE A+ IN X ; C AS z FILTER X.v <> z.v WITHIN 5"
     engine = cepheid.query(query).engine(table.schema, positions=True)

@@ -101,7 +101,7 @@ def test_counts_without_a_window_in_the_run_dag(monkeypatch: pytest.MonkeyPatch)
 
 @some
 @given(seed=SEEDS, window=st.sampled_from(WINDOWS), cuts=CUTS)
-def test_consuming_forgets_the_lane(
+def test_consuming_forgets_the_partition(
     seed: int, window: tuple[int, WindowUnit] | None, cuts: list[int]
 ) -> None:
     asked, table = case(seed, window, consume=True)
@@ -146,16 +146,16 @@ def test_later_matches_are_made_of_living_rows(seed: int, window: tuple[int, Win
 
 @some
 @given(seed=SEEDS, within=st.sampled_from([2, 5]))
-def test_lanes_that_are_silent_can_be_forgotten(seed: int, within: int) -> None:
+def test_partitions_that_are_silent_can_be_forgotten(seed: int, within: int) -> None:
     asked, table = case(seed, (within, WindowUnit.PLAIN), partition_by=("key",))
     expected = matches_of(random_automaton(seed), asked, table)
     chain, matches = Chain(random_automaton(seed), asked, table.schema), []
     if chain.evaluator.positional:
-        return  # positions are counted from the beginning of a lane, which the engine then keeps
+        return  # positions are counted from the beginning of a partition, which the engine then keeps
     for at in range(0, len(table), 3):
         piece = table.slice(at, 3)
         matches += chain.push(piece)
-        chain.keep_lanes_within(piece, within)
+        chain.keep_partitions_within(piece, within)
     assert sorted(matches) == sorted(expected)
 
 
@@ -194,7 +194,7 @@ def test_example_6_a_chain_of_replies() -> None:
     assert [[row for row, _ in match] for match in matches] == [[0, 1, 2, 4], [0, 3, 5]]
 
 
-def test_neighbours_are_by_position_in_the_lane() -> None:
+def test_neighbours_are_by_position_in_the_partition() -> None:
     pair = by_table((ADJACENT,), "AB", {(0, "A"): (move(1, 1),), (1, "B"): (move(2, None, (0,), (), True),)})
     table = rows("AABXAXBAB", key=[0, 1, 0, 0, 0, 1, 0, 1, 1])
     for partition_by, expected in (((), [(1, 2), (7, 8)]), (("key",), [(0, 2), (4, 6), (7, 8)])):

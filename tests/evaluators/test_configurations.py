@@ -102,8 +102,8 @@ def test_it_gives_the_matches_of_compact_where_both_run(case: Case, cuts: list[i
 def test_what_is_forgotten_is_never_missed(monkeypatch: pytest.MonkeyPatch) -> None:
     """Rows, keys and texts are dropped at every chance."""
     monkeypatch.setattr("cepheid.engine._SPARE", ALWAYS)
-    monkeypatch.setattr("cepheid.engine._SPARE_LANES", ALWAYS)
-    monkeypatch.setattr("cepheid.evaluators.configurations.held._SPARE_TEXTS", ALWAYS)
+    monkeypatch.setattr("cepheid.engine._SPARE_PARTITIONS", ALWAYS)
+    monkeypatch.setattr("cepheid.evaluators.configurations.partition_store._SPARE_TEXTS", ALWAYS)
 
     @settings(many, max_examples=60)
     @given(case=compared_cases(replace(COMPARED, events=20)), cuts=st.lists(st.integers(0, 20), max_size=8))

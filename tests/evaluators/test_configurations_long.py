@@ -63,18 +63,18 @@ def counted_by(text: str, table: pa.Table, size: int = 10**9, saved: bool = Fals
 
 def rising(table: pa.Table, keyed: bool, within: int, by_position: bool = False) -> list[list[int]]:
     """The matches of RISING, one key and one end at a time."""
-    lanes: dict[int, list[int]] = defaultdict(list)
+    partitions: dict[int, list[int]] = defaultdict(list)
     times, types, keys, values = (table[name].to_pylist() for name in ("ts", "type", "k", "v"))
     found = []
     for row in range(len(table)):
-        lane = lanes[keys[row] if keyed else 0]
-        lane.append(row)
-        place = {row: place for place, row in enumerate(lane)}
+        partition = partitions[keys[row] if keyed else 0]
+        partition.append(row)
+        place = {row: place for place, row in enumerate(partition)}
         if types[row] != "C":
             continue
         clock = place if by_position else times
         edge = clock[row] - within
-        inside = [other for other in lane if clock[other] >= edge]
+        inside = [other for other in partition if clock[other] >= edge]
         for first, second in combinations(inside, 2):
             if types[first] + types[second] == "AB" and values[first] < values[row]:
                 found.append([first, second, row])
@@ -250,7 +250,7 @@ def test_memory_is_bounded_by_the_window(
     query: str, clause: str, counting: bool, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("cepheid.engine._SPARE", 1_000)
-    monkeypatch.setattr("cepheid.engine._SPARE_LANES", 200)
+    monkeypatch.setattr("cepheid.engine._SPARE_PARTITIONS", 200)
     held = []
     engine = None
     for number in range(24):
@@ -303,7 +303,7 @@ def names(number: int, rows: int = 1_000) -> pa.Table:
 def test_texts_that_have_left_the_window_are_forgotten(
     counting: bool, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("cepheid.evaluators.configurations.held._SPARE_TEXTS", 100)
+    monkeypatch.setattr("cepheid.evaluators.configurations.partition_store._SPARE_TEXTS", 100)
     monkeypatch.setattr("cepheid.engine._SPARE", 1_000)
     text = "SELECT * FROM s WHERE (A AS x ; B AS u ; B AS y) FILTER x.s = y.s OR x.s = u.s WITHIN 40"
     engine, held, found = engine_for(text, names(0), counting), [], []
@@ -334,7 +334,7 @@ def test_texts_that_have_left_the_window_are_forgotten(
 
 
 def test_keys_that_come_back_are_matched_as_if_never_forgotten(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("cepheid.engine._SPARE_LANES", 50)
+    monkeypatch.setattr("cepheid.engine._SPARE_PARTITIONS", 50)
     parts = []
     for number in range(20):
         table = events(400, keys=60, seed=number)
@@ -350,7 +350,7 @@ def test_keys_that_come_back_are_matched_as_if_never_forgotten(monkeypatch: pyte
     for part in parts:
         found += engine.push(part)["positions"].to_pylist()
         counting.push(part)
-        assert engine._lanes.count < 300
+        assert engine._partitions.count < 300
     assert sorted(found) == rising(whole, keyed=True, within=700)
     assert counting.counted == len(found) > 500
 

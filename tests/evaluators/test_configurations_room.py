@@ -17,8 +17,8 @@ import cepheid
 from agreement import differences, is_taken
 from cepheid.engine import Engine
 from cepheid.errors import CepheidError
-from cepheid.evaluators.configurations import counts, store
-from cepheid.evaluators.configurations.counts import Counts
+from cepheid.evaluators.configurations import slot_store, vector_store
+from cepheid.evaluators.configurations.vector_store import Counts
 from cepheid.kernels.loops.registers.capacity import room_for_one
 from cepheid.kernels.loops.registers.layout import (
     CELLS,
@@ -61,11 +61,11 @@ class Cut:
 
 def with_no_more_than_asked(loop: Loop) -> Loop:
     def run(moves: Any, layout: Any, program: Any, batch: Any, at: int, options: Any, *rest: Any) -> Any:
-        heap, meta, lanes, nodes, index, made_here, *others, made = rest
+        heap, meta, partitions, nodes, index, made_here, *others, made = rest
         status = DONE
-        while at < len(batch.lane) and status == DONE:
+        while at < len(batch.partition) and status == DONE:
             one = ConfigBatch(*(array[at : at + 1] for array in batch))
-            room_for_one(moves, layout, lanes, batch.lane[at], batch.klass[at], meta)
+            room_for_one(moves, layout, partitions, batch.partition[at], batch.klass[at], meta)
             most = 0 if options.counting else int(meta[NODES] + meta[NEED_NODES]) * N_WORDS
             cuts = (
                 Cut(heap, int(meta[TOP] + meta[NEED])),
@@ -79,7 +79,7 @@ def with_no_more_than_asked(loop: Loop) -> Loop:
             )  # by all that tells it apart, and by the word that must be equal
             bound = [int(meta[NEED]), int(meta[NEED_NODES]), cells_of_slots]
             ours, theirs, cells, found = (cut.given for cut in cuts)
-            arrays = (ours, meta, lanes, theirs, cells, found)
+            arrays = (ours, meta, partitions, theirs, cells, found)
             status, done, made = loop(moves, layout, program, one, 0, options, *arrays, *others, made)
             for cut in cuts:
                 cut.put_back()
@@ -97,14 +97,21 @@ def counting_with_no_more_than_asked(loop: Loop) -> Loop:
         moves: Any, turns: Any, layout: Any, program: Any, batch: Any, at: int, options: Any, space: Any
     ) -> Any:
         status = DONE
-        while at < len(batch.lane) and status == DONE:
+        while at < len(batch.partition) and status == DONE:
             one, meta = ConfigBatch(*(array[at : at + 1] for array in batch)), space.meta
             room_needed(
-                moves, turns, layout, space.lanes, batch.lane[at], batch.klass[at], layout.size.max(), meta
+                moves,
+                turns,
+                layout,
+                space.partitions,
+                batch.partition[at],
+                batch.klass[at],
+                layout.size.max(),
+                meta,
             )
             bound = [int(meta[count_shape.NEED]), int(meta[count_shape.NEED_CELLS])]
             before = [int(meta[word]) for word in (0, count_shape.CELLS)]
-            places = 2 * int(space.lanes[batch.lane[at], count_shape.C_ROOM]) + 4
+            places = 2 * int(space.partitions[batch.partition[at], count_shape.C_ROOM]) + 4
             cuts = {
                 "heap": Cut(space.heap, before[0] + bound[0]),
                 "bits": Cut(space.bits, places),
@@ -125,8 +132,10 @@ def counting_with_no_more_than_asked(loop: Loop) -> Loop:
 
 @pytest.fixture(autouse=True)
 def watched(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(store, "configurations", with_no_more_than_asked(store.configurations))
-    monkeypatch.setattr(counts, "count_events", counting_with_no_more_than_asked(counts.count_events))
+    monkeypatch.setattr(slot_store, "configurations", with_no_more_than_asked(slot_store.configurations))
+    monkeypatch.setattr(
+        vector_store, "count_events", counting_with_no_more_than_asked(vector_store.count_events)
+    )
 
 
 def check(text: str, table: pa.Table) -> int:

@@ -113,7 +113,7 @@ def test_a_limit_takes_the_first_ends(pattern: str, monkeypatch: pytest.MonkeyPa
 
 def test_texts_are_found_under_their_new_numbers(monkeypatch: pytest.MonkeyPatch) -> None:
     """Texts in use get new numbers after every piece, and slots are still found by them."""
-    monkeypatch.setattr("cepheid.evaluators.configurations.held._SPARE_TEXTS", -(10**9))
+    monkeypatch.setattr("cepheid.evaluators.configurations.partition_store._SPARE_TEXTS", -(10**9))
     names = [f"{kind}{number}" for number in range(30) for kind in ("old", "new", "odd")]
     table = pa.table(
         {"ts": range(180), "type": ["A"] * 90 + ["B"] * 90, "t": [*names, *reversed(names)], "v": [0, 1] * 90}

@@ -17,9 +17,9 @@ from cepheid.engine import Engine
 from cepheid.errors import CepheidError
 from cepheid.evaluators.configurations import evaluator as configurations
 from cepheid.evaluators.configurations import selection
+from cepheid.evaluators.configurations.match_filter import Sizes
 from cepheid.evaluators.configurations.selection import HOW, Selection, best_of
-from cepheid.evaluators.configurations.sifting import Sizes
-from cepheid.matches.found import Found
+from cepheid.matches.match_arrays import Found
 from cepheid.semantics.strategies import choose
 from generators import Case, Limits, cases, of_two_types
 from small import error_of, positions

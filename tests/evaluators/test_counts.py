@@ -13,10 +13,10 @@ import pytest
 import cepheid
 from cepheid.engine import Engine
 from cepheid.errors import CepheidError
-from cepheid.evaluators.configurations import held
-from cepheid.evaluators.configurations.counts import Counts
+from cepheid.evaluators.configurations import partition_store
 from cepheid.evaluators.configurations.evaluator import ConfigurationsEvaluator
 from cepheid.evaluators.configurations.tables import Tables
+from cepheid.evaluators.configurations.vector_store import Counts
 from cepheid.pipeline import Plan, plan_for
 from cepheid.schema import schema_of
 from starts import drawn
@@ -123,7 +123,7 @@ def test_texts_of_starts_and_slots_get_new_numbers(monkeypatch: pytest.MonkeyPat
     plan = planned(text, table)
     assert plan is not None
     expected = counted(plan, table, []).counted
-    monkeypatch.setattr(held, "_SPARE_TEXTS", -(10**9))
+    monkeypatch.setattr(partition_store, "_SPARE_TEXTS", -(10**9))
     engine = counted(plan, table, list(range(5, 200, 5)))
     assert counts_of(engine) is not None
     assert engine.counted == expected > 50

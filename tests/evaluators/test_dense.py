@@ -53,8 +53,8 @@ def test_both_loops_count_the_same(pattern: str, window: str, strategy: str) -> 
 def test_classes_met_late_enlarge_the_matrices(
     strategy: str, window: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """The first batches have no B and no C, so that states behind them are met when lanes are in use already: unless
-    the automaton is small enough to be known beforehand."""
+    """The first batches have no B and no C, so that states behind them are met when partitions are in use already:
+    unless the automaton is small enough to be known beforehand."""
     monkeypatch.setattr("cepheid.evaluators.compact.evaluator.minimise", lambda *_, **__: None)
     text = f"SELECT {strategy} * FROM s WHERE A ; (B OR C)+ ; D {window}"
     parts = [randomly(24, letters, seed) for seed, letters in enumerate(["AX", "AXB", "AXBC", "ABCD"])]
@@ -77,8 +77,8 @@ def test_classes_met_late_enlarge_the_matrices(
 def test_numbers_beyond_a_word_are_counted_on_exactly(
     window: str, cut: int, most_words: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """(A+ ; B) has 2ᵃ - 1 matches at each B with a A's before it: the lanes outgrow a word at different events, get
-    more words, and where they may not have enough of them are handed over."""
+    """(A+ ; B) has 2ᵃ - 1 matches at each B with a A's before it: the partitions outgrow a word at different events,
+    get more words, and where they may not have enough of them are handed over."""
     monkeypatch.setattr("cepheid.evaluators.compact.evaluator._MOST_WORDS", most_words)
     text = f"SELECT * FROM s WHERE A+ ; B PARTITION BY key {window}"
     table = stream("AAAAAAAAAAB" * 82, keys=3)

@@ -21,11 +21,11 @@ LIMITS = (
 
 
 @pytest.mark.parametrize("limits", LIMITS, ids=["no window", "window"])
-def test_rows_and_lanes_that_are_forgotten_are_never_missed(
+def test_rows_and_partitions_that_are_forgotten_are_never_missed(
     limits: Limits, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("cepheid.engine._SPARE", ALWAYS)
-    monkeypatch.setattr("cepheid.engine._SPARE_LANES", ALWAYS)
+    monkeypatch.setattr("cepheid.engine._SPARE_PARTITIONS", ALWAYS)
 
     @settings(max_examples=200, print_blob=True, suppress_health_check=[HealthCheck.too_slow])
     @given(case=cases(limits), cuts=st.lists(st.integers(0, limits.events), max_size=8))
@@ -42,7 +42,7 @@ def test_rows_and_lanes_that_are_forgotten_are_never_missed(
 def test_a_key_is_kept_for_as_long_as_the_window(
     late: int, evaluator: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("cepheid.engine._SPARE_LANES", ALWAYS)
+    monkeypatch.setattr("cepheid.engine._SPARE_PARTITIONS", ALWAYS)
     table = pa.table({"ts": [0, late, late], "type": ["A", "A", "B"], "k": [1, 2, 1]})
     query = cepheid.query("SELECT * FROM s WHERE A AS x ; B AS y PARTITION BY k WITHIN 5")
     engine = query.engine(table.schema, evaluator=evaluator)
@@ -54,7 +54,7 @@ def test_a_key_is_kept_for_as_long_as_the_window(
 def test_a_count_keeps_a_key_for_as_long_as_the_window(
     late: int, evaluator: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("cepheid.engine._SPARE_LANES", ALWAYS)
+    monkeypatch.setattr("cepheid.engine._SPARE_PARTITIONS", ALWAYS)
     table = pa.table({"ts": [1, 1 + late, 1 + late], "type": ["A", "A", "B"], "k": [1, 2, 1]})
     query = cepheid.query("SELECT * FROM s WHERE A AS x ; B AS y PARTITION BY k WITHIN 5")
     engine = Engine(query.engine(table.schema, evaluator=evaluator).plan, counting=True)

@@ -67,10 +67,10 @@ def counted_by_hand(rows: list[Row], follows: Follows, window: str) -> int:
 
 
 def by_key(table: pa.Table, partitioned: bool) -> list[list[Row]]:
-    lanes: dict[int, list[Row]] = defaultdict(list)
+    partitions: dict[int, list[Row]] = defaultdict(list)
     for row in zip(*(table[name].to_pylist() for name in ("ts", "type", "key")), strict=True):
-        lanes[row[2] if partitioned else 0].append(row)
-    return list(lanes.values())
+        partitions[row[2] if partitioned else 0].append(row)
+    return list(partitions.values())
 
 
 def counted(text: str, table: pa.Table, piece: int) -> int:
@@ -103,8 +103,8 @@ def test_counts_in_long_windows_are_exact(pattern: str, window: str, partition: 
     assert counted(f"SELECT * FROM s WHERE {pattern} {partition} WITHIN {window}", table, 371) == expected
 
 
-def test_lanes_grow_beyond_a_word_at_different_times() -> None:
-    """One lane's numbers are large when others have just begun, or have turned since."""
+def test_partitions_grow_beyond_a_word_at_different_times() -> None:
+    """One partition's numbers are large when others have just begun, or have turned since."""
     parts = [stream(200, "AAAB", seed, keys=1) for seed in range(4)]
     lengths = [200, 30, 120, 10]
     rows = [
@@ -118,7 +118,7 @@ def test_lanes_grow_beyond_a_word_at_different_times() -> None:
             [table, pa.table({"ts": [400], "type": ["C"], "key": [key]}, schema=table.schema)]
         )
     for window in ("1000", "90", "25 EVENTS", "70 EVENTS"):
-        expected = sum(counted_by_hand(lane, rounds, window) for lane in by_key(table, True))
+        expected = sum(counted_by_hand(partition, rounds, window) for partition in by_key(table, True))
         text = f"SELECT * FROM s WHERE (A+ ; B)+ ; C PARTITION BY key WITHIN {window}"
         assert counted(text, table, 7) == counted(text, table, 1_000) == expected
     assert counted("SELECT * FROM s WHERE (A+ ; B)+ ; C PARTITION BY key", table, 50) > 2**150
@@ -144,8 +144,8 @@ def test_numbers_that_grow_tenfold_with_every_event_do_not_overflow(window: str)
 
 def test_numbers_of_every_length_are_handed_over() -> None:
     """Each key has one A more than the last, so that every number of digits is there at once."""
-    lanes = [["A"] * key + ["B"] for key in range(1, 100)]
-    rows = [(at, type, key) for key, lane in enumerate(lanes) for at, type in enumerate(lane)]
+    partitions = [["A"] * key + ["B"] for key in range(1, 100)]
+    rows = [(at, type, key) for key, partition in enumerate(partitions) for at, type in enumerate(partition)]
     times, types, keys = zip(*sorted(rows, key=lambda row: row[0]), strict=True)
     table = pa.table({"ts": times, "type": types, "key": keys})
     assert counted(TENFOLD.format("PARTITION BY key"), table, 500) == sum(10**n - 1 for n in range(1, 100))

@@ -34,8 +34,8 @@ from cepheid.algebra.conditions import (
     rebuild,
 )
 from cepheid.errors import CepheidError
-from cepheid.evaluators.configurations.forms import NoTestError
-from cepheid.evaluators.configurations.tests import Tests
+from cepheid.evaluators.configurations.guards import Tests
+from cepheid.evaluators.configurations.word_forms import NoTestError
 from cepheid.kernels.conditions import programs as kernel
 from cepheid.kernels.conditions.programs import NULL_WORD
 from cepheid.schema import Schema

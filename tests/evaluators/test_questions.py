@@ -20,8 +20,8 @@ from cepheid.algebra.conditions import (
     Literal,
     RLike,
 )
-from cepheid.evaluators.configurations import held, questions
-from cepheid.evaluators.configurations.tests import Tests
+from cepheid.evaluators.configurations import partition_store, python_fallback
+from cepheid.evaluators.configurations.guards import Tests
 from cepheid.kernels.conditions import programs as kernel
 from cepheid.semantics import values as definition
 from expressions import TIMES
@@ -80,9 +80,11 @@ def asked(table: pa.Table, condition: Condition, monkeypatch: pytest.MonkeyPatch
     ours = Tests([condition], schema_for(table))
     rows = ours.of(table, np.arange(len(table)))
     calls = []
-    answers = questions.Question._answers
+    answers = python_fallback.Question._answers
     monkeypatch.setattr(
-        questions.Question, "_answers", lambda self, keys: calls.append(len(keys)) or answers(self, keys)
+        python_fallback.Question,
+        "_answers",
+        lambda self, keys: calls.append(len(keys)) or answers(self, keys),
     )
     events = table.to_pylist()
     for now in range(len(events)):
@@ -110,7 +112,7 @@ def test_texts_that_answers_make_are_found_where_all_have_moved_to(monkeypatch: 
 
 
 def test_answers_that_were_forgotten_are_asked_for_again(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(questions, "MOST_ANSWERS", 512)
+    monkeypatch.setattr(python_fallback, "MOST_ANSWERS", 512)
     table = columns(s=([f"t{number}" for number in range(60)], pa.string()))
     calls, ours = asked(table, Like(BOTH, "%1t%"), monkeypatch)
     assert calls <= 400
@@ -121,7 +123,7 @@ def test_an_error_while_answering_is_raised(monkeypatch: pytest.MonkeyPatch) -> 
     def fails(*_: object) -> None:
         raise MemoryError
 
-    monkeypatch.setattr(questions.Question, "_answers", fails)
+    monkeypatch.setattr(python_fallback.Question, "_answers", fails)
     with pytest.raises(MemoryError):
         cepheid.match(STREAM, QUERY)
 
@@ -146,7 +148,7 @@ def test_answers_are_no_part_of_what_is_saved() -> None:
 
 def test_texts_get_other_numbers_and_answers_are_forgotten(monkeypatch: pytest.MonkeyPatch) -> None:
     """Texts that no partial match holds are dropped between batches."""
-    monkeypatch.setattr(held, "_SPARE_TEXTS", 256)
+    monkeypatch.setattr(partition_store, "_SPARE_TEXTS", 256)
     words = [f"w{number}" for number in range(2_000)]
     table = pa.table({"ts": range(2_000), "type": ["A", "B"] * 1_000, "s": words})
     engine = cepheid.query(

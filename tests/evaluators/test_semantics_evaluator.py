@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 from cepheid.algebra.nodes import Atom, Query, Repeat, Seq, Window, WindowUnit
 from cepheid.evaluators.interface import Bounds, Events
 from cepheid.evaluators.semantics import SemanticsEvaluator
-from cepheid.matches.found import Found
+from cepheid.matches.match_arrays import Found
 from cepheid.plan.choose import choose
 from cepheid.plan.plan import Plan
 from cepheid.rewrite.rules import Rewriting
@@ -31,14 +31,14 @@ def plan_of(case: Case) -> Plan:
 
 def batch_of(case: Case, start: int, end: int) -> Events:
     stream = case.events
-    lanes = np.zeros(len(stream), np.int64)
+    numbers = np.zeros(len(stream), np.int64)
     positions = np.zeros(len(stream), np.int64)
-    for lane, places in enumerate(partitions(case.query, stream)):
-        lanes[places] = lane
+    for partition, places in enumerate(partitions(case.query, stream)):
+        numbers[places] = partition
         positions[places] = np.arange(len(places))
     times = np.array([event.time for event in stream], np.int64)
     part = slice(start, end)
-    return Events(case.table.slice(start, end - start), start, times[part], (lanes[part], positions[part]))
+    return Events(case.table.slice(start, end - start), start, times[part], (numbers[part], positions[part]))
 
 
 def listed(found: Found, labels: Sequence[frozenset[str]]) -> Matches:

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 import cepheid
 from agreement import differences
-from cepheid.algebra.leads import lead
+from cepheid.algebra.unmarked_prefix import lead
 from generators import Case, Drawn, Limits, sremo_case
 from small import positions, stream
 

@@ -160,7 +160,7 @@ def test_keys_that_are_forgotten_are_never_missed(
     )
     whole = cepheid.match(table, text, positions=True)
     monkeypatch.setattr("cepheid.engine._SPARE", -(10**9))
-    monkeypatch.setattr("cepheid.engine._SPARE_LANES", -(10**9))
+    monkeypatch.setattr("cepheid.engine._SPARE_PARTITIONS", -(10**9))
     engine = cepheid.query(text).engine(table.schema, positions=True, evaluator=asked)
     chosen = "chain" if evaluator == "compact" and window else evaluator
     assert engine.plan.evaluator == (chosen if asked == "auto" else asked)

@@ -161,10 +161,10 @@ def test_positions_count_inside_the_partition(spark: SparkSession) -> None:
     query = cepheid.query(f"{PAIRS} PARTITION BY k WITHIN 5")
     found = match_spark(frame(spark, table), query, time="ts", positions=True).toArrow()
     for match in found.to_pylist():
-        lane = table.filter(
+        partition = table.filter(
             pa.compute.equal(table["k"], match["k"]) if match["k"] else pa.compute.is_null(table["k"])
         )
-        ordered = lane.take(pa.array(np.argsort(lane["ts"].to_numpy(), kind="stable"))).to_pylist()
+        ordered = partition.take(pa.array(np.argsort(partition["ts"].to_numpy(), kind="stable"))).to_pylist()
         assert [ordered[p] for p in match["positions"]] == [match["x"], match["y"]]
 
 

@@ -10,7 +10,7 @@ import pyarrow as pa
 import pytest
 
 import cepheid
-from cepheid.streams.lanes import Lanes
+from cepheid.streams.partitions import Partitions
 
 ROWS, KEYS = 12_000, 3_000
 
@@ -59,49 +59,49 @@ def test_every_key_is_a_stream_of_its_own(name: str, evaluator: str) -> None:
         found.update(map(tuple, matches["positions"].to_pylist()))
         ids |= set(matches["match_id"].to_pylist())
         engine = cepheid.load(engine.save())
-    lanes: dict[tuple[object, ...], list[tuple[int, str]]] = defaultdict(list)
+    partitions: dict[tuple[object, ...], list[tuple[int, str]]] = defaultdict(list)
     for at, row in enumerate(table.to_pylist()):
-        lanes[key_of(row, names)].append((at, row["type"]))
+        partitions[key_of(row, names)].append((at, row["type"]))
     expected = Counter(
         (a, b)
-        for lane in lanes.values()
-        for place, (a, one) in enumerate(lane)
+        for partition in partitions.values()
+        for place, (a, one) in enumerate(partition)
         if one == "A"
-        for b, two in lane[place + 1 : place + 4]
+        for b, two in partition[place + 1 : place + 4]
         if two == "B"
     )
     assert found == expected
     assert len(ids) == found.total() > 500
 
 
-def test_a_lane_keeps_its_number_and_its_hash() -> None:
+def test_a_partition_keeps_its_number_and_its_hash() -> None:
     table = keyed(COLUMNS["texts"])
-    whole, pieces = Lanes(("k",)), Lanes(("k",))
+    whole, pieces = Partitions(("k",)), Partitions(("k",))
     numbers = whole.of(table)
     for begin in range(0, ROWS, 700):
         part = pieces.of(table.slice(begin, 700))
         assert part.tolist() == numbers[begin : begin + 700].tolist()
     assert whole.count == len(set(table["k"].to_pylist()))
-    lanes = np.arange(whole.count)
-    low, high = whole.hashes(lanes)
+    partitions = np.arange(whole.count)
+    low, high = whole.hashes(partitions)
     assert len(set(zip(low.tolist(), high.tolist(), strict=True))) == whole.count
-    assert [part.tolist() for part in pieces.hashes(lanes)] == [low.tolist(), high.tolist()]
+    assert [part.tolist() for part in pieces.hashes(partitions)] == [low.tolist(), high.tolist()]
 
 
-def test_equal_times_are_told_apart_by_their_rank_in_the_lane() -> None:
-    lanes = Lanes(("k",))
+def test_equal_times_are_told_apart_by_their_rank_in_the_partition() -> None:
+    partitions = Partitions(("k",))
     table = pa.table({"k": [1, 2, 1, 1, 2, 1]})
-    numbers = lanes.of(table)
-    positions, ranks = lanes.number(numbers, np.array([5, 5, 5, 6, 6, 6]))
+    numbers = partitions.of(table)
+    positions, ranks = partitions.number(numbers, np.array([5, 5, 5, 6, 6, 6]))
     assert positions.tolist() == [0, 0, 1, 2, 1, 3]
     assert ranks.tolist() == [0, 0, 1, 0, 0, 1]
-    positions, ranks = lanes.number(lanes.of(table.slice(0, 2)), np.array([6, 7]))
+    positions, ranks = partitions.number(partitions.of(table.slice(0, 2)), np.array([6, 7]))
     assert (positions.tolist(), ranks.tolist()) == ([4, 2], [2, 0])
 
 
 @pytest.mark.parametrize("time", [0, 0.0, -1])
-def test_the_first_event_of_a_lane_ties_with_nothing(time: float) -> None:
-    lanes = Lanes(("k",))
-    numbers = lanes.of(pa.table({"k": [1, 2]}))
-    _, ranks = lanes.number(numbers, np.array([time, time]))
+def test_the_first_event_of_a_partition_ties_with_nothing(time: float) -> None:
+    partitions = Partitions(("k",))
+    numbers = partitions.of(pa.table({"k": [1, 2]}))
+    _, ranks = partitions.number(numbers, np.array([time, time]))
     assert ranks.tolist() == [0, 0]

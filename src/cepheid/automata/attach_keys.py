@@ -10,9 +10,9 @@ from collections.abc import Callable, Mapping
 
 from cepheid.algebra.conditions import Attribute
 from cepheid.algebra.empty import either
+from cepheid.algebra.key_equality import same_key
 from cepheid.algebra.limits import guarded
 from cepheid.algebra.nodes import Atom, Bind, PartBy, Pattern
-from cepheid.algebra.same import same_key
 from cepheid.algebra.variables import label_of, names_of
 from cepheid.automata.alternatives import Alternatives
 from cepheid.automata.attach_atoms import restricted

@@ -31,7 +31,7 @@ from cepheid.algebra.nodes import (
 from cepheid.algebra.variables import defined, sets
 from cepheid.automata.cea import Predicate
 from cepheid.automata.srt import SRT, Guard, Transition
-from cepheid.automata.srt_told import exposed
+from cepheid.automata.srt_expose import exposed
 
 MARK = "′"
 """Stands between the variable that a name was made of and a number."""

@@ -27,6 +27,7 @@ from cepheid.algebra.conditions import (
     conjuncts,
     sets_read,
 )
+from cepheid.algebra.key_equality import same_key
 from cepheid.algebra.limits import not_too_deep
 from cepheid.algebra.nodes import (
     All,
@@ -44,7 +45,6 @@ from cepheid.algebra.nodes import (
     children,
 )
 from cepheid.algebra.printing import print_condition, print_part_by
-from cepheid.algebra.same import same_key
 from cepheid.algebra.variables import bound, is_iteration, label_of
 from cepheid.automata.cea import Predicate
 from cepheid.automata.chain import ADJACENT, ChainCEA, ChainMark, Link, LinkKind

@@ -17,7 +17,7 @@ from typing import Any
 
 from cepheid.automata.cea import Predicate
 from cepheid.automata.chain import ChainCEA, ChainMark, Link
-from cepheid.automata.met import Met
+from cepheid.automata.lazy_states import Met
 from cepheid.errors import CepheidError
 from cepheid.state_checks import is_count, require
 

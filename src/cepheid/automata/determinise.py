@@ -23,7 +23,7 @@ from typing import Any, cast
 
 from cepheid.algebra.nodes import Strategy
 from cepheid.automata.cea import CEA
-from cepheid.automata.met import Met
+from cepheid.automata.lazy_states import Met
 from cepheid.state_checks import is_count, require
 
 States = frozenset[int]

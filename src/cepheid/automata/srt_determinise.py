@@ -21,7 +21,7 @@ from cepheid.algebra.conditions import attributes
 from cepheid.algebra.windows import Window
 from cepheid.automata.cea import Predicate
 from cepheid.automata.construct import Numbering
-from cepheid.automata.met import Met
+from cepheid.automata.lazy_states import Met
 from cepheid.automata.srt import SRT, Guard, Transition
 from cepheid.errors import CepheidError
 from cepheid.state_checks import is_count, require

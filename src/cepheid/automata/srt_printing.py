@@ -12,7 +12,7 @@ from cepheid.algebra.printing import print_condition, print_window
 from cepheid.automata.cea import Predicate
 from cepheid.automata.printing import print_predicate, quoted
 from cepheid.automata.srt import SRT, Guard, Transition
-from cepheid.automata.srt_told import UNMARKED, exposed
+from cepheid.automata.srt_expose import UNMARKED, exposed
 from cepheid.automata.srt_trim import registers_read
 
 

@@ -15,7 +15,7 @@ import pyarrow as pa
 from cepheid.cli.inputs import Columns, Input, described
 from cepheid.files.described import Described
 from cepheid.files.reading import open_files
-from cepheid.streams.occurring import Occurring
+from cepheid.streams.type_occurrence import Occurring
 
 
 @dataclass(frozen=True)

@@ -14,7 +14,7 @@ import numpy as np
 from cepheid.evaluators.interface import too_many_matches
 from cepheid.kernels.matches.output import Output
 from cepheid.kernels.memory.status import DONE, MORE_OUTPUT, TOO_MANY
-from cepheid.matches.found import LABEL, Found, Ints, nothing_found
+from cepheid.matches.match_arrays import LABEL, Found, Ints, nothing_found
 
 _MOST_KEPT = 1 << 22  # events of matches that room is kept for
 

@@ -17,7 +17,7 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from cepheid.errors import CepheidError
-from cepheid.matches.found import Found, Ints
+from cepheid.matches.match_arrays import Found, Ints
 from cepheid.memory import memory_limit
 
 State = Mapping[str, npt.NDArray[np.generic]]
@@ -75,10 +75,11 @@ def too_many_matches(guard: int, row: int) -> CepheidError:
 
 @dataclass(frozen=True, slots=True)
 class Bounds:
-    """What the rest of a saved state says: how many rows were taken, how many lanes there are, the type of times."""
+    """What the rest of a saved state says: how many rows were taken, how many partitions there are, the type of
+    times."""
 
     rows: int
-    lanes: int
+    partitions: int
     time: pa.DataType
 
 
@@ -88,7 +89,7 @@ class Events:
 
     `first` is the global row number of the first. `times` are in microseconds for timestamps and dates, else the
     numbers themselves. `keyed` are the number of each event's partition, from 0, and its position inside that; None
-    without PARTITION BY, where all are in lane 0 and positions are row numbers. For an evaluator that does without
+    without PARTITION BY, where all are in partition 0 and positions are row numbers. For an evaluator that does without
     positions it is instead what numbers the partitions of the events it asks for. Matches that end in these events are
     reported only when `report` is true.
     """
@@ -100,14 +101,14 @@ class Events:
     report: bool = True
 
     def at(self, places: Ints) -> tuple[Ints, Ints, Ints]:
-        """Row numbers, lanes and positions of the events at these places; the others cost nothing."""
+        """Row numbers, partitions and positions of the events at these places; the others cost nothing."""
         rows = places + self.first
         if self.keyed is None:
             return rows, np.zeros(len(rows), np.int64), rows
         if callable(self.keyed):
             return rows, self.keyed(places), rows
-        lanes, positions = self.keyed
-        return rows, lanes[places], positions[places]
+        partitions, positions = self.keyed
+        return rows, partitions[places], positions[places]
 
     def part(self, begin: int, end: int, report: bool) -> Events:
         """The events from place `begin` to before `end`, if there are so many."""
@@ -127,7 +128,7 @@ class Events:
         return np.arange(self.first, self.first + len(self.times), dtype=np.int64)
 
     @property
-    def lanes(self) -> Ints:
+    def partitions(self) -> Ints:
         return self.at(np.arange(len(self.times)))[1]
 
 
@@ -161,8 +162,8 @@ class Evaluator(Protocol):
         """Ascending row numbers that later matches may contain."""
         ...
 
-    def keep_lanes(self, lanes: Ints) -> None:
-        """Forgets all lanes but these (ascending), which are numbered from 0 from now on."""
+    def keep_partitions(self, partitions: Ints) -> None:
+        """Forgets all partitions but these (ascending), which are numbered from 0 from now on."""
         ...
 
     def save(self) -> State: ...

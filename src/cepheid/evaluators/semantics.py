@@ -15,14 +15,14 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-from cepheid.algebra.leads import lead
 from cepheid.algebra.nodes import WindowUnit
+from cepheid.algebra.unmarked_prefix import lead
 from cepheid.evaluators.interface import Bounds, Events, State
 from cepheid.evaluators.window import times
-from cepheid.matches.found import LABEL, Found, Ints, nothing_found
+from cepheid.matches.match_arrays import LABEL, Found, Ints, nothing_found
 from cepheid.plan.plan import Plan
 from cepheid.plan.reads import read_by_conditions
-from cepheid.semantics.oracle import OracleMatch, first_needed, lane_matches, renumbered, slides
+from cepheid.semantics.oracle import OracleMatch, first_needed, partition_matches, renumbered, slides
 from cepheid.semantics.stream import Event, events_of
 from cepheid.state_checks import (
     letters,
@@ -45,13 +45,15 @@ class Kept:
     table: pa.Table
     rows: Ints
     times: Times
-    lanes: Ints
+    partitions: Ints
 
     def __len__(self) -> int:
         return len(self.rows)
 
     def take(self, keep: npt.NDArray[np.bool_]) -> Kept:
-        return Kept(self.table.filter(pa.array(keep)), self.rows[keep], self.times[keep], self.lanes[keep])
+        return Kept(
+            self.table.filter(pa.array(keep)), self.rows[keep], self.times[keep], self.partitions[keep]
+        )
 
 
 class SemanticsEvaluator:
@@ -83,26 +85,26 @@ class SemanticsEvaluator:
         stream = events_of(held.table, self._schema, held.times.tolist())
         found: list[OracleMatch] = []
         keep = np.zeros(len(held), np.bool_)
-        for lane in np.unique(held.lanes):
-            places = np.flatnonzero(held.lanes == lane)
+        for partition in np.unique(held.partitions):
+            places = np.flatnonzero(held.partitions == partition)
             since = int(np.searchsorted(places, known))
-            matches, forgotten = lane_matches(self._query, [stream[place] for place in places], since)
+            matches, forgotten = partition_matches(self._query, [stream[place] for place in places], since)
             found.extend(renumbered(match, places.tolist()) for match in matches)
             keep[places[self._first_needed(stream, places, forgotten) :]] = True
         self._kept = held.take(keep & self._may_still_matter(held.times))
         return self._report(found, held.rows) if events.report else nothing_found()
 
     def _first_needed(self, stream: list[Event], places: Ints, forgotten: int) -> int:
-        """The first event of a lane that a match with its next event could depend on: what is outside the
-        window of the lane's last event is outside that of any later one."""
+        """The first event of a partition that a match with its next event could depend on: what is outside the
+        window of the partition's last event is outside that of any later one."""
         if not slides(self._query) or forgotten == len(places):
             return forgotten
-        lane = [stream[place] for place in places]
-        return max(forgotten, first_needed(self._query, lane, len(lane) - 1))
+        partition = [stream[place] for place in places]
+        return max(forgotten, first_needed(self._query, partition, len(partition) - 1))
 
     def _may_still_matter(self, times: Times) -> npt.NDArray[np.bool_]:
-        """Lanes that fell silent lose events too, once the whole stream's time has moved on; not where what lies before
-        a window may matter."""
+        """Partitions that fell silent lose events too, once the whole stream's time has moved on; not where what lies
+        before a window may matter."""
         window = self._query.window
         by_time = window is not None and window.unit is not WindowUnit.EVENTS and slides(self._query)
         if window is None or not by_time or lead(self._query.pattern) or not len(times):
@@ -141,10 +143,10 @@ class SemanticsEvaluator:
     def live_rows(self) -> Ints:
         return np.zeros(0, np.int64) if self._kept is None else self._kept.rows
 
-    def keep_lanes(self, lanes: Ints) -> None:
+    def keep_partitions(self, partitions: Ints) -> None:
         if self._kept is not None:
-            kept = self._kept.take(np.isin(self._kept.lanes, lanes))
-            self._kept = replace(kept, lanes=np.searchsorted(lanes, kept.lanes))
+            kept = self._kept.take(np.isin(self._kept.partitions, partitions))
+            self._kept = replace(kept, partitions=np.searchsorted(partitions, kept.partitions))
 
     def save(self) -> State:
         counted = np.array([self._counted], np.int64)
@@ -160,7 +162,7 @@ class SemanticsEvaluator:
             "table": table,
             "rows": kept.rows,
             "times": kept.times,
-            "lanes": kept.lanes,
+            "lanes": kept.partitions,
         }
 
     def load(self, state: State, bounds: Bounds) -> None:
@@ -172,28 +174,28 @@ class SemanticsEvaluator:
                 table, pa.schema([self._schema.arrow.field(name) for name in self._reads]), "table"
             )
             rows = words(state, "rows", len(table))
-            lanes = words(state, "lanes", len(table))
+            partitions = words(state, "lanes", len(table))
             require_indices(rows, 0, bounds.rows, "rows")
             require_ascending(rows, "rows", strictly=True)
-            require_indices(lanes, 0, bounds.lanes, "lanes")
+            require_indices(partitions, 0, bounds.partitions, "lanes")
             given = times(state, "times", len(table), bounds)
             require_ascending(given, "times")
-            self._kept = Kept(table, rows, given, lanes)
+            self._kept = Kept(table, rows, given, partitions)
 
     @property
     def memory(self) -> int:
         if self._kept is None:
             return 0
         kept = self._kept
-        return int(kept.table.nbytes) + kept.rows.nbytes + kept.times.nbytes + kept.lanes.nbytes
+        return int(kept.table.nbytes) + kept.rows.nbytes + kept.times.nbytes + kept.partitions.nbytes
 
 
 def _appended(kept: Kept | None, events: Events) -> Kept:
     if kept is None:
-        return Kept(events.table, events.rows, events.times, events.lanes)
+        return Kept(events.table, events.rows, events.times, events.partitions)
     return Kept(
         pa.concat_tables([kept.table, events.table]).combine_chunks(),
         np.concatenate([kept.rows, events.rows]),
         np.concatenate([kept.times, events.times]),
-        np.concatenate([kept.lanes, events.lanes]),
+        np.concatenate([kept.partitions, events.partitions]),
     )

@@ -11,7 +11,7 @@ import pyarrow as pa
 from cepheid.algebra.nodes import Window, WindowUnit
 from cepheid.evaluators.interface import Bounds, State
 from cepheid.kernels.columns.events import window_edges
-from cepheid.matches.found import Ints
+from cepheid.matches.match_arrays import Ints
 from cepheid.state_checks import require, require_ascending, require_indices, words
 from cepheid.streams.times import Times, age_limit, ties_of, unsigned
 
@@ -35,7 +35,8 @@ class SlidingWindow:
         if self._window is None:
             return np.full(len(rows), ALL_BEFORE)
         if self.by_position:
-            # No position is before 0, and an edge of at least 0 can be shifted by the class that `lane` packs with it.
+            # No position is before 0, and an edge of at least 0 can be shifted by the class that `partition` packs with
+            # it.
             return np.maximum(positions - (int(self._window.amount) - 1), 0)
         new = all_times[kept]
         before = len(self._rows)

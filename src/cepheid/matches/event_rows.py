@@ -8,10 +8,10 @@ from typing import Protocol
 
 import pyarrow as pa
 
-from cepheid.matches.found import Ints
+from cepheid.matches.match_arrays import Ints
 
 Identities = tuple[Ints, Ints, Ints]
-"""For each event a place, and two arrays that have at that place the halves of its hash (`Lanes.identities`)."""
+"""For each event a place, and two arrays that have at that place the halves of its hash (`Partitions.identities`)."""
 
 
 @dataclass(frozen=True, slots=True)

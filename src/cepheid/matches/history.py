@@ -2,7 +2,7 @@
 
 Rows come in ascending order of their number and are kept in chunks whose sizes fall at least by half, so that adding
 many small batches costs logarithmic copying per row. Beside its columns a row keeps its number, its position in
-its lane, and two hashes that it is known by.
+its partition, and two hashes that it is known by.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ import numpy as np
 import pyarrow as pa
 
 from cepheid.matches.event_rows import EventRows
-from cepheid.matches.found import Ints
+from cepheid.matches.match_arrays import Ints
 from cepheid.state_checks import require, require_ascending, require_columns, require_indices
 from cepheid.streams.plain import whole
 

@@ -19,11 +19,11 @@ import pyarrow as pa
 from cepheid.algebra.variables import Shown
 from cepheid.errors import CepheidError, did_you_mean
 from cepheid.kernels.memory.hashing import hash_words, match_ids
-from cepheid.matches.chosen import Chosen
 from cepheid.matches.event_rows import Identities, RowsOfMatches
-from cepheid.matches.found import Found, Ints
-from cepheid.matches.gathered import Gathered, new_array
+from cepheid.matches.gather import Gathered, new_array
 from cepheid.matches.history import ROW, integers
+from cepheid.matches.match_arrays import Found, Ints
+from cepheid.matches.shown_events import Chosen
 from cepheid.schema import Schema
 
 Labels = tuple[frozenset[str], ...]

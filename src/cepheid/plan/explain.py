@@ -10,7 +10,6 @@ from typing import assert_never
 
 import pyarrow as pa
 
-from cepheid.algebra.leads import lead
 from cepheid.algebra.nodes import Query
 from cepheid.algebra.printing import (
     print_condition,
@@ -20,6 +19,7 @@ from cepheid.algebra.printing import (
     print_tree,
     print_window,
 )
+from cepheid.algebra.unmarked_prefix import lead
 from cepheid.automata.attach import Attached
 from cepheid.automata.attach_names import condition_with, pattern_with, readable_names, srt_with
 from cepheid.automata.cea import CEA

@@ -19,9 +19,9 @@ from cepheid.automata.srt import SRT
 from cepheid.automata.srt_construct import construct_srt
 from cepheid.automata.srt_determinise import RegisterDeterminiser
 from cepheid.automata.srt_ends import with_one_end
+from cepheid.automata.srt_expose import stores_before_marks, told
 from cepheid.automata.srt_minimise import MOST_STEPS, RegisterAutomaton, register_automaton
 from cepheid.automata.srt_of_pattern import srt_of_pattern
-from cepheid.automata.srt_told import stores_before_marks, told
 from cepheid.automata.srt_trim import trim_srt
 from cepheid.automata.srt_window import window_as_guards
 from cepheid.errors import CepheidError

@@ -13,8 +13,8 @@ from dataclasses import dataclass
 from itertools import groupby
 from math import inf
 
-from cepheid.algebra.leads import lead
 from cepheid.algebra.nodes import Pattern, Query, Select, Strategy, walk
+from cepheid.algebra.unmarked_prefix import lead
 from cepheid.algebra.variables import shown
 from cepheid.semantics.keys import key_of
 from cepheid.semantics.meaning import Pairs, meaning
@@ -47,7 +47,7 @@ def evaluate(query: Query, stream: Stream) -> list[OracleMatch]:
     """
     found: list[OracleMatch] = []
     for places in partitions(query, stream):
-        matches, _ = lane_matches(query, [stream[place] for place in places])
+        matches, _ = partition_matches(query, [stream[place] for place in places])
         found.extend(renumbered(match, places) for match in matches)
     return sorted(found, key=_order)[: query.limit]
 
@@ -61,7 +61,7 @@ def partitions(query: Query, stream: Stream) -> list[list[int]]:
     return list(by_key.values())
 
 
-def lane_matches(query: Query, lane: Stream, since: int = 0) -> tuple[list[OracleMatch], int]:
+def partition_matches(query: Query, partition: Stream, since: int = 0) -> tuple[list[OracleMatch], int]:
     """The matches of one partition that end at index `since` or later, and how many events were forgotten.
 
     With CONSUME, as soon as a position ends a match, all events up to it are forgotten.
@@ -69,43 +69,43 @@ def lane_matches(query: Query, lane: Stream, since: int = 0) -> tuple[list[Oracl
     >>> from cepheid.algebra.nodes import Atom, Seq
     >>> from cepheid.semantics.stream import Event
     >>> query = Query(Seq(Atom("A", "x"), Atom("B", "y")), consume=True)
-    >>> matches, forgotten = lane_matches(query, [Event(type, time, {}) for time, type in enumerate("AABB")])
+    >>> matches, forgotten = partition_matches(query, [Event(type, time, {}) for time, type in enumerate("AABB")])
     >>> [match.positions for match in matches], forgotten
     ([(0, 2), (1, 2)], 3)
     """
     if not query.consume:
-        return [match for _, group in by_end(query, lane, since) for match in group], 0
+        return [match for _, group in by_end(query, partition, since) for match in group], 0
     found: list[OracleMatch] = []
     forgotten = 0
-    while first := next(by_end(query, lane[forgotten:], max(0, since - forgotten)), None):
+    while first := next(by_end(query, partition[forgotten:], max(0, since - forgotten)), None):
         end, group = first
-        found.extend(renumbered(match, range(forgotten, len(lane))) for match in group)
+        found.extend(renumbered(match, range(forgotten, len(partition))) for match in group)
         forgotten += end + 1
     return found, forgotten
 
 
-def by_end(query: Query, lane: Stream, since: int = 0) -> Iterator[tuple[int, list[OracleMatch]]]:
+def by_end(query: Query, partition: Stream, since: int = 0) -> Iterator[tuple[int, list[OracleMatch]]]:
     """For each position from `since` on that ends a match: it and its matches. CONSUME and LIMIT aside."""
-    if not slides(query) or len(lane) <= LONG:
-        later = (match for match in answers(query, lane) if match.last >= since)
+    if not slides(query) or len(partition) <= LONG:
+        later = (match for match in answers(query, partition) if match.last >= since)
         yield from ((end, list(same_end)) for end, same_end in groupby(later, key=lambda match: match.last))
         return
     # A match that ends here lies within the window that ends here, and so does all it competes with.
-    for end in range(since, len(lane)):
-        first = first_needed(query, lane, end)
-        found = answers(query, lane[first : end + 1])
+    for end in range(since, len(partition)):
+        first = first_needed(query, partition, end)
+        found = answers(query, partition[first : end + 1])
         group = [renumbered(match, range(first, end + 1)) for match in found if match.last == end - first]
         if group:
             yield end, group
 
 
-def answers(query: Query, lane: Stream) -> list[OracleMatch]:
+def answers(query: Query, partition: Stream) -> list[OracleMatch]:
     """The matches of one partition by the definitions: meaning, window, strategy, selected variables."""
     names = frozenset(item.name for item in shown(query))
     candidates = [
         result
-        for result in meaning(query.pattern, lane, names)
-        if result.events and inside(query.window, lane, result.events[0], result.events[-1])
+        for result in meaning(query.pattern, partition, names)
+        if result.events and inside(query.window, partition, result.events[0], result.events[-1])
     ]
     chosen = choose(query.strategy, (result.events for result in candidates))
     kept = {OracleMatch(result.events, result.binding) for result in candidates if result.events in chosen}
@@ -121,19 +121,19 @@ def slides(query: Query) -> bool:
     return lead(query.pattern) < inf
 
 
-def first_needed(query: Query, lane: Stream, end: int) -> int:
+def first_needed(query: Query, partition: Stream, end: int) -> int:
     """The first index on which matches that end at `end` may depend, in a query that slides."""
-    return max(0, window_start(query, lane, end) - int(lead(query.pattern)))
+    return max(0, window_start(query, partition, end) - int(lead(query.pattern)))
 
 
 def _compares(pattern: Pattern) -> bool:
     return isinstance(pattern, Select) and pattern.strategy not in (Strategy.ALL, Strategy.STRICT)
 
 
-def window_start(query: Query, lane: Stream, end: int) -> int:
+def window_start(query: Query, partition: Stream, end: int) -> int:
     """The first index inside the window that ends at `end`. Times never decrease, so it lies in one piece."""
     first = end
-    while first > 0 and inside(query.window, lane, first - 1, end):
+    while first > 0 and inside(query.window, partition, first - 1, end):
         first -= 1
     return first
 

@@ -18,8 +18,8 @@ import pyarrow.compute as pc
 from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as sql
 
-from cepheid.algebra.leads import lead
 from cepheid.algebra.nodes import Query, WindowUnit
+from cepheid.algebra.unmarked_prefix import lead
 from cepheid.schema import HIDDEN, Schema
 from cepheid.spark.streams import column
 from cepheid.spark.task import OVERLAP

@@ -23,7 +23,7 @@ WIDTHS = st.integers(1, 6)
 
 
 def words_of(value: int, width: int) -> np.ndarray:
-    """A number as a lane holds it: 32 bits to a word but for the top one, which takes the rest."""
+    """A number as a partition holds it: 32 bits to a word but for the top one, which takes the rest."""
     low = [value >> BITS * i & MASK for i in range(width - 1)]
     return np.array([*low, value >> BITS * (width - 1)], np.int64)
 

@@ -8,7 +8,7 @@ import pytest
 from pyspark.sql import SparkSession
 from pyspark.sql import functions as sql
 
-from cepheid.spark.live.placing import bucket_keys, spark_hash
+from cepheid.spark.live.bucket_keys import bucket_keys, spark_hash
 
 
 @pytest.mark.parametrize("partitions", [1, 2, 3, 8, 200])

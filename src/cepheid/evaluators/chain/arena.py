@@ -1,4 +1,4 @@
-"""The run DAG of all lanes and its index, between two batches: what `kernels.loops.linked.loop` works on.
+"""The run DAG of all partitions and its index, between two batches: what `kernels.loops.linked.loop` works on.
 
 It grows where the loop asks for room and copies the living part instead where much is dead, so that memory is
 bounded by what a window holds. Python here is per batch and per growth, never per event, key or match.
@@ -23,7 +23,7 @@ from cepheid.kernels.memory.status import (
     MORE_TRANSITIONS,
     MORE_WORDS,
 )
-from cepheid.matches.found import Found, Ints
+from cepheid.matches.match_arrays import Found, Ints
 from cepheid.state_checks import require, require_total, whole_number, words
 
 _FEWEST_WORDS = 1 << 12
@@ -56,7 +56,7 @@ class Arena:
     def counted(self) -> int:
         return to_int(self._total)
 
-    def fit_lanes(self, count: int) -> None:
+    def fit_partitions(self, count: int) -> None:
         more = max(count, 2 * len(self._born)) - len(self._born)
         if len(self._born) < count:
             self._born = np.concatenate([self._born, np.zeros(more, np.int64)])
@@ -121,14 +121,14 @@ class Arena:
         """The same vertices with the lists that are now wanted."""
         self._copy(edge, 0, 0)
 
-    def _copy(self, edge: int, words: int, cells: int, lanes: Ints | None = None) -> None:
+    def _copy(self, edge: int, words: int, cells: int, partitions: Ints | None = None) -> None:
         """Copies what lives from `edge` on to arrays at most half full of it, with room for a few words and
         cells more."""
-        if lanes is None:
-            lanes = np.arange(len(self._born))
+        if partitions is None:
+            partitions = np.arange(len(self._born))
         shape = self._layout.shape(self._memo)
         top = int(self._meta[TOP])
-        living = (self._born, edge, self._edges, lanes)
+        living = (self._born, edge, self._edges, partitions)
         n_words, n_cells = measure(self._heap, top, self._shape, *living, shape)
         if shape.size.tolist() == self._shape.size.tolist():
             n_cells = min(n_cells, int(self._meta[USED]))  # there are no more lists than had been made
@@ -174,15 +174,15 @@ class Arena:
         )
         return np.unique(rows[:count])
 
-    def keep_lanes(self, lanes: Ints, edge: int) -> None:
+    def keep_partitions(self, partitions: Ints, edge: int) -> None:
         numbers = np.full(len(self._born), -1)
-        lanes = lanes[lanes < len(self._born)]
-        numbers[lanes] = np.arange(len(lanes))
+        partitions = partitions[partitions < len(self._born)]
+        numbers[partitions] = np.arange(len(partitions))
         self._copy(edge, 0, 0, numbers)
-        edges = self._edges[lanes]
-        self._born = np.zeros(max(len(lanes), 1), np.int64)
-        self._edges = np.full(max(len(lanes), 1), NEVER)
-        self._edges[: len(lanes)] = edges
+        edges = self._edges[partitions]
+        self._born = np.zeros(max(len(partitions), 1), np.int64)
+        self._edges = np.full(max(len(partitions), 1), NEVER)
+        self._edges[: len(partitions)] = edges
 
     @property
     def memory(self) -> int:
@@ -213,7 +213,7 @@ class Arena:
         require(
             by_position or bool((self._edges == NEVER).all()), "`edges` are of a window that there is not"
         )
-        require(len(self._born) > 0 and len(self._heap) >= FIRST, "there are no lanes")
+        require(len(self._born) > 0 and len(self._heap) >= FIRST, "there are no partitions")
         fits = vertices_fit(
             self._heap,
             self._shape,

@@ -20,7 +20,7 @@ from cepheid.evaluators.compact.classes import Classes
 from cepheid.evaluators.interface import GUARD, Bounds, Events, State, guard_of, part_of
 from cepheid.evaluators.window import SlidingWindow
 from cepheid.kernels.loops.linked.layout import ChainBatch, ChainOptions
-from cepheid.matches.found import Found, Ints, nothing_found
+from cepheid.matches.match_arrays import Found, Ints, nothing_found
 from cepheid.schema import Schema
 from cepheid.state_checks import letters
 
@@ -56,14 +56,14 @@ class ChainEvaluator:
 
     def advance(self, events: Events) -> Found:
         kept, classes = self._classes.of(events.table)
-        rows, lanes, positions = events.at(kept)
+        rows, partitions, positions = events.at(kept)
         self.relevant = rows
         if len(kept) == 0:
             return nothing_found()
         edges = self._window.edges(rows, positions, events.times, kept)
         codes = self._keys.of(events.table, kept, positions)
         batch = ChainBatch(
-            lanes, rows, positions if self._window.by_position else rows, classes, edges, codes
+            partitions, rows, positions if self._window.by_position else rows, classes, edges, codes
         )
         options = ChainOptions(
             bool(self._window),
@@ -74,13 +74,13 @@ class ChainEvaluator:
             self._limit,
             guard_of(GUARD),
         )
-        n_lanes = 1 if events.keyed is None else int(lanes.max()) + 1
+        n_partitions = 1 if events.keyed is None else int(partitions.max()) + 1
         if self._sums is not None:
-            self._sums.fit_lanes(n_lanes)
+            self._sums.fit_partitions(n_partitions)
             self._sums.run(batch, options)
             return nothing_found()
         assert self._arena is not None
-        self._arena.fit_lanes(n_lanes)
+        self._arena.fit_partitions(n_partitions)
         found = self._arena.run(batch, options)
         if self._window:
             self._arena.tidy(self._window.edge)
@@ -104,11 +104,11 @@ class ChainEvaluator:
             return np.zeros(0, np.int64)
         return self._arena.live_rows(self._window.edge)
 
-    def keep_lanes(self, lanes: Ints) -> None:
+    def keep_partitions(self, partitions: Ints) -> None:
         if self._sums is not None:
-            self._sums.keep_lanes(lanes)
+            self._sums.keep_partitions(partitions)
         elif self._arena is not None:
-            self._arena.keep_lanes(lanes, self._window.edge)
+            self._arena.keep_partitions(partitions, self._window.edge)
 
     @property
     def memory(self) -> int:

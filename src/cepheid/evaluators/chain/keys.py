@@ -21,12 +21,12 @@ import pyarrow.compute as pc
 from cepheid.automata.chain import ADJACENT, Link, LinkKind
 from cepheid.errors import CepheidError
 from cepheid.evaluators.interface import State
-from cepheid.matches.found import Ints
+from cepheid.matches.match_arrays import Ints
 from cepheid.schema import Schema, counts_nanoseconds
 from cepheid.semantics.keys import key_of
 from cepheid.semantics.rows import values_of
 from cepheid.state_checks import letters, require
-from cepheid.streams.lanes import Texts, numbered
+from cepheid.streams.partitions import Texts, numbered
 from cepheid.streams.plain import whole
 
 KEY, LEFT, RIGHT = 0, 1, 2  # NULL as a key, or as a value of one side

@@ -20,7 +20,7 @@ from cepheid.evaluators.chain.keys import Keys
 from cepheid.evaluators.compact.classes import Classes
 from cepheid.kernels.loops.linked.difference_pointers import MOST, SEQUENCES
 from cepheid.kernels.loops.linked.layout import C_MORE, I_FIELDS, INDEX_MASK, V_CODES, Moves, Shape
-from cepheid.matches.found import Ints
+from cepheid.matches.match_arrays import Ints
 from cepheid.state_checks import is_count, require
 
 _MOST_DIFFERENT = 32  # bits of a mask

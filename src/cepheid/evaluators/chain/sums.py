@@ -12,7 +12,7 @@ from cepheid.evaluators.interface import State
 from cepheid.kernels.loops.linked.layout import ChainBatch, ChainOptions, Shape
 from cepheid.kernels.loops.linked.sums import (
     G_GROUP,
-    G_LANE,
+    G_PARTITION,
     G_VALUES,
     Entries,
     Groups,
@@ -23,7 +23,7 @@ from cepheid.kernels.loops.linked.sums import (
 )
 from cepheid.kernels.memory.big_integers import BITS, SAFE, from_int, to_int, wider
 from cepheid.kernels.memory.status import MORE_HEAP, MORE_TRANSITIONS, MORE_WORDS
-from cepheid.matches.found import Ints
+from cepheid.matches.match_arrays import Ints
 from cepheid.state_checks import require, require_indices, require_total, whole_number, words
 
 
@@ -60,7 +60,7 @@ class Sums:
     def counted(self) -> int:
         return to_int(self._total)
 
-    def fit_lanes(self, count: int) -> None:
+    def fit_partitions(self, count: int) -> None:
         if len(self._times) < count:
             more = max(count, 2 * len(self._times)) - len(self._times)
             self._times = np.concatenate([self._times, np.zeros(more, np.int64)])
@@ -107,10 +107,10 @@ class Sums:
         if self._layout.fit():
             self._copy()
 
-    def _copy(self, moves: int = 0, words: int | None = None, lanes: Ints | None = None) -> None:
+    def _copy(self, moves: int = 0, words: int | None = None, partitions: Ints | None = None) -> None:
         """The same sums for the links now known, with room for as much again and for so many moves."""
         words = self._words if words is None else words
-        lanes = np.arange(len(self._times)) if lanes is None else lanes
+        partitions = np.arange(len(self._times)) if partitions is None else partitions
         old_shape, old_indices = self._shape, self._whole_indices
         self._take_shape()
         count = int(self._meta[0])
@@ -128,7 +128,7 @@ class Sums:
         rebuild_sums(
             entries,
             self._times,
-            lanes,
+            partitions,
             old_shape,
             old_indices,
             self._shape,
@@ -137,12 +137,12 @@ class Sums:
         )
         self._total = from_int(to_int(self._total), max(len(self._total), words + 8))
 
-    def keep_lanes(self, lanes: Ints) -> None:
+    def keep_partitions(self, partitions: Ints) -> None:
         numbers = np.full(len(self._times), -1)
-        lanes = lanes[lanes < len(self._times)]
-        numbers[lanes] = np.arange(len(lanes))
-        self._copy(lanes=numbers)
-        self._times = self._times[lanes] if len(lanes) else np.zeros(1, np.int64)
+        partitions = partitions[partitions < len(self._times)]
+        numbers[partitions] = np.arange(len(partitions))
+        self._copy(partitions=numbers)
+        self._times = self._times[partitions] if len(partitions) else np.zeros(1, np.int64)
 
     @property
     def memory(self) -> int:
@@ -171,12 +171,12 @@ class Sums:
         self._copy()
 
     def _require_entries(self) -> None:
-        """Keys are of groups and lanes that there are, and sums of their numbers do not overflow."""
+        """Keys are of groups and partitions that there are, and sums of their numbers do not overflow."""
         widest = max((len(index.equal) + len(index.different) for index in self._layout.indices), default=0)
         wide = self._keys.shape[1] >= G_VALUES + max(len(self._columns), widest)
         require(len(self._times) > 0 and wide, "`keys` are too short")
         require_indices(self._keys[:, G_GROUP], -len(self._shape.n_indices), int(self._groups[-1]), "keys")
-        require_indices(self._keys[:, G_LANE], 0, len(self._times), "keys")
+        require_indices(self._keys[:, G_PARTITION], 0, len(self._times), "keys")
         numbers = self._numbers.reshape(-1, self._words)
         require_indices(numbers[:, :-1], 0, 1 << BITS, "numbers")
         require_indices(numbers[:, -1], 0, SAFE, "numbers")

@@ -21,7 +21,7 @@ from cepheid.evaluators.columns import Columns
 from cepheid.evaluators.columns.distinct import Codes, Dictionary
 from cepheid.kernels.columns.events import drop_bit, first_unnumbered, has_bit, leave_bits, pick
 from cepheid.kernels.loops.sliding.partition_state import CLASS_BITS
-from cepheid.matches.found import Ints
+from cepheid.matches.match_arrays import Ints
 from cepheid.schema import Schema
 from cepheid.state_checks import require
 

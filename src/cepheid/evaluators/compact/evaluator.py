@@ -20,23 +20,23 @@ from cepheid.evaluators.compact.programs import dense_automaton
 from cepheid.evaluators.compact.transitions import Transitions
 from cepheid.evaluators.driver import Matches, drive
 from cepheid.evaluators.interface import GUARD, Bounds, Events, State, guard_of, part_of
-from cepheid.evaluators.near import Nearness
 from cepheid.evaluators.window import SlidingWindow
-from cepheid.kernels.columns.events import BEGINS, ENDS, group_by_lane, take_lists
-from cepheid.kernels.loops.sliding.change_layout import regrow_lanes, thin_lanes
+from cepheid.evaluators.window_prefilter import Nearness
+from cepheid.kernels.columns.events import BEGINS, ENDS, group_by_partition, take_lists
+from cepheid.kernels.loops.sliding.change_layout import regrow_partitions, thin_partitions
 from cepheid.kernels.loops.sliding.dense import Dense, count_dense
 from cepheid.kernels.loops.sliding.loop import slide
 from cepheid.kernels.loops.sliding.partition_state import CLASS_BITS, FIELDS, N_CELLS
 from cepheid.kernels.loops.sliding.retained_rows import cell_rows, free_all_but, window_rows
 from cepheid.kernels.loops.sliding.tables import Batch, Options
-from cepheid.kernels.loops.sliding.verify import BLOCKS, dense_lanes_fit, free_blocks, lanes_fit
-from cepheid.kernels.loops.sliding.widen import widen_lanes
+from cepheid.kernels.loops.sliding.verify import BLOCKS, dense_partitions_fit, free_blocks, partitions_fit
+from cepheid.kernels.loops.sliding.widen import widen_partitions
 from cepheid.kernels.matches.output import Output
 from cepheid.kernels.memory.big_integers import from_int, to_int, wider
 from cepheid.kernels.memory.carry_save import BITS, LIMIT, LOOSE
 from cepheid.kernels.memory.heap import META, SMALLEST, with_room
 from cepheid.kernels.memory.status import DONE, MORE_HEAP, MORE_TRANSITIONS, MORE_WORDS
-from cepheid.matches.found import Found, Ints, nothing_found
+from cepheid.matches.match_arrays import Found, Ints, nothing_found
 from cepheid.schema import Schema
 from cepheid.state_checks import (
     letters,
@@ -49,7 +49,7 @@ from cepheid.state_checks import (
 )
 
 _MOST_STATES = 64  # of a dense automaton: its matrix must stay in the nearest cache
-_MOST_STATES_PER_LANE = 12  # … and be small enough to have one per key
+_MOST_STATES_PER_PARTITION = 12  # … and be small enough to have one per key
 _MOST_WORDS = 256  # of a number, beyond which `slide` is as fast
 _FEW_EVENTS = 256  # relevant ones of a batch, of which leaving out any saves no time
 _MOST_NEEDED = 0.75  # of a batch's relevant events, beyond which looking for others does not pay
@@ -80,7 +80,7 @@ class CompactEvaluator:
         self._consume = query.consume
         self._counting = counting
         self._limit = _UNLIMITED if limit is None else min(limit, _UNLIMITED)
-        self._most_states = _MOST_STATES_PER_LANE if query.partition_by else _MOST_STATES
+        self._most_states = _MOST_STATES_PER_PARTITION if query.partition_by else _MOST_STATES
         self._dense: Dense | None = None
         self._is_dense = counting
         self._words = 1
@@ -88,28 +88,28 @@ class CompactEvaluator:
         self._digits = np.zeros(32, np.int64)
         self._heap = np.zeros(1024, np.int64)
         self._meta = np.zeros(META, np.int64)
-        self._lanes = np.zeros((1, FIELDS), np.int64)
+        self._partitions = np.zeros((1, FIELDS), np.int64)
         self._matches = Matches()
         self.relevant: Ints = np.zeros(0, np.int64)
 
     def advance(self, events: Events) -> Found:
         kept, classes = self._reachable(events, *self._classes.of(events.table))
-        rows, lanes, positions = events.at(kept)
+        rows, partitions, positions = events.at(kept)
         self.relevant = rows
         if len(kept) == 0:
             return nothing_found()
         edges = self._window.edges(rows, positions, events.times, kept)
         if self._window.by_position:
-            edges <<= CLASS_BITS  # places, in the words of `lane`
-        n_lanes = 1 if events.keyed is None else int(lanes.max()) + 1
-        self._fit_lanes(n_lanes)
-        batch = Batch(lanes, rows, positions, classes, edges)
-        if n_lanes > 1:
-            order = self._grouped(lanes, n_lanes)
+            edges <<= CLASS_BITS  # places, in the words of `partition`
+        n_partitions = 1 if events.keyed is None else int(partitions.max()) + 1
+        self._fit_partitions(n_partitions)
+        batch = Batch(partitions, rows, positions, classes, edges)
+        if n_partitions > 1:
+            order = self._grouped(partitions, n_partitions)
             batch = Batch(*(column[order] for column in batch))
         begin = self._count_dense(batch, events.report) if self._is_dense else 0
         found = self._run(batch, begin, events.report)
-        return found if n_lanes == 1 else _by_end(found)
+        return found if n_partitions == 1 else _by_end(found)
 
     def _reachable(self, events: Events, kept: Ints, classes: Ints) -> tuple[Ints, Ints]:
         """Leaves out events that no match can reach, in batches that are large enough for it to pay. Where skipping an
@@ -145,20 +145,20 @@ class CompactEvaluator:
         if self._counting:
             return np.zeros(0, np.int64)
         if not self._window:
-            return np.unique(cell_rows(self._heap, self._lanes))
-        rows: Ints = window_rows(self._heap, self._lanes, self._window.edge)
+            return np.unique(cell_rows(self._heap, self._partitions))
+        rows: Ints = window_rows(self._heap, self._partitions, self._window.edge)
         return rows
 
-    def keep_lanes(self, lanes: Ints) -> None:
-        free_all_but(self._heap, self._meta, self._lanes, lanes)
-        self._lanes = self._lanes[lanes[lanes < len(self._lanes)]]
-        if len(self._lanes) == 0:
-            self._lanes = np.zeros((1, FIELDS), np.int64)
+    def keep_partitions(self, partitions: Ints) -> None:
+        free_all_but(self._heap, self._meta, self._partitions, partitions)
+        self._partitions = self._partitions[partitions[partitions < len(self._partitions)]]
+        if len(self._partitions) == 0:
+            self._partitions = np.zeros((1, FIELDS), np.int64)
 
     @property
     def memory(self) -> int:
         heap = self._heap[: int(self._meta[0])]  # of what is beyond no page has been touched
-        return heap.nbytes + self._lanes.nbytes + self._window.memory
+        return heap.nbytes + self._partitions.nbytes + self._window.memory
 
     def _options(self, report: bool) -> Options:
         return Options(
@@ -181,7 +181,7 @@ class CompactEvaluator:
         def loop(begin: int) -> tuple[int, int]:
             nonlocal needed
             dense = self._dense
-            if dense is None or begin == len(batch.lane):
+            if dense is None or begin == len(batch.partition):
                 return DONE, begin
             status, at, needed = count_dense(
                 dense,
@@ -190,7 +190,7 @@ class CompactEvaluator:
                 self._options(report),
                 self._heap,
                 self._meta,
-                self._lanes,
+                self._partitions,
                 self._digits,
                 np.empty(dense.rows * dense.words * dense.states, np.int64),
                 None if dense.words == 1 else 1,
@@ -219,12 +219,12 @@ class CompactEvaluator:
         self._digits = longer
 
     def _regrow(self, old: Dense, new: Dense) -> None:
-        self._heap = regrow_lanes(
-            self._heap, self._meta, self._lanes, old.states, old.words, new.states, new.words, new.rows
+        self._heap = regrow_partitions(
+            self._heap, self._meta, self._partitions, old.states, old.words, new.states, new.words, new.rows
         )
 
     def _refit_dense(self) -> None:
-        """The automaton over all classes met so far, and the lanes' matrices of its size."""
+        """The automaton over all classes met so far, and the partitions' matrices of its size."""
         classes = self._classes.satisfied
         known = self._dense
         if known is not None and len(known.accept_first) == len(classes) + 1:
@@ -249,22 +249,22 @@ class CompactEvaluator:
         self._use_words(2 * dense.words + 1)  # of 32 bits, so that all numbers fit
 
         def loop(begin: int) -> tuple[int, int]:
-            status, lane, self._heap = thin_lanes(
+            status, partition, self._heap = thin_partitions(
                 self._transitions.table,
                 begin,
                 self._options(True),
                 self._heap,
                 self._meta,
-                self._lanes,
+                self._partitions,
                 dense.states,
                 dense.words,
             )
-            return status, lane
+            return status, partition
 
         drive(loop, {MORE_WORDS: self._widen})
 
     def _run(self, batch: Batch, begin: int, report: bool) -> Found:
-        if begin == len(batch.lane):
+        if begin == len(batch.partition):
             return nothing_found()
         self._matches.begin()
         missing = 0, 0
@@ -279,7 +279,7 @@ class CompactEvaluator:
                 self._options(report),
                 self._heap,
                 self._meta,
-                self._lanes,
+                self._partitions,
                 self._total,
                 offsets,
                 rows,
@@ -294,30 +294,32 @@ class CompactEvaluator:
             loop,
             {
                 MORE_TRANSITIONS: lambda at: self._transitions.fill(*missing),
-                MORE_WORDS: lambda at: self._widen(len(self._lanes)),
+                MORE_WORDS: lambda at: self._widen(len(self._partitions)),
                 **self._matches.remedies(guard_of(GUARD), batch.row),
             },
             begin,
         )
         return self._matches.found()
 
-    def _fit_lanes(self, count: int) -> None:
-        if len(self._lanes) < count:
-            lanes = np.zeros((max(count, 2 * len(self._lanes)), FIELDS), np.int64)
-            lanes[: len(self._lanes)] = self._lanes
-            self._lanes = lanes
+    def _fit_partitions(self, count: int) -> None:
+        if len(self._partitions) < count:
+            partitions = np.zeros((max(count, 2 * len(self._partitions)), FIELDS), np.int64)
+            partitions[: len(self._partitions)] = self._partitions
+            self._partitions = partitions
 
     @staticmethod
-    def _grouped(lanes: Ints, n_lanes: int) -> Ints:
-        if n_lanes <= 8 * len(lanes):
-            order: Ints = group_by_lane(lanes, n_lanes)
+    def _grouped(partitions: Ints, n_partitions: int) -> Ints:
+        if n_partitions <= 8 * len(partitions):
+            order: Ints = group_by_partition(partitions, n_partitions)
             return order
-        return np.argsort(lanes, kind="stable")
+        return np.argsort(partitions, kind="stable")
 
-    def _widen(self, lanes: int) -> None:
-        """More words for the numbers of the first `lanes` lanes, and for what comes after."""
+    def _widen(self, partitions: int) -> None:
+        """More words for the numbers of the first `partitions` partitions, and for what comes after."""
         words = wider(self._words)
-        self._heap = widen_lanes(self._heap, self._meta, self._lanes[:lanes], self._words, words)
+        self._heap = widen_partitions(
+            self._heap, self._meta, self._partitions[:partitions], self._words, words
+        )
         self._use_words(words)
 
     def _use_words(self, words: int) -> None:
@@ -330,7 +332,7 @@ class CompactEvaluator:
             "automaton": self._transitions.save(),
             "heap": self._heap[: max(int(self._meta[0]), 1)],
             "meta": self._meta,
-            "lanes": self._lanes,
+            "lanes": self._partitions,
             **{f"window:{name}": array for name, array in self._window.save().items()},
             "total": self._total,
             "digits": self._digits,
@@ -342,16 +344,16 @@ class CompactEvaluator:
         self._transitions.load(letters(state, "automaton"))
         self._heap = words(state, "heap", None)
         self._meta = words(state, "meta", META)
-        self._lanes = words(state, "lanes", None, FIELDS)
+        self._partitions = words(state, "lanes", None, FIELDS)
         self._window.load(part_of(state, "window:"), bounds)
         self._total = words(state, "total", None)
         self._digits = words(state, "digits", None)
         self._words = whole_number(state, "words", 1, len(self._total))
         require_total(self._total, 2 * self._words + 8)
-        require(len(self._lanes) > 0, "there are no `lanes`")
+        require(len(self._partitions) > 0, "there are no `lanes`")
         self._load_dense(*words(state, "dense", 4).tolist())
         self._require_blocks()
-        self._require_lanes()
+        self._require_partitions()
         self._near.forget()
 
     def _load_dense(self, is_dense: int, states: int, rows: int, words: int) -> None:
@@ -368,7 +370,7 @@ class CompactEvaluator:
         require_total(self._digits, 2 * max(words, 1) + 8, BITS)
 
     def _require_blocks(self) -> None:
-        """The blocks of lanes and those that are free lie inside the heap, each apart from the others."""
+        """The blocks of partitions and those that are free lie inside the heap, each apart from the others."""
         used = int(self._meta[0])
         require(used >= 0 and len(self._heap) == max(used, 1), "`heap` is not as long as it says")
         most = len(self._heap) // (1 << SMALLEST) + 1
@@ -378,21 +380,21 @@ class CompactEvaluator:
         at = [begins[:count]]
         sizes = [lengths[:count]]
         for block, size_class in BLOCKS:
-            held = self._lanes[:, block] != 0
-            classes = self._lanes[held, size_class]
+            held = self._partitions[:, block] != 0
+            classes = self._partitions[held, size_class]
             require_indices(classes, SMALLEST, 47, "lanes")
-            at.append(self._lanes[held, block])
+            at.append(self._partitions[held, block])
             sizes.append(1 << classes)
         require_disjoint(
             np.concatenate([np.zeros(1, np.int64), *at]), np.concatenate([[1], *sizes]), max(used, 1), "lanes"
         )
 
-    def _require_lanes(self) -> None:
+    def _require_partitions(self) -> None:
         classes = len(self._classes.satisfied)
         if not self._is_dense:
-            fits = lanes_fit(
+            fits = partitions_fit(
                 self._heap,
-                self._lanes,
+                self._partitions,
                 self._words,
                 self._counting,
                 bool(self._window),
@@ -400,14 +402,14 @@ class CompactEvaluator:
                 classes,
                 len(self.labels),
                 np.zeros(len(self._automaton), np.int64),
-                np.empty(int(np.clip(self._lanes[:, N_CELLS].max(), 1, len(self._heap))), np.int64),
+                np.empty(int(np.clip(self._partitions[:, N_CELLS].max(), 1, len(self._heap))), np.int64),
             )
         elif self._dense is not None:
             states, rows, words = self._dense[:3]
             most_back, most_front = (LIMIT, LIMIT) if words == 1 else (2 * LIMIT, LIMIT << LOOSE)
-            fits = dense_lanes_fit(
+            fits = dense_partitions_fit(
                 self._heap,
-                self._lanes,
+                self._partitions,
                 bool(self._window),
                 rows,
                 states,
@@ -417,7 +419,7 @@ class CompactEvaluator:
                 most_front - 1,
             )
         else:
-            fits = not self._lanes.any()
+            fits = not self._partitions.any()
         require(fits, "`lanes` lead outside of what they point to")
 
 

@@ -37,12 +37,12 @@ from cepheid.algebra.conditions import (
     rebuild,
     without_negations,
 )
+from cepheid.algebra.key_equality import asked_same
 from cepheid.algebra.number_types import decimal_type
 from cepheid.algebra.precision import DecimalType
-from cepheid.algebra.same import asked_same
 from cepheid.evaluators.configurations.decimal_words import MOST_REAL_SCALE, wide_form
-from cepheid.evaluators.configurations.forms import NoTestError, form_of, is_masked, reads_decimals
-from cepheid.evaluators.configurations.questions import Part, Question
+from cepheid.evaluators.configurations.python_fallback import Part, Question
+from cepheid.evaluators.configurations.word_forms import NoTestError, form_of, is_masked, reads_decimals
 from cepheid.evaluators.configurations.words import can_be_looked_up, tagged
 from cepheid.kernels.conditions import programs as tests
 from cepheid.kernels.conditions import values as tags
@@ -50,7 +50,7 @@ from cepheid.kernels.conditions.decimals import DECIMAL, WIDE
 from cepheid.kernels.conditions.rounding import MOST_DIGITS
 from cepheid.schema import Schema
 from cepheid.semantics.values import value_of
-from cepheid.streams.lanes import Texts
+from cepheid.streams.partitions import Texts
 
 _OUTCOMES = {
     "=": tags.EQUAL,

@@ -1,7 +1,8 @@
-"""What CONSUME has used up, by lane, where only whole matches tell whether anything ended.
+"""What CONSUME has used up, by partition, where only whole matches tell whether anything ended.
 
-In: candidates that were found as if nothing were consumed. Out: those with CONSUME: of what ends in a lane, by end, all
-that begins after the last event that was consumed there; and where anything passes, all up to its end is consumed.
+In: candidates that were found as if nothing were consumed. Out: those with CONSUME: of what ends in a partition, by
+end, all that begins after the last event that was consumed there; and where anything passes, all up to its end is
+consumed.
 """
 
 from __future__ import annotations
@@ -11,26 +12,26 @@ import numpy.typing as npt
 
 from cepheid.evaluators.interface import Events, State
 from cepheid.kernels.matches.consume import consume
-from cepheid.matches.found import Found, Ints
+from cepheid.matches.match_arrays import Found, Ints
 from cepheid.state_checks import words
 
 
 class Consumption:
     def __init__(self) -> None:
         self.rows: Ints = np.zeros(0, np.int64)
-        """By lane, the last that was consumed, or -1."""
+        """By partition, the last that was consumed, or -1."""
 
     def take(self, candidates: Found, piece: Events, relevant: Ints, passes: npt.NDArray[np.bool_]) -> None:
         """Sets `passes` to false for candidates that hold what was consumed; all end in `relevant` rows of a piece."""
-        lane_of = piece.at(relevant - piece.first)[1]
+        partition_of = piece.at(relevant - piece.first)[1]
         ends = candidates.rows[candidates.offsets[1:] - 1]
-        lanes = lane_of[np.searchsorted(relevant, ends)]
-        more = max(0, int(lanes.max(initial=-1)) + 1 - len(self.rows))
+        partitions = partition_of[np.searchsorted(relevant, ends)]
+        more = max(0, int(partitions.max(initial=-1)) + 1 - len(self.rows))
         self.rows = np.concatenate([self.rows, np.full(more, -1)])
-        consume(candidates.offsets, candidates.rows, lanes, self.rows, passes)
+        consume(candidates.offsets, candidates.rows, partitions, self.rows, passes)
 
-    def keep_lanes(self, lanes: Ints) -> None:
-        self.rows = self.rows[lanes[lanes < len(self.rows)]]
+    def keep_partitions(self, partitions: Ints) -> None:
+        self.rows = self.rows[partitions[partitions < len(self.rows)]]
 
     @property
     def memory(self) -> int:

@@ -24,9 +24,9 @@ from cepheid.evaluators.columns.decimals import (
 from cepheid.evaluators.columns.kinds import NARROW, Value
 from cepheid.kernels.conditions.decimals import BEYOND, DECIMAL, MOST_SCALE, WIDE, order_with_reals
 from cepheid.kernels.conditions.values import BIG, EQUAL, REAL, WHOLE
-from cepheid.matches.found import Ints
+from cepheid.matches.match_arrays import Ints
 from cepheid.semantics.decimals import EXACT
-from cepheid.streams.lanes import Texts
+from cepheid.streams.partitions import Texts
 
 Nulls: TypeAlias = npt.NDArray[np.bool_] | None
 

@@ -16,15 +16,15 @@ from cepheid.algebra.nodes import Query, WindowUnit
 from cepheid.automata.cea import Predicate
 from cepheid.automata.srt_minimise import RegisterAutomaton
 from cepheid.evaluators.compact.classes import Classes
-from cepheid.evaluators.configurations.counts import Counts
-from cepheid.evaluators.configurations.store import Store
+from cepheid.evaluators.configurations.guards import Tests
+from cepheid.evaluators.configurations.slot_store import Store
 from cepheid.evaluators.configurations.tables import Columns, Tables
-from cepheid.evaluators.configurations.tests import Tests
+from cepheid.evaluators.configurations.vector_store import Counts
 from cepheid.evaluators.interface import GUARD, Bounds, Events, State, guard_of, part_of
-from cepheid.evaluators.near import Nearness
 from cepheid.evaluators.window import SlidingWindow
+from cepheid.evaluators.window_prefilter import Nearness
 from cepheid.kernels.loops.registers.layout import ConfigBatch, ConfigOptions
-from cepheid.matches.found import Found, Ints, nothing_found
+from cepheid.matches.match_arrays import Found, Ints, nothing_found
 from cepheid.schema import Schema
 from cepheid.state_checks import letters
 
@@ -89,21 +89,21 @@ class ConfigurationsEvaluator:
     def advance(self, events: Events) -> Found:
         kept, classes = self._classes.of(events.table)
         kept, classes = self._near.of(events, kept, classes, self._tables.roles)
-        rows, lanes, positions = events.at(kept)
+        rows, partitions, positions = events.at(kept)
         if np.any(self._tables.once):
-            changing = self._changing(classes, lanes)
+            changing = self._changing(classes, partitions)
             kept, classes, rows = kept[changing], classes[changing], rows[changing]
-            lanes, positions = lanes[changing], positions[changing]
+            partitions, positions = partitions[changing], positions[changing]
         self.relevant = rows
         if len(kept) == 0:
             return nothing_found()
         batch = ConfigBatch(
-            lanes,
+            partitions,
             rows,
             positions,
             positions if self._window.by_position else rows,
             classes,
-            self._edges(rows, lanes, positions, events, kept),
+            self._edges(rows, partitions, positions, events, kept),
             self._tests.of(events.table, kept),
             self._nested_edges(rows, positions, events, kept),
         )
@@ -119,29 +119,29 @@ class ConfigurationsEvaluator:
             len(self._automaton.tests),
             self._nested_by_position,
         )
-        self._store.fit_lanes(1 if events.keyed is None else int(lanes.max()) + 1)
+        self._store.fit_partitions(1 if events.keyed is None else int(partitions.max()) + 1)
         found = self._store.run(batch, options)
         if self._windowed:
             self._store.tidy(self._window.edge)
         return found
 
-    def _changing(self, classes: Ints, lanes: Ints) -> npt.NDArray[np.bool_]:
+    def _changing(self, classes: Ints, partitions: Ints) -> npt.NDArray[np.bool_]:
         """Which events are not like the one before in what they do: that they would do again. The last one moves the
         window on in any case."""
         changing = np.ones(len(classes), np.bool_)
-        again = (classes[1:-1] == classes[:-2]) & (lanes[1:-1] == lanes[:-2])
+        again = (classes[1:-1] == classes[:-2]) & (partitions[1:-1] == partitions[:-2])
         changing[1:-1] = ~(again & self._tables.once[classes[1:-1]])
         return changing
 
     def use_up(self, rows: Ints) -> None:
-        """By lane, the last row that no later match may contain, or -1."""
+        """By partition, the last row that no later match may contain, or -1."""
         self._used = rows
 
-    def _edges(self, rows: Ints, lanes: Ints, positions: Ints, events: Events, kept: Ints) -> Ints:
+    def _edges(self, rows: Ints, partitions: Ints, positions: Ints, events: Events, kept: Ints) -> Ints:
         edges = self._window.edges(rows, positions, events.times, kept)
         if self._forgets:
-            known = lanes < len(self._used)
-            edges[known] = np.maximum(edges[known], self._used[lanes[known]] + 1)
+            known = partitions < len(self._used)
+            edges[known] = np.maximum(edges[known], self._used[partitions[known]] + 1)
         return edges
 
     def _notices(self) -> npt.NDArray[np.bool_]:
@@ -176,8 +176,8 @@ class ConfigurationsEvaluator:
     def live_rows(self) -> Ints:
         return np.zeros(0, np.int64) if self._counting else self._store.live_rows(self._window.edge)
 
-    def keep_lanes(self, lanes: Ints) -> None:
-        self._store.keep_lanes(lanes, self._window.edge)
+    def keep_partitions(self, partitions: Ints) -> None:
+        self._store.keep_partitions(partitions, self._window.edge)
 
     @property
     def memory(self) -> int:

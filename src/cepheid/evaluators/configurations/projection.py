@@ -10,12 +10,12 @@ from collections.abc import Collection, Sequence
 
 import numpy as np
 
-from cepheid.automata.srt_told import UNMARKED
+from cepheid.automata.srt_expose import UNMARKED
 from cepheid.evaluators.configurations.evaluator import ConfigurationsEvaluator
-from cepheid.evaluators.configurations.sifting import LARGE, Sifting
+from cepheid.evaluators.configurations.match_filter import LARGE, Sifting
 from cepheid.evaluators.interface import Events
 from cepheid.kernels.matches.hashes import hash_matches
-from cepheid.matches.found import LABEL, Found
+from cepheid.matches.match_arrays import LABEL, Found
 
 
 class Projection:

@@ -9,10 +9,10 @@ from __future__ import annotations
 import numpy as np
 
 from cepheid.algebra.nodes import Strategy
-from cepheid.evaluators.configurations.sifting import LARGE, Sifting
+from cepheid.evaluators.configurations.match_filter import LARGE, Sifting
 from cepheid.evaluators.interface import Evaluator, Events
 from cepheid.kernels.matches.choose import LARGEST, LATEST, NEXT, choose
-from cepheid.matches.found import Found, Ints
+from cepheid.matches.match_arrays import Found, Ints
 
 HOW = {Strategy.NXT: NEXT, Strategy.LAST: LATEST, Strategy.MAX: LARGEST}
 

@@ -17,11 +17,11 @@ import numpy.typing as npt
 
 from cepheid.automata.srt_determinise import NEW, ROOT, Choices, Goal, Outcome, Place
 from cepheid.automata.srt_minimise import RegisterAutomaton
-from cepheid.evaluators.configurations.live import Word, live_words
+from cepheid.evaluators.configurations.live_words import Word, live_words
 from cepheid.kernels.columns.events import BEGINS, ENDS, TURNS
 from cepheid.kernels.loops.registers.layout import BASE, NOWHERE, OTHER, S_COLUMNS, STAY, Layout, Moves
 from cepheid.kernels.loops.vectors.layout import Turns
-from cepheid.matches.found import Ints
+from cepheid.matches.match_arrays import Ints
 from cepheid.state_checks import require
 
 _PLACES = {Place.STAY: STAY, Place.BASE: BASE, Place.OTHER: OTHER}

@@ -44,9 +44,9 @@ from cepheid.kernels.conditions.values import (
     TRUTH,
     WHOLE,
 )
-from cepheid.matches.found import Ints
+from cepheid.matches.match_arrays import Ints
 from cepheid.semantics.numbers import instant
-from cepheid.streams.lanes import Texts, numbered
+from cepheid.streams.partitions import Texts, numbered
 from cepheid.streams.plain import whole
 
 Nulls: TypeAlias = npt.NDArray[np.bool_] | None

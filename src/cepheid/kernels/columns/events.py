@@ -1,4 +1,4 @@
-"""Loops over the columns of a batch before matching: lanes, positions, ties, window edges."""
+"""Loops over the columns of a batch before matching: partitions, positions, ties, window edges."""
 
 from __future__ import annotations
 
@@ -108,28 +108,28 @@ def keep_near(clock, now, roles, amount, begun, begin, ends, out_places, out_cla
 
 
 @compiled
-def number_events(lanes, ties, positions, last_tie, last_rank, out_position, out_rank):
-    """The position of each event in its lane, and its rank among the lane's events of the same time.
+def number_events(partitions, ties, positions, last_tie, last_rank, out_position, out_rank):
+    """The position of each event in its partition, and its rank among the partition's events of the same time.
 
-    `positions` (events so far), `last_tie` and `last_rank` are per lane and carried from batch to batch.
+    `positions` (events so far), `last_tie` and `last_rank` are per partition and carried from batch to batch.
     """
-    for i in range(len(lanes)):
-        lane = lanes[i]
-        out_position[i] = positions[lane]
-        if positions[lane] > 0 and last_tie[lane] == ties[i]:
-            last_rank[lane] += 1
+    for i in range(len(partitions)):
+        partition = partitions[i]
+        out_position[i] = positions[partition]
+        if positions[partition] > 0 and last_tie[partition] == ties[i]:
+            last_rank[partition] += 1
         else:
-            last_rank[lane] = 0
-            last_tie[lane] = ties[i]
-        out_rank[i] = last_rank[lane]
-        positions[lane] += 1
+            last_rank[partition] = 0
+            last_tie[partition] = ties[i]
+        out_rank[i] = last_rank[partition]
+        positions[partition] += 1
 
 
 @compiled
-def note_ties(lanes, ties, places, last_tie):
-    """Notes per lane the time of its last event; the events at `places` are in these lanes."""
-    for i in range(len(lanes)):
-        last_tie[lanes[i]] = ties[places[i]]
+def note_ties(partitions, ties, places, last_tie):
+    """Notes per partition the time of its last event; the events at `places` are in these partitions."""
+    for i in range(len(partitions)):
+        last_tie[partitions[i]] = ties[places[i]]
 
 
 @compiled
@@ -172,17 +172,17 @@ def with_ties(ties, rows):
 
 
 @allocating
-def group_by_lane(lanes, n_lanes):
-    """A stable order that brings equal lanes together, in time linear in both numbers."""
-    start = np.zeros(n_lanes + 1, np.int64)
-    for lane in lanes:
-        start[lane + 1] += 1
-    for lane in range(n_lanes):
-        start[lane + 1] += start[lane]
-    order = np.empty(len(lanes), np.int64)
-    for i in range(len(lanes)):
-        order[start[lanes[i]]] = i
-        start[lanes[i]] += 1
+def group_by_partition(partitions, n_partitions):
+    """A stable order that brings equal partitions together, in time linear in both numbers."""
+    start = np.zeros(n_partitions + 1, np.int64)
+    for partition in partitions:
+        start[partition + 1] += 1
+    for partition in range(n_partitions):
+        start[partition + 1] += start[partition]
+    order = np.empty(len(partitions), np.int64)
+    for i in range(len(partitions)):
+        order[start[partitions[i]]] = i
+        start[partitions[i]] += 1
     return order
 
 

@@ -1,4 +1,4 @@
-"""Enumeration: from the values of a lane to matches in flat output arrays, in time linear in what is written.
+"""Enumeration: from the values of a partition to matches in flat output arrays, in time linear in what is written.
 
 A match that ends at the current event is a string of the front, a string of the back, and the event itself. Walking a
 value is a depth-first search whose every branch ends in a string, so the number of steps is linear in the output.

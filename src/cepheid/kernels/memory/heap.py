@@ -1,4 +1,4 @@
-"""A heap of blocks in one flat array: what every lane's state lives in.
+"""A heap of blocks in one flat array: what every partition's state lives in.
 
 A block is 2ᵏ words at an offset; freed blocks of a size wait in a list of their own. `meta[0]` is the first word never
 used, `meta[1 + k]` the head of the free list of size k (0: empty; word 0 is never handed out). `take` and `grow` trust

@@ -12,7 +12,7 @@ from __future__ import annotations
     MORE_HEAP,
     MORE_NODES,  # of the match graph
     MORE_CELLS,  # of the index
-    MORE_PLACES,  # in what is worked out for each start of a lane
+    MORE_PLACES,  # in what is worked out for each start of a partition
     MORE_STACK,  # for the walk of an enumeration or a count
     MORE_OUTPUT,  # for the matches that end at the event
     MORE_WORDS,  # for each number

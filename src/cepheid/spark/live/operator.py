@@ -22,11 +22,11 @@ from pyspark.sql.streaming import StatefulProcessor, StatefulProcessorHandle
 
 from cepheid.errors import CepheidError
 from cepheid.spark.live.bucket import Arrived, Bucket, Numbers
+from cepheid.spark.live.gc_freeze import settle
 from cepheid.spark.live.job import Job
 from cepheid.spark.live.late import write_late
 from cepheid.spark.live.pack import newest_of, number_of
 from cepheid.spark.live.pages import Page, written
-from cepheid.spark.live.settle import settle
 from cepheid.spark.sending import NOTHING, SentKernels
 from cepheid.spark.task import fitted
 

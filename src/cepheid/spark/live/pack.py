@@ -16,8 +16,8 @@ import pyarrow as pa
 from pyspark import TaskContext
 
 from cepheid.schema import HIDDEN, Schema
+from cepheid.spark.live.gc_freeze import settle
 from cepheid.spark.live.pages import pages_of
-from cepheid.spark.live.settle import settle
 from cepheid.spark.live.watermark import spark_ms
 from cepheid.spark.naming import outer
 from cepheid.spark.sorting import sorted_events

@@ -25,12 +25,12 @@ from cepheid.schema import DEFAULT_TYPE, schema_of
 from cepheid.spark.batch import pruned, smaller
 from cepheid.spark.carriers import restored
 from cepheid.spark.interpreter import workers_python
+from cepheid.spark.live.bucket_keys import bucket_keys
 from cepheid.spark.live.job import Job
 from cepheid.spark.live.late import DROP, ERROR, checked_late, is_path
 from cepheid.spark.live.late_table import late_table
 from cepheid.spark.live.operator import OUTPUT, MatchOperator, UnpackTask
 from cepheid.spark.live.pack import BUCKET, PACKED, PackTask
-from cepheid.spark.live.placing import bucket_keys
 from cepheid.spark.live.settings import partitions_of, use_state_store
 from cepheid.spark.live.watermark import watched
 from cepheid.spark.sending import WithKernels, send_kernels

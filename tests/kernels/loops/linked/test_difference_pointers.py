@@ -25,9 +25,9 @@ from cepheid.kernels.loops.linked.layout import (
     I_CELL,
     META_BITS,
     V_CODES,
-    V_LANE,
     V_LATEST,
     V_META,
+    V_PARTITION,
     Shape,
 )
 from cepheid.schema import schema_of
@@ -65,7 +65,7 @@ class List:
     def add(self, values: tuple[int, ...], latest: int = 0) -> None:
         at = FIRST + self.count * self.size
         self.heap[at + V_META] = 1 << META_BITS
-        self.heap[at + V_LANE] = 0
+        self.heap[at + V_PARTITION] = 0
         self.heap[at + V_LATEST] = latest
         self.heap[at + V_CODES : at + V_CODES + len(values)] = values
         wait(self.heap, self.slots, np.zeros(1, np.int64), self.shape, at, np.zeros(64, np.int64))

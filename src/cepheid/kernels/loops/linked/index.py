@@ -1,4 +1,4 @@
-"""The ED-indices in one table: from (index, lane, values) to the newest vertex that waits there.
+"""The ED-indices in one table: from (index, partition, values) to the newest vertex that waits there.
 
 Open addressing over pairs of words: a tag, which is a hash with the index in its lowest bits, and a vertex
 (0: free). Keys are not stored: a vertex has its own. Invariant: at most half of the slots are used.
@@ -22,9 +22,9 @@ from cepheid.kernels.loops.linked.layout import (
     META_BITS,
     NEVER,
     V_CODES,
-    V_LANE,
     V_LATEST,
     V_META,
+    V_PARTITION,
     VIA_BITS,
 )
 
@@ -34,22 +34,22 @@ _INDEX_BITS = np.uint64(VIA_BITS)
 
 
 @inlined
-def hash_key(heap, shape, index, columns, lane, at):
-    """A hash of a lane and of the values of the vertex at `at` in these columns."""
-    key = (np.uint64(lane) ^ (np.uint64(index) << np.uint64(48))) * FACTOR
+def hash_key(heap, shape, index, columns, partition, at):
+    """A hash of a partition and of the values of the vertex at `at` in these columns."""
+    key = (np.uint64(partition) ^ (np.uint64(index) << np.uint64(48))) * FACTOR
     for i in range(shape.indices[index, I_EQUAL]):
         key = (key ^ (key >> _SHIFT) ^ np.uint64(heap[at + V_CODES + columns[index, i]])) * FACTOR
     return (key ^ (key >> _SHIFT)) * FACTOR
 
 
 @inlined
-def find_slot(heap, slots, shape, index, columns, lane, at):
+def find_slot(heap, slots, shape, index, columns, partition, at):
     """The slot of a list, or the free one where it belongs: (slot, tag).
 
-    Its key are the lane and the values of the vertex at `at` in `columns`, left ones for what comes to wait,
+    Its key are the partition and the values of the vertex at `at` in `columns`, left ones for what comes to wait,
     right ones for what asks.
     """
-    key = hash_key(heap, shape, index, columns, lane, at)
+    key = hash_key(heap, shape, index, columns, partition, at)
     tag = (np.int64(key) & ~np.int64(INDEX_MASK)) | index
     mask = len(slots) // 2 - 1
     slot = np.int64(key >> _INDEX_BITS) & mask
@@ -57,7 +57,7 @@ def find_slot(heap, slots, shape, index, columns, lane, at):
         vertex = slots[2 * slot + 1]
         if vertex == 0:
             return slot, tag
-        if slots[2 * slot] == tag and heap[vertex + V_LANE] == lane:
+        if slots[2 * slot] == tag and heap[vertex + V_PARTITION] == partition:
             same = True
             for i in range(shape.indices[index, I_EQUAL]):
                 one = heap[vertex + V_CODES + shape.equal_left[index, i]]
@@ -68,26 +68,26 @@ def find_slot(heap, slots, shape, index, columns, lane, at):
 
 
 @inlined
-def newest(heap, slots, born, shape, index, lane, at):
+def newest(heap, slots, born, shape, index, partition, at):
     """The newest vertex of the list that the event staged at `at` asks for, or 0."""
-    slot, _ = find_slot(heap, slots, shape, index, shape.equal_right, lane, at)
+    slot, _ = find_slot(heap, slots, shape, index, shape.equal_right, partition, at)
     vertex = slots[2 * slot + 1]
-    return vertex if vertex >= born[lane] else 0
+    return vertex if vertex >= born[partition] else 0
 
 
 @inlined
 def wait(heap, slots, born, shape, vertex, values):
     """Puts a vertex into its list of each index of its state: how many slots that took."""
-    state, lane = heap[vertex + V_META] >> META_BITS, heap[vertex + V_LANE]
+    state, partition = heap[vertex + V_META] >> META_BITS, heap[vertex + V_PARTITION]
     taken = 0
     for i in range(shape.n_indices[state]):
         index = shape.of_state[state, i]
-        slot, tag = find_slot(heap, slots, shape, index, shape.equal_left, lane, vertex)
+        slot, tag = find_slot(heap, slots, shape, index, shape.equal_left, partition, vertex)
         before = slots[2 * slot + 1]
         taken += before == 0
         slots[2 * slot] = tag
         slots[2 * slot + 1] = vertex
-        put(heap, shape, index, vertex, before if before >= born[lane] else 0, values)
+        put(heap, shape, index, vertex, before if before >= born[partition] else 0, values)
     return taken
 
 

@@ -7,7 +7,7 @@ links that must differ; together they are its neighbourhood, a persistent versio
 run that begins has FROM 0.
 
 An *index* is a state and a set of links that must be equal (an ED-index of the paper, shared by the moves
-that agree on both). It has a list of vertices per lane and values of those links, and a vertex waits in one
+that agree on both). It has a list of vertices per partition and values of those links, and a vertex waits in one
 list of each index of its state. Its place in that list is a *cell* inside the vertex, so that vertices point
 to vertices, always from newer to older, and cells are found at a fixed distance. Vertices follow each other
 in stream order.
@@ -23,7 +23,7 @@ from typing import NamedTuple
 import numpy as np
 
 # words of a vertex; then its codes, its count (when counting), its cells
-V_ROW, V_META, V_LATEST, V_FROM, V_VIA, V_LANE, V_CODES = range(7)
+V_ROW, V_META, V_LATEST, V_FROM, V_VIA, V_PARTITION, V_CODES = range(7)
 META_BITS = 16  # of the label in V_META; above it the state
 VIA_BITS = 16  # of the index in V_VIA; above it the links that must differ, one bit each
 LABEL_MASK = (1 << META_BITS) - 1
@@ -74,9 +74,11 @@ class Moves(NamedTuple):
 class ChainBatch(NamedTuple):
     """Relevant events in stream order."""
 
-    lane: np.ndarray
+    partition: np.ndarray
     row: np.ndarray
-    start: np.ndarray  # what a run that begins here has as its start: the row, or the position in its lane
+    start: (
+        np.ndarray
+    )  # what a run that begins here has as its start: the row, or the position in its partition
     klass: np.ndarray
     edge: np.ndarray  # the least start of a match that ends here
     codes: np.ndarray  # [event, column]

@@ -1,4 +1,4 @@
-"""Algorithm 1 of `partition-by-chain-cea`: one pass over the relevant events of all lanes, in stream order.
+"""Algorithm 1 of `partition-by-chain-cea`: one pass over the relevant events of all partitions, in stream order.
 
 An event fires the moves of its class. A move looks up the list of partial matches that wait with equal
 values; if one of them differs where it must and began inside the window, the event is marked: a vertex whose
@@ -28,9 +28,9 @@ from cepheid.kernels.loops.linked.layout import (
     NEVER,
     V_CODES,
     V_FROM,
-    V_LANE,
     V_LATEST,
     V_META,
+    V_PARTITION,
     V_ROW,
     V_VIA,
     VIA_BITS,
@@ -54,8 +54,8 @@ class ChainSpace(NamedTuple):
     heap: np.ndarray  # vertices
     slots: np.ndarray  # the index
     meta: np.ndarray  # words of the heap used, slots used
-    born: np.ndarray  # [lane]: what is before is forgotten
-    edges: np.ndarray  # [lane]: its last edge, for windows by position
+    born: np.ndarray  # [partition]: what is before is forgotten
+    edges: np.ndarray  # [partition]: its last edge, for windows by position
     reached: np.ndarray  # [state]: whether its moves are known
     stack: np.ndarray
     total: np.ndarray  # a number: all matches
@@ -99,7 +99,7 @@ def chain(
     fired_move, fired_from, fired_latest, values, event_count = scratch
     made = out.made[0]
     seen = ticks()
-    for i in range(begin, len(batch.lane)):
+    for i in range(begin, len(batch.partition)):
         seen = poll(seen)
         if seen < 0:
             break
@@ -110,9 +110,9 @@ def chain(
         top = meta[TOP]
         if top + (count + 1) * most > len(heap) or 4 * (meta[USED] + count * lists) > len(slots):
             return MORE_HEAP, i
-        lane, edge = batch.lane[i], batch.edge[i]
+        partition, edge = batch.partition[i], batch.edge[i]
         heap[top + V_ROW] = batch.row[i]
-        heap[top + V_LANE] = lane
+        heap[top + V_PARTITION] = partition
         for k in range(shape.codes):
             heap[top + V_CODES + k] = batch.codes[i, k]
         fired = 0
@@ -123,7 +123,7 @@ def chain(
             latest, source = batch.start[i], 0
             if index >= 0:
                 if index != known:
-                    head = newest(heap, slots, born, shape, index, lane, top)
+                    head = newest(heap, slots, born, shape, index, partition, top)
                     known = index
                 if head == 0:
                     continue
@@ -175,9 +175,9 @@ def chain(
             if options.counting:
                 add_to(total, event_count, 0, shape.memo - 1)
         if options.by_position:
-            edges[lane] = edge
+            edges[partition] = edge
         if matched and options.consume:
-            born[lane] = top
+            born[partition] = top
             continue
         for k in range(fired):
             move = fired_move[k]
@@ -187,7 +187,7 @@ def chain(
             vertex = meta[TOP]
             if vertex != top:
                 heap[vertex + V_ROW] = batch.row[i]
-                heap[vertex + V_LANE] = lane
+                heap[vertex + V_PARTITION] = partition
                 for j in range(shape.codes):
                     heap[vertex + V_CODES + j] = batch.codes[i, j]
             heap[vertex + V_META] = moves.label[move] | state << META_BITS
@@ -198,4 +198,4 @@ def chain(
                 heap[vertex + V_CODES + shape.codes] = NEVER
             meta[TOP] = vertex + shape.size[state]
             meta[USED] += wait(heap, slots, born, shape, vertex, values)
-    return DONE, len(batch.lane)
+    return DONE, len(batch.partition)

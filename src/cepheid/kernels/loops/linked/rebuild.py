@@ -1,7 +1,7 @@
 """The living part of a run DAG, copied: what makes room, and what gives old vertices the lists of a new
 shape.
 
-A vertex lives while a run below it began inside the window, its lane is kept and has not forgotten it.
+A vertex lives while a run below it began inside the window, its partition is kept and has not forgotten it.
 Vertices are copied oldest first and wait again, in the new index, so every pointer of their cells is made
 anew. A neighbourhood whose newest vertex is dead begins at the next older one that lives: in the old heap the
 words that led to the next older vertex come to say where in the new heap that is.
@@ -22,30 +22,35 @@ from cepheid.kernels.loops.linked.layout import (
     NEVER,
     V_CODES,
     V_FROM,
-    V_LANE,
     V_LATEST,
     V_META,
+    V_PARTITION,
     V_ROW,
     V_VIA,
 )
 
 
 @inlined
-def lives(heap, vertex, born, edge, edges, lanes):
-    """`edge` holds for all lanes, `edges` for each; one of the two is NEVER. `lanes` are the lanes' new
+def lives(heap, vertex, born, edge, edges, partitions):
+    """`edge` holds for all partitions, `edges` for each; one of the two is NEVER. `partitions` are the partitions' new
     numbers."""
-    lane = heap[vertex + V_LANE]
+    partition = heap[vertex + V_PARTITION]
     latest = heap[vertex + V_LATEST]
-    return vertex >= born[lane] and lanes[lane] >= 0 and latest >= edge and latest >= edges[lane]
+    return (
+        vertex >= born[partition]
+        and partitions[partition] >= 0
+        and latest >= edge
+        and latest >= edges[partition]
+    )
 
 
 @compiled
-def measure(heap, top, shape, born, edge, edges, lanes, new_shape):
+def measure(heap, top, shape, born, edge, edges, partitions, new_shape):
     """What lives, in the new shape: (words, cells)."""
     vertex, words, cells = FIRST, FIRST, 0
     while vertex < top:
         state = heap[vertex + V_META] >> META_BITS
-        if lives(heap, vertex, born, edge, edges, lanes):
+        if lives(heap, vertex, born, edge, edges, partitions):
             words += new_shape.size[state]
             cells += new_shape.n_indices[state]
         vertex += shape.size[state]
@@ -53,11 +58,11 @@ def measure(heap, top, shape, born, edge, edges, lanes, new_shape):
 
 
 @compiled
-def living_rows(heap, top, shape, born, edge, edges, lanes, out_rows):
+def living_rows(heap, top, shape, born, edge, edges, partitions, out_rows):
     """The rows of what lives, one per vertex, in order: how many."""
     vertex, count = FIRST, 0
     while vertex < top:
-        if lives(heap, vertex, born, edge, edges, lanes):
+        if lives(heap, vertex, born, edge, edges, partitions):
             out_rows[count] = heap[vertex + V_ROW]
             count += 1
         vertex += shape.size[heap[vertex + V_META] >> META_BITS]
@@ -65,7 +70,7 @@ def living_rows(heap, top, shape, born, edge, edges, lanes, out_rows):
 
 
 @compiled
-def rebuild(heap, top, shape, born, edge, edges, lanes, new_shape, young, values, out_heap, out_slots):
+def rebuild(heap, top, shape, born, edge, edges, partitions, new_shape, young, values, out_heap, out_slots):
     """Copies what lives; the old heap is of no use afterwards: (first free word, slots used).
 
     `young` is `born` for the copy, which has forgotten nothing: all 0. `values` is scratch.
@@ -73,11 +78,11 @@ def rebuild(heap, top, shape, born, edge, edges, lanes, new_shape, young, values
     vertex, at, used = FIRST, FIRST, 0
     while vertex < top:
         state = heap[vertex + V_META] >> META_BITS
-        alive = lives(heap, vertex, born, edge, edges, lanes)
+        alive = lives(heap, vertex, born, edge, edges, partitions)
         if alive:
             for i in range(V_CODES + shape.codes):
                 out_heap[at + i] = heap[vertex + i]
-            out_heap[at + V_LANE] = lanes[heap[vertex + V_LANE]]
+            out_heap[at + V_PARTITION] = partitions[heap[vertex + V_PARTITION]]
             if heap[vertex + V_FROM] != 0:
                 index = heap[vertex + V_VIA] & INDEX_MASK
                 out_heap[at + V_FROM] = heap[heap[vertex + V_FROM] + shape.indices[index, I_CELL] + C_PREV]

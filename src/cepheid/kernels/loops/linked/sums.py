@@ -5,7 +5,7 @@ link of a set is found by inclusion and exclusion: for each part of the set, the
 in it, in turn added and taken away. So beside each list there is a sum per part of its links and their
 values, and an event costs the same however many wait.
 
-An *entry* is a key and a number. Keys are (group, lane, how often the lane forgot, values). One
+An *entry* is a key and a number. Keys are (group, partition, how often the partition forgot, values). One
 group of each state holds all codes that links read of its partial matches: that of a list which compares them
 all (`whole`), or else group -1 - state. From it the sums of links met later are made.
 """
@@ -23,7 +23,7 @@ from cepheid.kernels.loops.linked.layout import I_DIFFER, I_EQUAL, I_STATE, Move
 from cepheid.kernels.memory.big_integers import add, add_to, is_zero
 from cepheid.kernels.memory.status import DONE, MORE_HEAP, MORE_TRANSITIONS, MORE_WORDS
 
-G_GROUP, G_LANE, G_TIMES, G_VALUES = range(4)
+G_GROUP, G_PARTITION, G_TIMES, G_VALUES = range(4)
 _SHIFT, _HIGH = np.uint64(29), np.uint64(24)  # the higher bits of a product depend on all of its factors
 
 
@@ -44,7 +44,7 @@ class Entries(NamedTuple):
 
 
 class SumSpace(NamedTuple):
-    times: np.ndarray  # [lane]: how often it forgot
+    times: np.ndarray  # [partition]: how often it forgot
     reached: np.ndarray  # [state]: whether its moves are known
     total: np.ndarray  # a number: all matches
 
@@ -87,8 +87,8 @@ def add_entry(entries, key, source, start):
 
 @inlined
 def write_key(shape, groups, index, part, equal, differ, codes, i, key):
-    """The key of a list, and of those in it that are equal in `part` of its links, for the codes of event i. Lane and
-    times are there."""
+    """The key of a list, and of those in it that are equal in `part` of its links, for the codes of event i. Partition
+    and times are there."""
     key[0, G_GROUP] = groups.first[index] + part
     key[0, G_VALUES:] = 0
     at = G_VALUES
@@ -102,7 +102,7 @@ def write_key(shape, groups, index, part, equal, differ, codes, i, key):
 
 @inlined
 def wait_counted(shape, groups, state, codes, i, entries, key, source, start):
-    """Adds a number of partial matches to all sums of a state: whether one has become large. `key` has lane and
+    """Adds a number of partial matches to all sums of a state: whether one has become large. `key` has partition and
     times."""
     large = False
     if groups.whole[state] < 0:
@@ -122,7 +122,7 @@ def wait_counted(shape, groups, state, codes, i, entries, key, source, start):
 @inlined
 def count_waiting(shape, groups, index, mask, codes, i, entries, scratch):
     """The number of those that wait with equal values and differ in `mask`, left in `scratch.plus`. `scratch.key` has
-    lane and times."""
+    partition and times."""
     numbers, words = entries.numbers, entries.words
     key, plus, minus = scratch.key, scratch.plus, scratch.minus
     plus[:] = 0
@@ -177,19 +177,19 @@ def chain_sums(moves, shape, groups, batch, begin, options, entries, space, scra
         most = max(most, sums)
     key, plus, _, fired_move, fired = scratch
     seen = ticks()
-    for i in range(begin, len(batch.lane)):
+    for i in range(begin, len(batch.partition)):
         seen = poll(seen)
         if seen < 0:
             break
-        klass, lane = batch.klass[i], batch.lane[i]
+        klass, partition = batch.klass[i], batch.partition[i]
         n_moves = moves.n_moves[klass]
         if n_moves == 0:
             continue
         needed = entries.used[0] + n_moves * most
         if needed > len(entries.keys) or 2 * needed > len(entries.slots):
             return MORE_HEAP, i
-        key[0, G_LANE] = lane
-        key[0, G_TIMES] = times[lane]
+        key[0, G_PARTITION] = partition
+        key[0, G_TIMES] = times[partition]
         n_fired = 0
         matched = False
         for move in range(moves.first[klass], moves.first[klass] + n_moves):
@@ -214,7 +214,7 @@ def chain_sums(moves, shape, groups, batch, begin, options, entries, space, scra
                 if moves.accepts[fired_move[k]]:
                     add_to(total, fired, k * words, words)
         if matched and options.consume:
-            times[lane] += 1
+            times[partition] += 1
             continue
         large = False
         for k in range(n_fired):
@@ -223,23 +223,23 @@ def chain_sums(moves, shape, groups, batch, begin, options, entries, space, scra
                 large |= wait_counted(shape, groups, state, batch.codes, i, entries, key, fired, k * words)
         if large:
             return MORE_WORDS, i + 1
-    return DONE, len(batch.lane)
+    return DONE, len(batch.partition)
 
 
 @allocating
-def rebuild_sums(entries, times, lanes, old_shape, old_indices, shape, groups, out_entries):
+def rebuild_sums(entries, times, partitions, old_shape, old_indices, shape, groups, out_entries):
     """The same partial matches in sums of another shape or with longer numbers.
 
-    `old_indices` are the indices of the groups that held all codes, -1 for other groups. `lanes` are the
-    lanes' new numbers; of what a lane forgot nothing is kept.
+    `old_indices` are the indices of the groups that held all codes, -1 for other groups. `partitions` are the
+    partitions' new numbers; of what a partition forgot nothing is kept.
     """
     keys, numbers, words, out_words = entries.keys, entries.numbers, entries.words, out_entries.words
     key = np.zeros((1, out_entries.keys.shape[1]), np.int64)
     number = np.zeros(out_words, np.int64)
     codes = np.zeros((1, shape.codes + 1), np.int64)
     for entry in range(entries.used[0]):
-        lane = keys[entry, G_LANE]
-        if lanes[lane] < 0 or keys[entry, G_TIMES] != times[lane]:
+        partition = keys[entry, G_PARTITION]
+        if partitions[partition] < 0 or keys[entry, G_TIMES] != times[partition]:
             continue
         state = -1 - keys[entry, G_GROUP]
         if state >= 0:
@@ -262,6 +262,6 @@ def rebuild_sums(entries, times, lanes, old_shape, old_indices, shape, groups, o
         if out_words > words:  # the top word held more than 32 bits
             number[words] = number[words - 1] >> 32
             number[words - 1] &= 0xFFFFFFFF
-        key[0, G_LANE] = lanes[lane]
-        key[0, G_TIMES] = times[lane]
+        key[0, G_PARTITION] = partitions[partition]
+        key[0, G_TIMES] = times[partition]
         wait_counted(shape, groups, state, codes, 0, out_entries, key, number, 0)

@@ -21,18 +21,18 @@ from cepheid.kernels.loops.linked.layout import (
     META_BITS,
     V_CODES,
     V_FROM,
-    V_LANE,
     V_LATEST,
     V_META,
+    V_PARTITION,
     V_VIA,
     VIA_BITS,
 )
 
 
 @compiled
-def vertices_fit(heap, shape, indices, lanes, labels, most, state_at):
-    """For so many indices, lanes and labels; codes of column c are at most `most[c]`. `state_at` is scratch, a zero
-    for each word of the heap: the states of the vertices that begin there."""
+def vertices_fit(heap, shape, indices, partitions, labels, most, state_at):
+    """For so many indices, partitions and labels; codes of column c are at most `most[c]`. `state_at` is scratch, a
+    zero for each word of the heap: the states of the vertices that begin there."""
     vertex = FIRST
     while vertex < len(heap):
         if vertex + V_CODES > len(heap):
@@ -42,8 +42,8 @@ def vertices_fit(heap, shape, indices, lanes, labels, most, state_at):
             return False
         if (
             heap[vertex + V_META] & LABEL_MASK >= labels
-            or heap[vertex + V_LANE] < 0
-            or heap[vertex + V_LANE] >= lanes
+            or heap[vertex + V_PARTITION] < 0
+            or heap[vertex + V_PARTITION] >= partitions
         ):
             return False
         for column in range(shape.codes):

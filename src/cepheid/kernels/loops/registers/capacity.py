@@ -1,6 +1,6 @@
 """The most that one event can need of each array, worked out before anything is changed.
 
-In: how many slots a lane has by region, and the tables of what one of them can do on a class of events
+In: how many slots a partition has by region, and the tables of what one of them can do on a class of events
 (`Moves.creates`, `Moves.extends`). Out, in `meta`: words of the heap, slots made, nodes; first from the most that any
 slot can do, which mostly is enough to see that there is room, then region by region. Invariant: with that much room no
 event writes beyond an array, whatever its tests say.
@@ -30,10 +30,10 @@ from cepheid.kernels.matches.nodes import N_WORDS, NODES
 
 
 @inlined
-def room_for_any(moves, lanes, lane, klass, widest, meta):
+def room_for_any(moves, partitions, partition, klass, widest, meta):
     """As `room_for_one`, never less, and soon done. `widest`: the words of the largest slot; `most_states`: of a
     region."""
-    slots, starts = lanes[lane, L_SLOTS], lanes[lane, L_HI] - lanes[lane, L_LO]
+    slots, starts = partitions[partition, L_SLOTS], partitions[partition, L_HI] - partitions[partition, L_LO]
     made = (slots + 1) * moves.most[klass, 0]
     words = 4 * (starts + 1) * R_WORDS + 4 * (slots + made) * widest
     meta[NEED] = words
@@ -58,26 +58,26 @@ def is_short_of_nodes(meta, nodes, counting):
 
 
 @inlined
-def room_for_one(moves, layout, lanes, lane, klass, meta):
-    """Writes to `meta` what an event of a class needs at most in a lane as it is."""
+def room_for_one(moves, layout, partitions, partition, klass, meta):
+    """Writes to `meta` what an event of a class needs at most in a partition as it is."""
     regions = len(layout.size)
-    starts, cap = lanes[lane, L_HI] - lanes[lane, L_LO], lanes[lane, L_RING_CAP]
+    starts, cap = partitions[partition, L_HI] - partitions[partition, L_LO], partitions[partition, L_RING_CAP]
     words, slots = 0, 0
     if starts + 1 > cap:
         words += max(2 * cap, 2) * R_WORDS
     nodes = moves.extends[klass, regions]
     for region in range(regions):
-        nodes += lanes[lane, L_BLOCKS + region * B_WORDS + B_COUNT] * moves.extends[klass, region]
+        nodes += partitions[partition, L_BLOCKS + region * B_WORDS + B_COUNT] * moves.extends[klass, region]
     for target in range(regions):
         made = moves.creates[klass, regions, target]
         for source in range(regions):
-            count = lanes[lane, L_BLOCKS + source * B_WORDS + B_COUNT]
+            count = partitions[partition, L_BLOCKS + source * B_WORDS + B_COUNT]
             made += count * moves.creates[klass, source, target]
         if target == 0:
             made = min(made, starts + 1)  # one per start
         block = L_BLOCKS + target * B_WORDS
-        count = lanes[lane, block + B_COUNT] + made
-        if count > lanes[lane, block + B_CAP]:
+        count = partitions[partition, block + B_COUNT] + made
+        if count > partitions[partition, block + B_CAP]:
             # A block that is doubled until it is less than twice as large as needed takes less than four times that.
             words += 4 * count * layout.size[target]
         slots += made

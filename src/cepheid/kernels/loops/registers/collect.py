@@ -1,6 +1,6 @@
 """Copying what lives: slots inside the window, the rings, and the nodes that their lists reach.
 
-Used where the arrays have grown full, where states or words of numbers were added, and where lanes are forgotten.
+Used where the arrays have grown full, where states or words of numbers were added, and where partitions are forgotten.
 """
 
 from __future__ import annotations
@@ -39,66 +39,69 @@ def room_for(count):
 
 
 @compiled
-def _first_alive(heap, lanes, lane, edge):
-    ring, cap = lanes[lane, L_RING], lanes[lane, L_RING_CAP]
-    lo = lanes[lane, L_LO]
-    while lo < lanes[lane, L_HI] and heap[ring + (lo & (cap - 1)) * R_WORDS + R_START] < edge:
+def _first_alive(heap, partitions, partition, edge):
+    ring, cap = partitions[partition, L_RING], partitions[partition, L_RING_CAP]
+    lo = partitions[partition, L_LO]
+    while lo < partitions[partition, L_HI] and heap[ring + (lo & (cap - 1)) * R_WORDS + R_START] < edge:
         lo += 1
     return lo
 
 
 @compiled
-def _alive(heap, lanes, lane, block, size, edge):
+def _alive(heap, partitions, partition, block, size, edge):
     count = 0
-    for k in range(lanes[lane, block + B_COUNT]):
-        count += heap[lanes[lane, block + B_AT] + k * size + S_START] >= edge
+    for k in range(partitions[partition, block + B_COUNT]):
+        count += heap[partitions[partition, block + B_AT] + k * size + S_START] >= edge
     return count
 
 
 @compiled
-def measure(heap, lanes, kept, layout, new, edge):
-    """The words that `copy` needs for these lanes."""
+def measure(heap, partitions, kept, layout, new, edge):
+    """The words that `copy` needs for these partitions."""
     words = 0
-    for lane in kept:
-        border = max(edge, lanes[lane, L_EDGE])
-        words += room_for(lanes[lane, L_HI] - _first_alive(heap, lanes, lane, border)) * R_WORDS
+    for partition in kept:
+        border = max(edge, partitions[partition, L_EDGE])
+        words += (
+            room_for(partitions[partition, L_HI] - _first_alive(heap, partitions, partition, border))
+            * R_WORDS
+        )
         for region in range(len(layout.size)):
             block = L_BLOCKS + region * B_WORDS
-            alive = _alive(heap, lanes, lane, block, layout.size[region], border)
+            alive = _alive(heap, partitions, partition, block, layout.size[region], border)
             words += room_for(alive) * new.size[region]
     return words
 
 
 @compiled
-def copy(heap, lanes, kept, layout, new, edge, out_heap, out_lanes):
-    """Copies the living part of these lanes, in this order, in the new layout: the words used. States keep their places
-    in their regions and new ones come after them."""
+def copy(heap, partitions, kept, layout, new, edge, out_heap, out_partitions):
+    """Copies the living part of these partitions, in this order, in the new layout: the words used. States keep their
+    places in their regions and new ones come after them."""
     top = 0
     for number in range(len(kept)):
-        lane = kept[number]
-        border = max(edge, lanes[lane, L_EDGE])
-        out_lanes[number, L_ROOT] = lanes[lane, L_ROOT]
-        out_lanes[number, L_EDGE] = lanes[lane, L_EDGE]
-        lo, hi = _first_alive(heap, lanes, lane, border), lanes[lane, L_HI]
-        ring, cap = lanes[lane, L_RING], lanes[lane, L_RING_CAP]
+        partition = kept[number]
+        border = max(edge, partitions[partition, L_EDGE])
+        out_partitions[number, L_ROOT] = partitions[partition, L_ROOT]
+        out_partitions[number, L_EDGE] = partitions[partition, L_EDGE]
+        lo, hi = _first_alive(heap, partitions, partition, border), partitions[partition, L_HI]
+        ring, cap = partitions[partition, L_RING], partitions[partition, L_RING_CAP]
         new_cap = room_for(hi - lo)
-        out_lanes[number, L_RING] = top
-        out_lanes[number, L_RING_CAP] = new_cap
-        out_lanes[number, L_LO] = lo
-        out_lanes[number, L_HI] = hi
+        out_partitions[number, L_RING] = top
+        out_partitions[number, L_RING_CAP] = new_cap
+        out_partitions[number, L_LO] = lo
+        out_partitions[number, L_HI] = hi
         for ordinal in range(lo, hi):
             for w in range(R_WORDS):
                 out_heap[top + (ordinal & (new_cap - 1)) * R_WORDS + w] = heap[
                     ring + (ordinal & (cap - 1)) * R_WORDS + w
                 ]
         top += new_cap * R_WORDS
-        out_lanes[number, L_SLOTS] = 0
+        out_partitions[number, L_SLOTS] = 0
         for region in range(len(layout.size)):
             block, size = L_BLOCKS + region * B_WORDS, layout.size[region]
             new_size, numbers = new.size[region], layout.numbers[region]
             count = 0
-            for k in range(lanes[lane, block + B_COUNT]):
-                source = lanes[lane, block + B_AT] + k * size
+            for k in range(partitions[partition, block + B_COUNT]):
+                source = partitions[partition, block + B_AT] + k * size
                 if heap[source + S_START] < border:
                     continue
                 target = top + count * new_size
@@ -116,25 +119,25 @@ def copy(heap, lanes, kept, layout, new, edge, out_heap, out_lanes):
                         widen(heap, one, layout.words, out_heap, other, new.words)
                 if region == 0:
                     entry = (heap[source + S_ORDINAL] & (new_cap - 1)) * R_WORDS
-                    out_heap[out_lanes[number, L_RING] + entry + R_SLOT] = count
+                    out_heap[out_partitions[number, L_RING] + entry + R_SLOT] = count
                 count += 1
-            out_lanes[number, block + B_AT] = top
-            out_lanes[number, block + B_CAP] = room_for(count)
-            out_lanes[number, block + B_COUNT] = count
-            out_lanes[number, L_SLOTS] += count
+            out_partitions[number, block + B_AT] = top
+            out_partitions[number, block + B_CAP] = room_for(count)
+            out_partitions[number, block + B_COUNT] = count
+            out_partitions[number, L_SLOTS] += count
             top += room_for(count) * new_size
     return top
 
 
 @compiled
-def reach(heap, lanes, layout, nodes, used, out_numbers):
+def reach(heap, partitions, layout, nodes, used, out_numbers):
     """Numbers the nodes that lists of slots reach, 1, 2, … in `out_numbers` (zeros), 0 for the others: how many there
     are. Nodes point to older ones, so one way down finds all."""
-    for lane in range(len(lanes)):
+    for partition in range(len(partitions)):
         for region in range(len(layout.size)):
             block, size = L_BLOCKS + region * B_WORDS, layout.size[region]
-            for k in range(lanes[lane, block + B_COUNT]):
-                slot = lanes[lane, block + B_AT] + k * size
+            for k in range(partitions[partition, block + B_COUNT]):
+                slot = partitions[partition, block + B_AT] + k * size
                 for w in range(layout.numbers[region], size):
                     out_numbers[heap[slot + w]] = 1
     for number in range(used - 1, 0, -1):
@@ -151,7 +154,7 @@ def reach(heap, lanes, layout, nodes, used, out_numbers):
 
 
 @compiled
-def renumber(heap, lanes, layout, nodes, used, numbers, out_nodes):
+def renumber(heap, partitions, layout, nodes, used, numbers, out_nodes):
     """Copies the numbered nodes and sets all lists to their new numbers."""
     for number in range(1, used):
         if numbers[number] != 0:
@@ -159,11 +162,11 @@ def renumber(heap, lanes, layout, nodes, used, numbers, out_nodes):
             out_nodes[to + N_EVENT] = nodes[number * N_WORDS + N_EVENT]
             out_nodes[to + N_BEFORE] = numbers[nodes[number * N_WORDS + N_BEFORE]]
             out_nodes[to + N_OTHER] = numbers[nodes[number * N_WORDS + N_OTHER]]
-    for lane in range(len(lanes)):
+    for partition in range(len(partitions)):
         for region in range(len(layout.size)):
             block, size = L_BLOCKS + region * B_WORDS, layout.size[region]
-            for k in range(lanes[lane, block + B_COUNT]):
-                slot = lanes[lane, block + B_AT] + k * size
+            for k in range(partitions[partition, block + B_COUNT]):
+                slot = partitions[partition, block + B_AT] + k * size
                 for w in range(layout.numbers[region], size):
                     heap[slot + w] = numbers[heap[slot + w]]
 
@@ -181,15 +184,15 @@ def marked_rows(nodes, used, out_rows):
 
 
 @compiled
-def stored_words(heap, lanes, layout, first, last, step, word, out_words):
+def stored_words(heap, partitions, layout, first, last, step, word, out_words):
     """One word of every column of every slot, or with `out_words` as long as those, its new value from there: how many.
     `first`, `last`, `step`: where columns lie in a slot, by region."""
     count = 0
-    for lane in range(len(lanes)):
+    for partition in range(len(partitions)):
         for region in range(len(layout.size)):
             block, size = L_BLOCKS + region * B_WORDS, layout.size[region]
-            for k in range(lanes[lane, block + B_COUNT]):
-                slot = lanes[lane, block + B_AT] + k * size
+            for k in range(partitions[partition, block + B_COUNT]):
+                slot = partitions[partition, block + B_AT] + k * size
                 at = first
                 while at < last[region]:
                     out_words[count] = heap[slot + at + word]
@@ -199,14 +202,14 @@ def stored_words(heap, lanes, layout, first, last, step, word, out_words):
 
 
 @compiled
-def set_stored_words(heap, lanes, layout, first, last, step, word, values):
+def set_stored_words(heap, partitions, layout, first, last, step, word, values):
     """The same the other way round."""
     count = 0
-    for lane in range(len(lanes)):
+    for partition in range(len(partitions)):
         for region in range(len(layout.size)):
             block, size = L_BLOCKS + region * B_WORDS, layout.size[region]
-            for k in range(lanes[lane, block + B_COUNT]):
-                slot = lanes[lane, block + B_AT] + k * size
+            for k in range(partitions[partition, block + B_COUNT]):
+                slot = partitions[partition, block + B_AT] + k * size
                 at = first
                 while at < last[region]:
                     heap[slot + at + word] = values[count]

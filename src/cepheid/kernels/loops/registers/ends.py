@@ -19,7 +19,7 @@ def ending(
     batch,
     i,
     heap,
-    lanes,
+    partitions,
     nodes,
     index,
     at,
@@ -34,18 +34,18 @@ def ending(
 ):
     """The matches that end at event i: whether there are any, and how many are made, or what `emit_list` says. Counts
     go to `event_count`."""
-    lane, klass, edge = batch.lane[i], batch.klass[i], batch.edge[i]
+    partition, klass, edge = batch.partition[i], batch.klass[i], batch.edge[i]
     matched = False
     for region in range(len(layout.size)):
         if moves.accepting[region, klass, 0] < 0:
             continue
         block = L_BLOCKS + region * B_WORDS
         equals = moves.equals[region, klass]
-        k, count = 0, lanes[lane, block + B_COUNT]
+        k, count = 0, partitions[partition, block + B_COUNT]
         if equals >= 0:
-            k = newest(index, lane * len(layout.size) + region + 1, batch.words[i, equals])
+            k = newest(index, partition * len(layout.size) + region + 1, batch.words[i, equals])
         while k >= 0 and k < count:
-            slot = lanes[lane, block + B_AT] + k * layout.size[region]
+            slot = partitions[partition, block + B_AT] + k * layout.size[region]
             if not options.windowed or heap[slot + S_START] >= edge:
                 for j in range(moves.accepting.shape[2]):
                     state = moves.accepting[region, klass, j]
@@ -84,7 +84,7 @@ def ending(
             elif equals >= 0 and region == 0:
                 break  # those before it began even earlier
             k = heap[slot + S_NEXT] if equals >= 0 else k + 1
-    choice = moves.choice[lanes[lane, L_ROOT], klass]
+    choice = moves.choice[partitions[partition, L_ROOT], klass]
     if choice >= 0:
         row = moves.row_first[choice]
         for mark in range(moves.mark_first[row], moves.mark_first[row + 1]):

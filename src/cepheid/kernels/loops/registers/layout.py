@@ -1,12 +1,12 @@
 """Configurations in flat arrays: what a slot, a ring, a node and the tables of moves are made of.
 
-A *slot* is all partial matches of one lane that began with the same event (or, without a window, with any) and
+A *slot* is all partial matches of one partition that began with the same event (or, without a window, with any) and
 agree in the words that later tests read of the events they remember: the configurations that can be told apart by
 nothing but their state. It holds one of each of those events and, per state, how many partial matches there are, or a
 list of them. Which words later tests read depends on the state, so slots are of one *kind* or another. Slots that
-remember equally many events are a *region*; those of a lane and region lie in one block, densely, in no order.
+remember equally many events are a *region*; those of a partition and region lie in one block, densely, in no order.
 
-The *ring* of a lane holds the events that matches began with, by ordinal: where they began, and the slot that
+The *ring* of a partition holds the events that matches began with, by ordinal: where they began, and the slot that
 remembers nothing else.
 
 The *index* leads to slots by a hash: of all words by which they are told apart, so that no two agree (`merge`);
@@ -22,7 +22,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-# words of a lane; then those of a block for each region
+# words of a partition; then those of a block for each region
 L_ROOT, L_RING, L_RING_CAP, L_LO, L_HI, L_SLOTS, L_EDGE, L_BLOCKS = range(8)
 # words of a block: where it begins, for how many slots there is room, how many there are, how often one was met that
 # had left the window
@@ -32,8 +32,8 @@ R_START, R_SLOT, R_WORDS = range(3)
 # words of a slot, of which the fourth is its kind and the fifth its cell in the index, or NOWHERE; then the columns it
 # remembers, then a number or list per state
 S_ORDINAL, S_START, S_NEXT, S_KIND, S_CELL, S_COLUMNS = range(6)
-# words of a cell of the index: a lane and region (0: none; negative where the word is a hash of all that tells slots
-# apart), a word of a slot, the newest slot with it
+# words of a cell of the index: a partition and region (0: none; negative where the word is a hash of all that tells
+# slots apart), a word of a slot, the newest slot with it
 I_BLOCK, I_WORD, I_SLOT, I_WORDS = range(4)
 
 # where a move leads
@@ -97,10 +97,12 @@ class Layout(NamedTuple):
 class ConfigBatch(NamedTuple):
     """Events that may change something, in stream order."""
 
-    lane: np.ndarray
+    partition: np.ndarray
     row: np.ndarray
     position: np.ndarray
-    start: np.ndarray  # what a match that begins here has as its start: the row, or the position in its lane
+    start: (
+        np.ndarray
+    )  # what a match that begins here has as its start: the row, or the position in its partition
     klass: np.ndarray
     edge: np.ndarray  # the least start of a match that ends here
     words: np.ndarray  # [event, word]: what tests read, the record first
@@ -109,7 +111,7 @@ class ConfigBatch(NamedTuple):
 
 class ConfigOptions(NamedTuple):
     windowed: bool  # starts are told apart, and those before an event's edge are over
-    by_lane: bool  # edges are of lanes, not of the whole stream
+    by_partition: bool  # edges are of partitions, not of the whole stream
     counting: bool
     consume: bool
     report: bool

@@ -62,7 +62,7 @@ def configurations(
     options,
     heap,
     meta,
-    lanes,
+    partitions,
     nodes,
     index,
     made_here,
@@ -83,14 +83,14 @@ def configurations(
     for region in range(regions):
         widest = max(widest, layout.size[region])
     seen = ticks()
-    for i in range(begin, len(batch.lane)):
+    for i in range(begin, len(batch.partition)):
         seen = poll(seen)
         if seen < 0:
             break
-        lane, klass, edge = batch.lane[i], batch.klass[i], batch.edge[i]
-        room_for_any(moves, lanes, lane, klass, widest, meta)
+        partition, klass, edge = batch.partition[i], batch.klass[i], batch.edge[i]
+        room_for_any(moves, partitions, partition, klass, widest, meta)
         if is_short(meta, heap, made_here, index) or is_short_of_nodes(meta, nodes, options.counting):
-            room_for_one(moves, layout, lanes, lane, klass, meta)
+            room_for_one(moves, layout, partitions, partition, klass, meta)
             if is_short(meta, heap, made_here, index):
                 return MORE_HEAP, i, made
             if is_short_of_nodes(meta, nodes, options.counting):
@@ -105,7 +105,7 @@ def configurations(
             batch,
             i,
             heap,
-            lanes,
+            partitions,
             nodes,
             index,
             at,
@@ -125,30 +125,30 @@ def configurations(
         made = after
         if matched and options.counting and options.report:
             add_to(total, event_count, 0, words)
-        lanes[lane, L_EDGE] = edge
+        partitions[partition, L_EDGE] = edge
         if matched and options.consume:
-            lanes[lane, L_ROOT] = 0
-            lanes[lane, L_HI] = lanes[lane, L_HI] if options.windowed else 0
-            lanes[lane, L_LO] = lanes[lane, L_HI]
-            lanes[lane, L_SLOTS] = 0
+            partitions[partition, L_ROOT] = 0
+            partitions[partition, L_HI] = partitions[partition, L_HI] if options.windowed else 0
+            partitions[partition, L_LO] = partitions[partition, L_HI]
+            partitions[partition, L_SLOTS] = 0
             for region in range(regions):
-                forget_all(index, heap, lane, lanes, layout, region)
-                lanes[lane, L_BLOCKS + region * B_WORDS + B_COUNT] = 0
+                forget_all(index, heap, partition, partitions, layout, region)
+                partitions[partition, L_BLOCKS + region * B_WORDS + B_COUNT] = 0
             continue
         meta[STAMP] += 1
         large = False
         if options.windowed:
-            ring, cap = lanes[lane, L_RING], lanes[lane, L_RING_CAP]
+            ring, cap = partitions[partition, L_RING], partitions[partition, L_RING_CAP]
             while (
-                lanes[lane, L_LO] < lanes[lane, L_HI]
-                and heap[ring + (lanes[lane, L_LO] & (cap - 1)) * R_WORDS + R_START] < edge
+                partitions[partition, L_LO] < partitions[partition, L_HI]
+                and heap[ring + (partitions[partition, L_LO] & (cap - 1)) * R_WORDS + R_START] < edge
             ):
-                lanes[lane, L_LO] += 1
-        elif lanes[lane, L_HI] == 0:
-            ring_entry(heap, meta, lane, lanes, 0)
+                partitions[partition, L_LO] += 1
+        elif partitions[partition, L_HI] == 0:
+            ring_entry(heap, meta, partition, partitions, 0)
         changed = False
         for region in range(regions):
-            before[region] = lanes[lane, L_BLOCKS + region * B_WORDS + B_COUNT]
+            before[region] = partitions[partition, L_BLOCKS + region * B_WORDS + B_COUNT]
             kept[region] = before[region]
         for region in range(regions):
             if moves.in_order[region, klass]:
@@ -160,7 +160,7 @@ def configurations(
                     batch,
                     i,
                     heap,
-                    lanes,
+                    partitions,
                     nodes,
                     meta,
                     index,
@@ -176,7 +176,7 @@ def configurations(
             block, size = L_BLOCKS + region * B_WORDS, layout.size[region]
             states, numbers = layout.states[region], layout.numbers[region]
             for k in range(before[region] - 1, -1, -1):
-                slot = lanes[lane, block + B_AT] + k * size
+                slot = partitions[partition, block + B_AT] + k * size
                 dead = options.windowed and heap[slot + S_START] < edge
                 if not dead:
                     moving = 0
@@ -248,14 +248,16 @@ def configurations(
                                 batch,
                                 i,
                                 heap,
-                                lanes,
+                                partitions,
                                 meta,
                                 index,
                                 made_here,
                                 slot,
                                 goal,
                             )
-                            slot = lanes[lane, block + B_AT] + k * size  # its own block may have been moved
+                            slot = (
+                                partitions[partition, block + B_AT] + k * size
+                            )  # its own block may have been moved
                             value = slot + layout.value[state]
                             to = goes + layout.value[reached]
                             if options.counting:
@@ -275,23 +277,25 @@ def configurations(
                 if dead:
                     changed = True
                     now_at(index, heap, slot, NOWHERE)
-                    if region == 0 and heap[slot + S_ORDINAL] >= lanes[lane, L_LO]:
-                        entry = (heap[slot + S_ORDINAL] & (lanes[lane, L_RING_CAP] - 1)) * R_WORDS
-                        heap[lanes[lane, L_RING] + entry + R_SLOT] = NOWHERE
+                    if region == 0 and heap[slot + S_ORDINAL] >= partitions[partition, L_LO]:
+                        entry = (heap[slot + S_ORDINAL] & (partitions[partition, L_RING_CAP] - 1)) * R_WORDS
+                        heap[partitions[partition, L_RING] + entry + R_SLOT] = NOWHERE
                     kept[region] -= 1
-                    source = lanes[lane, block + B_AT] + kept[region] * size
+                    source = partitions[partition, block + B_AT] + kept[region] * size
                     if source != slot:
                         for w in range(size):
                             heap[slot + w] = heap[source + w]
                         now_at(index, heap, slot, k)
                         if region == 0:
-                            entry = (heap[slot + S_ORDINAL] & (lanes[lane, L_RING_CAP] - 1)) * R_WORDS
-                            heap[lanes[lane, L_RING] + entry + R_SLOT] = k
-        root = lanes[lane, L_ROOT]
+                            entry = (
+                                heap[slot + S_ORDINAL] & (partitions[partition, L_RING_CAP] - 1)
+                            ) * R_WORDS
+                            heap[partitions[partition, L_RING] + entry + R_SLOT] = k
+        root = partitions[partition, L_ROOT]
         choice = moves.choice[root, klass]
         if choice >= 0:
             row = moves.row_first[choice]
-            lanes[lane, L_ROOT] = moves.goal_state[moves.skip[row]]
+            partitions[partition, L_ROOT] = moves.goal_state[moves.skip[row]]
             began = NOWHERE
             for mark in range(moves.mark_first[row], moves.mark_first[row + 1]):
                 goal = moves.goal[mark]
@@ -301,14 +305,20 @@ def configurations(
                 region = layout.region[reached]
                 if moves.goal_place[goal] == BASE:
                     if began == NOWHERE:
-                        began = ring_entry(heap, meta, lane, lanes, batch.start[i]) if options.windowed else 0
-                    goes = base_slot(heap, meta, lane, lanes, layout, index, batch, options, i, began, -1)
+                        began = (
+                            ring_entry(heap, meta, partition, partitions, batch.start[i])
+                            if options.windowed
+                            else 0
+                        )
+                    goes = base_slot(
+                        heap, meta, partition, partitions, layout, index, batch, options, i, began, -1
+                    )
                 else:
                     goes = other_slot(
                         heap,
                         meta,
-                        lane,
-                        lanes,
+                        partition,
+                        partitions,
                         layout,
                         index,
                         moves,
@@ -329,16 +339,25 @@ def configurations(
                     event = batch.row[i] << LABEL_BITS | moves.label[mark]
                     heap[to] = node(nodes, meta, event, 0, heap[to])
         for region in range(1, regions):
-            if lanes[lane, L_BLOCKS + region * B_WORDS + B_COUNT] != before[region]:
+            if partitions[partition, L_BLOCKS + region * B_WORDS + B_COUNT] != before[region]:
                 large |= meet(
-                    heap, nodes, meta, lane, lanes, layout, index, options.counting, region, before[region]
+                    heap,
+                    nodes,
+                    meta,
+                    partition,
+                    partitions,
+                    layout,
+                    index,
+                    options.counting,
+                    region,
+                    before[region],
                 )
         if changed:
-            settle_blocks(heap, lane, lanes, layout, index, kept, before)
+            settle_blocks(heap, partition, partitions, layout, index, kept, before)
         for region in range(regions):
             block = L_BLOCKS + region * B_WORDS
-            if lanes[lane, block + B_GONE] > 4 + lanes[lane, block + B_COUNT] // 2:
-                purge(heap, lane, lanes, layout, index, region, edge)
+            if partitions[partition, block + B_GONE] > 4 + partitions[partition, block + B_COUNT] // 2:
+                purge(heap, partition, partitions, layout, index, region, edge)
         if large:
             return MORE_WORDS, i + 1, made
-    return DONE, len(batch.lane), made
+    return DONE, len(batch.partition), made

@@ -2,7 +2,7 @@
 
 In: the slots that an event has made, at the end of their block. Out: those of them that agree with no older one, found
 by the index from now on; what the others hold was added to the ones they agree with. Invariant: between two events
-no two slots of a lane and kind agree in the words that later tests read (and, where it matters, in their start).
+no two slots of a partition and kind agree in the words that later tests read (and, where it matters, in their start).
 """
 
 from __future__ import annotations
@@ -103,11 +103,11 @@ def unite(heap, nodes, meta, layout, counting, region, older, newer):
 
 
 @inner_inlined
-def meet(heap, nodes, meta, lane, lanes, layout, index, counting, region, before):
+def meet(heap, nodes, meta, partition, partitions, layout, index, counting, region, before):
     """Of a region's slots the first `before` are not of this event: whether a number has become large."""
     block, size = L_BLOCKS + region * B_WORDS, layout.size[region]
-    at, count = lanes[lane, block + B_AT], lanes[lane, block + B_COUNT]
-    number = lane * len(layout.size) + region + 1
+    at, count = partitions[partition, block + B_AT], partitions[partition, block + B_COUNT]
+    number = partition * len(layout.size) + region + 1
     kept, large = before, False
     for k in range(before, count):
         newer = at + k * size
@@ -125,30 +125,36 @@ def meet(heap, nodes, meta, lane, lanes, layout, index, counting, region, before
         if layout.indexed[region] >= 0:
             meta[CELLS] += enter(index, heap, number, layout.indexed[region], slot, kept)
         kept += 1
-    lanes[lane, block + B_COUNT] = kept
-    lanes[lane, L_SLOTS] -= count - kept
+    partitions[partition, block + B_COUNT] = kept
+    partitions[partition, L_SLOTS] -= count - kept
     return large
 
 
 @inner_inlined
-def forget_all(index, heap, lane, lanes, layout, region):
+def forget_all(index, heap, partition, partitions, layout, region):
     """No slot of a region is found any more."""
     block, size = L_BLOCKS + region * B_WORDS, layout.size[region]
-    for k in range(lanes[lane, block + B_COUNT]):
-        now_at(index, heap, lanes[lane, block + B_AT] + k * size, NOWHERE)
+    for k in range(partitions[partition, block + B_COUNT]):
+        now_at(index, heap, partitions[partition, block + B_AT] + k * size, NOWHERE)
     if layout.indexed[region] >= 0:
-        at, count = lanes[lane, block + B_AT], lanes[lane, block + B_COUNT]
-        leave_all(index, heap, lane * len(layout.size) + region + 1, layout.indexed[region], at, count, size)
+        at, count = partitions[partition, block + B_AT], partitions[partition, block + B_COUNT]
+        leave_all(
+            index, heap, partition * len(layout.size) + region + 1, layout.indexed[region], at, count, size
+        )
 
 
 @compiled
-def enter_everything(index, heap, lanes, layout):
+def enter_everything(index, heap, partitions, layout):
     """Fills an empty index: how many cells were taken."""
     taken = 0
-    for lane in range(len(lanes)):
+    for partition in range(len(partitions)):
         for region in range(len(layout.size)):
-            block, number = L_BLOCKS + region * B_WORDS, lane * len(layout.size) + region + 1
-            at, count, size = lanes[lane, block + B_AT], lanes[lane, block + B_COUNT], layout.size[region]
+            block, number = L_BLOCKS + region * B_WORDS, partition * len(layout.size) + region + 1
+            at, count, size = (
+                partitions[partition, block + B_AT],
+                partitions[partition, block + B_COUNT],
+                layout.size[region],
+            )
             if layout.indexed[region] >= 0:
                 taken += enter_all(index, heap, number, layout.indexed[region], at, count, size)
             if region == 0:

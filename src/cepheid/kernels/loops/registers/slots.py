@@ -36,44 +36,44 @@ from cepheid.kernels.memory.hashing import mix
 
 
 @inner
-def block_for_one_more(heap, meta, lane, lanes, block, size):
+def block_for_one_more(heap, meta, partition, partitions, block, size):
     """The address of a new slot at the end of a block, which is moved to twice the room where it is full."""
-    count, cap = lanes[lane, block + B_COUNT], lanes[lane, block + B_CAP]
+    count, cap = partitions[partition, block + B_COUNT], partitions[partition, block + B_CAP]
     if count == cap:
         at = meta[TOP]
         more = max(2 * cap, 2)
         meta[TOP] = at + more * size
-        old = lanes[lane, block + B_AT]
+        old = partitions[partition, block + B_AT]
         for k in range(count * size):
             heap[at + k] = heap[old + k]
-        lanes[lane, block + B_AT] = at
-        lanes[lane, block + B_CAP] = more
-    lanes[lane, block + B_COUNT] = count + 1
-    lanes[lane, L_SLOTS] += 1
-    return lanes[lane, block + B_AT] + count * size
+        partitions[partition, block + B_AT] = at
+        partitions[partition, block + B_CAP] = more
+    partitions[partition, block + B_COUNT] = count + 1
+    partitions[partition, L_SLOTS] += 1
+    return partitions[partition, block + B_AT] + count * size
 
 
 @inner
-def ring_entry(heap, meta, lane, lanes, start):
+def ring_entry(heap, meta, partition, partitions, start):
     """A new entry at the end of the ring: its ordinal."""
-    lo, hi, cap = lanes[lane, L_LO], lanes[lane, L_HI], lanes[lane, L_RING_CAP]
+    lo, hi, cap = partitions[partition, L_LO], partitions[partition, L_HI], partitions[partition, L_RING_CAP]
     if hi - lo == cap:
         at = meta[TOP]
         more = max(2 * cap, 2)
         meta[TOP] = at + more * R_WORDS
-        old = lanes[lane, L_RING]
+        old = partitions[partition, L_RING]
         for ordinal in range(lo, hi):
             for w in range(R_WORDS):
                 heap[at + (ordinal & (more - 1)) * R_WORDS + w] = heap[
                     old + (ordinal & (cap - 1)) * R_WORDS + w
                 ]
-        lanes[lane, L_RING] = at
-        lanes[lane, L_RING_CAP] = more
+        partitions[partition, L_RING] = at
+        partitions[partition, L_RING_CAP] = more
         cap = more
-    entry = lanes[lane, L_RING] + (hi & (cap - 1)) * R_WORDS
+    entry = partitions[partition, L_RING] + (hi & (cap - 1)) * R_WORDS
     heap[entry + R_START] = start
     heap[entry + R_SLOT] = NOWHERE
-    lanes[lane, L_HI] = hi + 1
+    partitions[partition, L_HI] = hi + 1
     return hi
 
 
@@ -88,14 +88,14 @@ def remember(batch, options, i, heap, at, column):
 
 
 @inner_inlined
-def base_slot(heap, meta, lane, lanes, layout, index, batch, options, i, ordinal, like):
+def base_slot(heap, meta, partition, partitions, layout, index, batch, options, i, ordinal, like):
     """The address of the slot that remembers only how matches began, made where there is none. `like` is a slot of the
     same start, to take the first column from; -1 where it begins with the event at hand."""
-    entry = lanes[lane, L_RING] + (ordinal & (lanes[lane, L_RING_CAP] - 1)) * R_WORDS
+    entry = partitions[partition, L_RING] + (ordinal & (partitions[partition, L_RING_CAP] - 1)) * R_WORDS
     size = layout.size[0]
     if heap[entry + R_SLOT] == NOWHERE:
-        heap[entry + R_SLOT] = lanes[lane, L_BLOCKS + B_COUNT]
-        slot = block_for_one_more(heap, meta, lane, lanes, L_BLOCKS, size)
+        heap[entry + R_SLOT] = partitions[partition, L_BLOCKS + B_COUNT]
+        slot = block_for_one_more(heap, meta, partition, partitions, L_BLOCKS, size)
         heap[slot + S_ORDINAL] = ordinal
         heap[slot + S_START] = heap[entry + R_START]
         heap[slot + S_KIND] = 0
@@ -108,15 +108,30 @@ def base_slot(heap, meta, lane, lanes, layout, index, batch, options, i, ordinal
         for w in range(layout.numbers[0], size):
             heap[slot + w] = 0
         if layout.indexed[0] >= 0:
-            block = lane * len(layout.size) + 1
+            block = partition * len(layout.size) + 1
             meta[CELLS] += enter(index, heap, block, layout.indexed[0], slot, heap[entry + R_SLOT])
         return slot
-    return lanes[lane, L_BLOCKS + B_AT] + heap[entry + R_SLOT] * size
+    return partitions[partition, L_BLOCKS + B_AT] + heap[entry + R_SLOT] * size
 
 
 @inner
 def other_slot(
-    heap, meta, lane, lanes, layout, index, moves, batch, options, i, goal, region, ordinal, start, like, made
+    heap,
+    meta,
+    partition,
+    partitions,
+    layout,
+    index,
+    moves,
+    batch,
+    options,
+    i,
+    goal,
+    region,
+    ordinal,
+    start,
+    like,
+    made,
 ):
     """The address of the slot, made by this event, that remembers what a goal takes along from the slot `like` (-1:
     from none). Partial matches that agree share one; with older ones they meet later (`merge`)."""
@@ -131,7 +146,7 @@ def other_slot(
     size = layout.size[region]
     while made[3 * place] == meta[STAMP]:
         if made[3 * place + 1] == kind:
-            slot = lanes[lane, block + B_AT] + made[3 * place + 2] * size
+            slot = partitions[partition, block + B_AT] + made[3 * place + 2] * size
             same = ordinal < 0 or heap[slot + S_ORDINAL] == ordinal
             for j in range(moves.goal_from.shape[1]):
                 if same and moves.goal_from[goal, j] >= 0:
@@ -141,8 +156,8 @@ def other_slot(
         place = (place + 1) & mask
     made[3 * place] = meta[STAMP]
     made[3 * place + 1] = kind
-    made[3 * place + 2] = lanes[lane, block + B_COUNT]
-    slot = block_for_one_more(heap, meta, lane, lanes, block, size)
+    made[3 * place + 2] = partitions[partition, block + B_COUNT]
+    slot = block_for_one_more(heap, meta, partition, partitions, block, size)
     heap[slot + S_ORDINAL] = ordinal
     heap[slot + S_START] = start
     heap[slot + S_KIND] = kind
@@ -162,13 +177,13 @@ def other_slot(
 
 
 @inner
-def settle_blocks(heap, lane, lanes, layout, index, kept, before):
+def settle_blocks(heap, partition, partitions, layout, index, kept, before):
     """Closes the gaps that removed slots have left: a region's slots are `kept` old ones, a gap, then new ones."""
     for region in range(len(kept)):
         if kept[region] == before[region]:
             continue
         block, size = L_BLOCKS + region * B_WORDS, layout.size[region]
-        at, count = lanes[lane, block + B_AT], lanes[lane, block + B_COUNT]
+        at, count = partitions[partition, block + B_AT], partitions[partition, block + B_COUNT]
         gap = before[region] - kept[region]
         moved = min(gap, count - before[region])
         for k in range(moved):
@@ -177,18 +192,18 @@ def settle_blocks(heap, lane, lanes, layout, index, kept, before):
                 heap[target + w] = heap[source + w]
             now_at(index, heap, target, kept[region] + k)
             if region == 0:
-                entry = (heap[target + S_ORDINAL] & (lanes[lane, L_RING_CAP] - 1)) * R_WORDS
-                heap[lanes[lane, L_RING] + entry + R_SLOT] = kept[region] + k
-        lanes[lane, block + B_COUNT] = count - gap
-        lanes[lane, L_SLOTS] -= gap
+                entry = (heap[target + S_ORDINAL] & (partitions[partition, L_RING_CAP] - 1)) * R_WORDS
+                heap[partitions[partition, L_RING] + entry + R_SLOT] = kept[region] + k
+        partitions[partition, block + B_COUNT] = count - gap
+        partitions[partition, L_SLOTS] -= gap
 
 
 @inner
-def purge(heap, lane, lanes, layout, index, region, edge):
+def purge(heap, partition, partitions, layout, index, region, edge):
     """Drops the slots of a region that began before the edge."""
     block, size = L_BLOCKS + region * B_WORDS, layout.size[region]
-    at, count = lanes[lane, block + B_AT], lanes[lane, block + B_COUNT]
-    number, word = lane * len(layout.size) + region + 1, layout.indexed[region]
+    at, count = partitions[partition, block + B_AT], partitions[partition, block + B_COUNT]
+    number, word = partition * len(layout.size) + region + 1, layout.indexed[region]
     if word >= 0:
         leave_all(index, heap, number, word, at, count, size)
     kept = 0
@@ -203,11 +218,11 @@ def purge(heap, lane, lanes, layout, index, region, edge):
                 heap[target + w] = heap[source + w]
             now_at(index, heap, target, kept)
             if region == 0:
-                entry = (heap[target + S_ORDINAL] & (lanes[lane, L_RING_CAP] - 1)) * R_WORDS
-                heap[lanes[lane, L_RING] + entry + R_SLOT] = kept
+                entry = (heap[target + S_ORDINAL] & (partitions[partition, L_RING_CAP] - 1)) * R_WORDS
+                heap[partitions[partition, L_RING] + entry + R_SLOT] = kept
         kept += 1
-    lanes[lane, block + B_COUNT] = kept
-    lanes[lane, block + B_GONE] = 0
-    lanes[lane, L_SLOTS] -= count - kept
+    partitions[partition, block + B_COUNT] = kept
+    partitions[partition, block + B_GONE] = 0
+    partitions[partition, L_SLOTS] -= count - kept
     if word >= 0:
         enter_all(index, heap, number, word, at, kept, size)

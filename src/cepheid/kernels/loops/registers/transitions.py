@@ -44,17 +44,17 @@ def bits_of(moves, options, program, batch, i, heap, slot, choice, at):
 
 
 @inner
-def leave(moves, layout, options, batch, i, heap, lanes, meta, index, made_here, slot, goal):
+def leave(moves, layout, options, batch, i, heap, partitions, meta, index, made_here, slot, goal):
     """The address of the slot that a goal leads to from another."""
-    lane, ordinal, start = batch.lane[i], heap[slot + S_ORDINAL], heap[slot + S_START]
+    partition, ordinal, start = batch.partition[i], heap[slot + S_ORDINAL], heap[slot + S_START]
     if moves.goal_place[goal] == BASE:
-        return base_slot(heap, meta, lane, lanes, layout, index, batch, options, i, ordinal, slot)
+        return base_slot(heap, meta, partition, partitions, layout, index, batch, options, i, ordinal, slot)
     region = layout.region[moves.goal_state[goal]]
     return other_slot(
         heap,
         meta,
-        lane,
-        lanes,
+        partition,
+        partitions,
         layout,
         index,
         moves,
@@ -72,23 +72,37 @@ def leave(moves, layout, options, batch, i, heap, lanes, meta, index, made_here,
 
 @inner_inlined
 def move_in_order(
-    moves, layout, program, options, batch, i, heap, lanes, nodes, meta, index, made_here, count, region, at
+    moves,
+    layout,
+    program,
+    options,
+    batch,
+    i,
+    heap,
+    partitions,
+    nodes,
+    meta,
+    index,
+    made_here,
+    count,
+    region,
+    at,
 ):
     """Marks where the order of the states makes it safe to do so in place, in the first `count` slots of a region:
     whether a number has become large."""
-    lane, klass, edge = batch.lane[i], batch.klass[i], batch.edge[i]
+    partition, klass, edge = batch.partition[i], batch.klass[i], batch.edge[i]
     block, size = L_BLOCKS + region * B_WORDS, layout.size[region]
     large = False
     equals = moves.equals[region, klass]
     k = 0
     if equals >= 0:
-        k = newest(index, lane * len(layout.size) + region + 1, batch.words[i, equals])
+        k = newest(index, partition * len(layout.size) + region + 1, batch.words[i, equals])
     while k >= 0 and (equals >= 0 or k < count):
-        slot = lanes[lane, block + B_AT] + k * size
+        slot = partitions[partition, block + B_AT] + k * size
         if k >= count:
             pass  # made by this event
         elif options.windowed and heap[slot + S_START] < edge:
-            lanes[lane, block + B_GONE] += 1
+            partitions[partition, block + B_GONE] += 1
             if equals >= 0 and region == 0:
                 break  # those before it began even earlier
         else:
@@ -112,9 +126,22 @@ def move_in_order(
                         to = slot + layout.value[reached]
                     else:
                         to = layout.value[reached] + leave(
-                            moves, layout, options, batch, i, heap, lanes, meta, index, made_here, slot, goal
+                            moves,
+                            layout,
+                            options,
+                            batch,
+                            i,
+                            heap,
+                            partitions,
+                            meta,
+                            index,
+                            made_here,
+                            slot,
+                            goal,
                         )
-                        slot = lanes[lane, block + B_AT] + k * size  # its own block may have been moved
+                        slot = (
+                            partitions[partition, block + B_AT] + k * size
+                        )  # its own block may have been moved
                         value = slot + layout.value[state]
                     if options.counting:
                         large |= add(heap, to, heap, value, layout.words)

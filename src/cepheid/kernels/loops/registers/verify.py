@@ -47,9 +47,14 @@ def nodes_fit(nodes, used, labels):
 
 
 @inlined
-def _lane_fits(lanes, lane, layout):
+def _partition_fits(partitions, partition, layout):
     """Its root, and the ordinals of its ring."""
-    root, lo, hi, cap = lanes[lane, L_ROOT], lanes[lane, L_LO], lanes[lane, L_HI], lanes[lane, L_RING_CAP]
+    root, lo, hi, cap = (
+        partitions[partition, L_ROOT],
+        partitions[partition, L_LO],
+        partitions[partition, L_HI],
+        partitions[partition, L_RING_CAP],
+    )
     if root < 0 or root >= len(layout.region) or layout.region[root] >= 0:
         return False
     return 0 <= lo <= hi <= 1 << 46 and hi - lo <= cap and cap & (cap - 1) == 0
@@ -72,13 +77,13 @@ def _numbers_fit(heap, slot, layout, region, counting, nodes):
 
 
 @compiled
-def slots_fit(heap, lanes, layout, key_ends, windowed, counting, nodes):
+def slots_fit(heap, partitions, layout, key_ends, windowed, counting, nodes):
     """For so many nodes; `key_ends[kind]` is the word after those that tell slots of a kind apart."""
-    for lane in range(len(lanes)):
-        if not _lane_fits(lanes, lane, layout):
+    for partition in range(len(partitions)):
+        if not _partition_fits(partitions, partition, layout):
             return False
-        ring, mask = lanes[lane, L_RING], lanes[lane, L_RING_CAP] - 1
-        lo, hi = lanes[lane, L_LO], lanes[lane, L_HI]
+        ring, mask = partitions[partition, L_RING], partitions[partition, L_RING_CAP] - 1
+        lo, hi = partitions[partition, L_LO], partitions[partition, L_HI]
         if not windowed and hi > 1:
             return False
         for ordinal in range(lo, hi):
@@ -91,8 +96,8 @@ def slots_fit(heap, lanes, layout, key_ends, windowed, counting, nodes):
                 return False
         for region in range(len(layout.size)):
             block, size = L_BLOCKS + region * B_WORDS, layout.size[region]
-            for k in range(lanes[lane, block + B_COUNT]):
-                slot = lanes[lane, block + B_AT] + k * size
+            for k in range(partitions[partition, block + B_COUNT]):
+                slot = partitions[partition, block + B_AT] + k * size
                 ordinal, kind = heap[slot + S_ORDINAL], heap[slot + S_KIND]
                 if kind < 0 or kind >= len(key_ends) or key_ends[kind] > layout.numbers[region]:
                     return False

@@ -1,4 +1,4 @@
-"""Lanes of `dense` in another layout: for an automaton of more states, or for `slide`."""
+"""Partitions of `dense` in another layout: for an automaton of more states, or for `slide`."""
 
 from __future__ import annotations
 
@@ -27,15 +27,18 @@ from cepheid.kernels.memory.status import DONE
 
 
 @allocating
-def regrow_lanes(heap, meta, lanes, states, words, new_states, new_words, new_rows):
-    """The same lanes for an automaton with more states, or rows, which nothing has reached yet, and for numbers of more
-    words: the heap."""
-    for lane in range(len(lanes)):
-        if lanes[lane, N_BACK] == 0:
+def regrow_partitions(heap, meta, partitions, states, words, new_states, new_words, new_rows):
+    """The same partitions for an automaton with more states, or rows, which nothing has reached yet, and for numbers of
+    more words: the heap."""
+    for partition in range(len(partitions)):
+        if partitions[partition, N_BACK] == 0:
             continue
-        ranges = ((BACK, BACK_K, 0, states), (FRONT, FRONT_K, lanes[lane, LOW], lanes[lane, PIVOT]))
+        ranges = (
+            (BACK, BACK_K, 0, states),
+            (FRONT, FRONT_K, partitions[partition, LOW], partitions[partition, PIVOT]),
+        )
         for block, block_k, begin, end in ranges:
-            old, old_k = lanes[lane, block], lanes[lane, block_k]
+            old, old_k = partitions[partition, block], partitions[partition, block_k]
             if old == 0:
                 continue
             total = max(end, new_rows if block == BACK else 1)
@@ -49,45 +52,45 @@ def regrow_lanes(heap, meta, lanes, states, words, new_states, new_words, new_ro
                         at = old + (row * words + word) * states + p
                         heap[new + (row * new_words + word) * new_states + p] = heap[at]
             release(heap, meta, old, old_k)
-            lanes[lane, block], lanes[lane, block_k] = new, k
+            partitions[partition, block], partitions[partition, block_k] = new, k
         if new_words > words:
-            settle(heap, lanes[lane, BACK], new_states, new_words, words)
-        lanes[lane, WIDTH] = new_states
-        lanes[lane, N_BACK] = new_states
+            settle(heap, partitions[partition, BACK], new_states, new_words, words)
+        partitions[partition, WIDTH] = new_states
+        partitions[partition, N_BACK] = new_states
     return heap
 
 
 @allocating
-def thin_lanes(table, begin, options, heap, meta, lanes, states, dense_words):
-    """Turns dense lanes from number `begin` on into lanes of `slide`.
+def thin_partitions(table, begin, options, heap, meta, partitions, states, dense_words):
+    """Turns dense partitions from number `begin` on into partitions of `slide`.
 
-    Gives (status, the lane it stopped at, heap); it stops where numbers need more words.
+    Gives (status, the partition it stopped at, heap); it stops where numbers need more words.
     """
     slot = np.full(table.skip.shape[0], -1, np.int64)
-    for lane in range(begin, len(lanes)):
-        if lanes[lane, N_BACK] == 0 and lanes[lane, N_EVENTS] == 0:
+    for partition in range(begin, len(partitions)):
+        if partitions[partition, N_BACK] == 0 and partitions[partition, N_EVENTS] == 0:
             continue
         if not options.windowed:
-            heap = thin_back(options.words, heap, meta, lanes, lane, states, dense_words)
+            heap = thin_back(options.words, heap, meta, partitions, partition, states, dense_words)
             continue
-        low, end = lanes[lane, LOW], lanes[lane, N_EVENTS]
-        heap = reset(heap, meta, lanes, lane, options.words, True)
-        lanes[lane, LOW], lanes[lane, N_EVENTS] = low, end
+        low, end = partitions[partition, LOW], partitions[partition, N_EVENTS]
+        heap = reset(heap, meta, partitions, partition, options.words, True)
+        partitions[partition, LOW], partitions[partition, N_EVENTS] = low, end
         if low == end:
-            lanes[lane, LOW], lanes[lane, N_EVENTS] = 0, 0
+            partitions[partition, LOW], partitions[partition, N_EVENTS] = 0, 0
             continue
-        enter(heap, lanes, lane, slot, options.words)
-        status, _, _, heap = turn(table, low, options, heap, meta, lanes, lane, slot)
-        leave(heap, lanes, lane, slot, options.words)
+        enter(heap, partitions, partition, slot, options.words)
+        status, _, _, heap = turn(table, low, options, heap, meta, partitions, partition, slot)
+        leave(heap, partitions, partition, slot, options.words)
         if status != DONE:
-            return status, lane, heap
-    return DONE, len(lanes), heap
+            return status, partition, heap
+    return DONE, len(partitions), heap
 
 
 @allocating
-def thin_back(words, heap, meta, lanes, lane, states, dense_words):
+def thin_back(words, heap, meta, partitions, partition, states, dense_words):
     """Without a window only the runs from the start state count."""
-    old, old_k = lanes[lane, BACK], lanes[lane, BACK_K]
+    old, old_k = partitions[partition, BACK], partitions[partition, BACK_K]
     k = size_class(1 + states * (1 + words))
     heap, new = allocate(heap, meta, k)
     heap[new] = 0
@@ -102,9 +105,9 @@ def thin_back(words, heap, meta, lanes, lane, states, dense_words):
                 heap[at + 1 + i] = bits_of(heap, number, states, dense_words, i * NUMBER_BITS)
             entries += 1
     release(heap, meta, old, old_k)
-    lanes[lane, BACK], lanes[lane, BACK_K] = new, k
-    lanes[lane, WIDTH] = 1
-    lanes[lane, N_BACK] = entries
+    partitions[partition, BACK], partitions[partition, BACK_K] = new, k
+    partitions[partition, WIDTH] = 1
+    partitions[partition, N_BACK] = entries
     return heap
 
 

@@ -9,8 +9,8 @@ A number is `words` loose words (`memory.carry_save`). A row holds the lowest wo
 only the `used` first words can be other than 0. Once numbers need more words than there are, the loop gives up, to be
 called again with more. Where one word does, the loop is compiled for that.
 
-A lane with few events in its window keeps nothing but those (`N_BACK` is 0): its matrix is made from them whenever the
-lane has new events. So a key costs little memory, of which there may be millions.
+A partition with few events in its window keeps nothing but those (`N_BACK` is 0): its matrix is made from them whenever
+the partition has new events. So a key costs little memory, of which there may be millions.
 """
 
 from __future__ import annotations
@@ -59,7 +59,7 @@ from cepheid.kernels.memory.status import DONE, MORE_HEAP, MORE_WORDS
 
 FEW = 8  # events that are gone through again each time
 
-END, ROOM, TURN, LARGE = 0, 1, 2, 3  # why a lane's events are not taken further
+END, ROOM, TURN, LARGE = 0, 1, 2, 3  # why a partition's events are not taken further
 
 
 class Program(NamedTuple):
@@ -136,26 +136,26 @@ def identity(heap, base, rows, states, words):
 
 
 @compiled
-def forget(heap, meta, lanes, lane, rows, states, words):
-    """The lane as if no event had been seen."""
-    lanes[lane, BACK], lanes[lane, BACK_K] = grow(
-        heap, meta, lanes[lane, BACK], lanes[lane, BACK_K], 0, rows * words * states
+def forget(heap, meta, partitions, partition, rows, states, words):
+    """The partition as if no event had been seen."""
+    partitions[partition, BACK], partitions[partition, BACK_K] = grow(
+        heap, meta, partitions[partition, BACK], partitions[partition, BACK_K], 0, rows * words * states
     )
-    identity(heap, lanes[lane, BACK], rows, states, words)
-    lanes[lane, WIDTH] = states
-    lanes[lane, N_BACK] = states
-    lanes[lane, N_EVENTS] = 0
-    lanes[lane, LOW] = 0
-    lanes[lane, PIVOT] = 0
+    identity(heap, partitions[partition, BACK], rows, states, words)
+    partitions[partition, WIDTH] = states
+    partitions[partition, N_BACK] = states
+    partitions[partition, N_EVENTS] = 0
+    partitions[partition, LOW] = 0
+    partitions[partition, PIVOT] = 0
 
 
 @compiled
-def count_dense(dense, batch, begin, options, heap, meta, lanes, total, matrix, wide):
+def count_dense(dense, batch, begin, options, heap, meta, partitions, total, matrix, wide):
     """Takes the events from `begin` on and adds the number of matches that end in them to `total`, words of 48 bits.
 
     `wide` is None for numbers of one word, which the loop is then compiled for. Gives (why it stopped, the event to go
-    on from, how long the heap must be for that). A lane's own matrix finds room whenever its events end. `matrix` is
-    scratch for one.
+    on from, how long the heap must be for that). A partition's own matrix finds room whenever its events end. `matrix`
+    is scratch for one.
     """
     states = dense.states
     words = 1
@@ -173,43 +173,45 @@ def count_dense(dense, batch, begin, options, heap, meta, lanes, total, matrix, 
     used, spent = words, 1
     status = DONE
     i = begin
-    count = len(batch.lane)
+    count = len(batch.partition)
     seen = ticks()
     while i < count:
         seen = poll(seen)
         if seen < 0:
             status = MORE_WORDS
             break
-        lane = batch.lane[i]
-        needed = meta[0] + 1 + room_for(length) + room_for((lanes[lane, N_EVENTS] + 1) * EVENT_WORDS)
+        partition = batch.partition[i]
+        needed = (
+            meta[0] + 1 + room_for(length) + room_for((partitions[partition, N_EVENTS] + 1) * EVENT_WORDS)
+        )
         if needed > len(heap):
             status = MORE_HEAP
             break
-        small = lanes[lane, N_BACK] == 0 and options.windowed
+        small = partitions[partition, N_BACK] == 0 and options.windowed
         back = scratch
         if small:
-            drop_expired(heap, lanes, lane, key, batch.edge[i])
-            replay(dense, options.gaps, heap, lanes, lane, back, words)
-        elif lanes[lane, N_BACK] == 0:
-            forget(heap, meta, lanes, lane, dense.rows, states, words)
+            drop_expired(heap, partitions, partition, key, batch.edge[i])
+            replay(dense, options.gaps, heap, partitions, partition, back, words)
+        elif partitions[partition, N_BACK] == 0:
+            forget(heap, meta, partitions, partition, dense.rows, states, words)
         if not small:
-            back = lanes[lane, BACK]
-        n_events = lanes[lane, N_EVENTS]
+            back = partitions[partition, BACK]
+        n_events = partitions[partition, N_EVENTS]
         if options.windowed:
-            reserve_event(heap, meta, lanes, lane, n_events)
-        events = lanes[lane, EVENTS]
-        room = (1 << lanes[lane, EVENTS_K]) // EVENT_WORDS
-        low, pivot = lanes[lane, LOW], lanes[lane, PIVOT]
-        front = lanes[lane, FRONT]
-        last = lanes[lane, LAST]
+            reserve_event(heap, meta, partitions, partition, n_events)
+        events = partitions[partition, EVENTS]
+        room = (1 << partitions[partition, EVENTS_K]) // EVENT_WORDS
+        low, pivot = partitions[partition, LOW], partitions[partition, PIVOT]
+        front = partitions[partition, FRONT]
+        last = partitions[partition, LAST]
         used, spent = words, 1
         why = ROOM
         while why != END and status == DONE:
-            why, i, n_events, low, pivot, last, used, spent = run_lane(
+            why, i, n_events, low, pivot, last, used, spent = run_partition(
                 dense,
                 batch,
                 i,
-                lane,
+                partition,
                 options,
                 heap,
                 back,
@@ -238,33 +240,43 @@ def count_dense(dense, batch, begin, options, heap, meta, lanes, total, matrix, 
                 if needed > len(heap):
                     status = MORE_HEAP
                 elif turn_dense(
-                    dense, begin_front, n_events, options.gaps, heap, meta, lanes, lane, back, matrix, wide
+                    dense,
+                    begin_front,
+                    n_events,
+                    options.gaps,
+                    heap,
+                    meta,
+                    partitions,
+                    partition,
+                    back,
+                    matrix,
+                    wide,
                 ):
                     status = MORE_WORDS
                 else:
                     n_events -= begin_front
                     low, pivot = 0, n_events
-                    front = lanes[lane, FRONT]
+                    front = partitions[partition, FRONT]
                     used, spent = 1, 1
             elif why == ROOM:
                 needed += room_for((n_events + 1) * EVENT_WORDS)
                 if needed > len(heap):
                     status = MORE_HEAP
                 else:
-                    reserve_event(heap, meta, lanes, lane, n_events)
-                    events = lanes[lane, EVENTS]
-                    room = (1 << lanes[lane, EVENTS_K]) // EVENT_WORDS
+                    reserve_event(heap, meta, partitions, partition, n_events)
+                    events = partitions[partition, EVENTS]
+                    room = (1 << partitions[partition, EVENTS_K]) // EVENT_WORDS
         if wide is not None and status != MORE_WORDS and spent > 1:
             if settle(heap, back, states, words, used) < 0:
                 status = MORE_WORDS
-        lanes[lane, N_EVENTS] = n_events
-        lanes[lane, LOW] = low
-        lanes[lane, PIVOT] = pivot
-        lanes[lane, LAST] = last
+        partitions[partition, N_EVENTS] = n_events
+        partitions[partition, LOW] = low
+        partitions[partition, PIVOT] = pivot
+        partitions[partition, LAST] = last
         if options.windowed and wide is None and n_events - low <= FEW:
-            keep_events_only(heap, meta, lanes, lane)
+            keep_events_only(heap, meta, partitions, partition)
         elif small:
-            keep_matrix(heap, meta, lanes, lane, scratch, length, states)
+            keep_matrix(heap, meta, partitions, partition, scratch, length, states)
         if status != DONE:
             break
     release(heap, meta, scratch, scratch_k)
@@ -272,11 +284,11 @@ def count_dense(dense, batch, begin, options, heap, meta, lanes, total, matrix, 
 
 
 @inlined
-def run_lane(
+def run_partition(
     dense,
     batch,
     i,
-    lane,
+    partition,
     options,
     heap,
     back,
@@ -292,7 +304,7 @@ def run_lane(
     total,
     wide,
 ):
-    """Takes events from `i` on as long as they are of one lane and need no more memory.
+    """Takes events from `i` on as long as they are of one partition and need no more memory.
 
     Gives (why it stopped, the event it stopped at, and what it was given from `n_events` to `spent`, as they are now).
     The heap stays where it is: exchanging an array inside the loop would make it much slower.
@@ -303,10 +315,10 @@ def run_lane(
         words = dense.words
     size = words * states
     key = PLACE if options.by_position else ROW
-    count = len(batch.lane)
+    count = len(batch.partition)
     why = END
     seen = ticks()
-    while i < count and batch.lane[i] == lane:
+    while i < count and batch.partition[i] == partition:
         seen = poll(seen)
         if seen < 0:
             why = LARGE
@@ -372,37 +384,37 @@ def run_lane(
 
 
 @inlined
-def drop_expired(heap, lanes, lane, key, edge):
-    """Forgets the events before `edge` of a lane that keeps only events."""
-    events, n_events = lanes[lane, EVENTS], lanes[lane, N_EVENTS]
+def drop_expired(heap, partitions, partition, key, edge):
+    """Forgets the events before `edge` of a partition that keeps only events."""
+    events, n_events = partitions[partition, EVENTS], partitions[partition, N_EVENTS]
     gone = 0
     while gone < n_events and heap[events + gone * EVENT_WORDS + key] < edge:
         gone += 1
-    lanes[lane, LOW] = gone
-    keep_live_events(heap, lanes, lane)
+    partitions[partition, LOW] = gone
+    keep_live_events(heap, partitions, partition)
 
 
 @inlined
-def keep_live_events(heap, lanes, lane):
+def keep_live_events(heap, partitions, partition):
     """Moves the events that are in the window to the beginning."""
-    events, low = lanes[lane, EVENTS], lanes[lane, LOW]
-    count = lanes[lane, N_EVENTS] - low
+    events, low = partitions[partition, EVENTS], partitions[partition, LOW]
+    count = partitions[partition, N_EVENTS] - low
     if low > 0:
         for i in range(count * EVENT_WORDS):
             heap[events + i] = heap[events + low * EVENT_WORDS + i]
-    lanes[lane, N_EVENTS] = count
-    lanes[lane, LOW] = 0
-    lanes[lane, PIVOT] = 0
+    partitions[partition, N_EVENTS] = count
+    partitions[partition, LOW] = 0
+    partitions[partition, PIVOT] = 0
 
 
 @inlined
-def replay(dense, gaps, heap, lanes, lane, back, words):
-    """Makes the matrix of a lane that keeps only events."""
+def replay(dense, gaps, heap, partitions, partition, back, words):
+    """Makes the matrix of a partition that keeps only events."""
     states = dense.states
     size = words * states
     identity(heap, back, dense.rows, states, words)
-    events = lanes[lane, EVENTS]
-    for t in range(lanes[lane, N_EVENTS]):
+    events = partitions[partition, EVENTS]
+    for t in range(partitions[partition, N_EVENTS]):
         at = events + t * EVENT_WORDS
         if gaps and t > 0 and not follows(heap, at):
             update_loose(dense.forward, 0, size, size, heap, back)
@@ -412,25 +424,25 @@ def replay(dense, gaps, heap, lanes, lane, back, words):
 
 
 @inlined
-def keep_events_only(heap, meta, lanes, lane):
-    keep_live_events(heap, lanes, lane)
+def keep_events_only(heap, meta, partitions, partition):
+    keep_live_events(heap, partitions, partition)
     for block in (FRONT, BACK):
-        if lanes[lane, block] > 0:
-            release(heap, meta, lanes[lane, block], lanes[lane, block + 1])
-            lanes[lane, block] = 0
-    lanes[lane, N_BACK] = 0
+        if partitions[partition, block] > 0:
+            release(heap, meta, partitions[partition, block], partitions[partition, block + 1])
+            partitions[partition, block] = 0
+    partitions[partition, N_BACK] = 0
 
 
 @compiled
-def keep_matrix(heap, meta, lanes, lane, scratch, length, states):
-    """Gives the lane a matrix of its own."""
-    lanes[lane, BACK], lanes[lane, BACK_K] = grow(
-        heap, meta, lanes[lane, BACK], lanes[lane, BACK_K], 0, length
+def keep_matrix(heap, meta, partitions, partition, scratch, length, states):
+    """Gives the partition a matrix of its own."""
+    partitions[partition, BACK], partitions[partition, BACK_K] = grow(
+        heap, meta, partitions[partition, BACK], partitions[partition, BACK_K], 0, length
     )
     for i in range(length):
-        heap[lanes[lane, BACK] + i] = heap[scratch + i]
-    lanes[lane, N_BACK] = states
-    lanes[lane, WIDTH] = states
+        heap[partitions[partition, BACK] + i] = heap[scratch + i]
+    partitions[partition, N_BACK] = states
+    partitions[partition, WIDTH] = states
 
 
 @inlined
@@ -471,7 +483,7 @@ def add_wide_matches(dense, klass, report, heap, back, used, front, in_front, to
 
 
 @compiled
-def turn_dense(dense, begin, end, gaps, heap, meta, lanes, lane, back, matrix, wide):
+def turn_dense(dense, begin, end, gaps, heap, meta, partitions, partition, back, matrix, wide):
     """Makes the events from `begin` to `end` the front, the pivot now: whether it gave up, changing nothing."""
     states = dense.states
     words = 1
@@ -479,11 +491,11 @@ def turn_dense(dense, begin, end, gaps, heap, meta, lanes, lane, back, matrix, w
         words = dense.words
     size = words * states
     count = end - begin
-    lanes[lane, FRONT], lanes[lane, FRONT_K] = grow(
-        heap, meta, lanes[lane, FRONT], lanes[lane, FRONT_K], 0, max(count, 1) * size
+    partitions[partition, FRONT], partitions[partition, FRONT_K] = grow(
+        heap, meta, partitions[partition, FRONT], partitions[partition, FRONT_K], 0, max(count, 1) * size
     )
-    front = lanes[lane, FRONT]
-    events = lanes[lane, EVENTS]
+    front = partitions[partition, FRONT]
+    events = partitions[partition, EVENTS]
     identity(matrix, 0, dense.rows, states, words)
     used, spent = 1, 1
     seen = ticks()

@@ -53,12 +53,14 @@ from cepheid.kernels.memory.big_integers import add, add_product, add_to, is_zer
 from cepheid.kernels.memory.heap import resize, room_for, with_room
 from cepheid.kernels.memory.status import DONE, INTERRUPTED, MORE_TRANSITIONS, MORE_WORDS, TOO_MANY
 
-# Why a lane's events are not taken further for the moment.
+# Why a partition's events are not taken further for the moment.
 END, ROOM, EXPIRED, OUTPUT, CONSUMED, UNKNOWN_MOVES, LARGE, GARBAGE, STOPPED = range(9)
 
 
 @allocating
-def slide(table, batch, begin, options, heap, meta, lanes, total, out_offsets, out_rows, out_labels, made):
+def slide(
+    table, batch, begin, options, heap, meta, partitions, total, out_offsets, out_rows, out_labels, made
+):
     """Takes the events from `begin` on.
 
     Gives (why it stopped, event it stopped at, state, class, heap, matches made, offsets, rows, labels). Where it
@@ -70,25 +72,25 @@ def slide(table, batch, begin, options, heap, meta, lanes, total, out_offsets, o
     status, state, klass = DONE, 0, 0
     i = begin
     seen = ticks()
-    while i < len(batch.lane) and status == DONE:
+    while i < len(batch.partition) and status == DONE:
         seen = poll(seen)
         if seen < 0:
             break
-        lane = batch.lane[i]
-        if lanes[lane, N_BACK] == 0:
-            heap = reset(heap, meta, lanes, lane, options.words, options.counting)
-        enter(heap, lanes, lane, slot, options.words)
+        partition = batch.partition[i]
+        if partitions[partition, N_BACK] == 0:
+            heap = reset(heap, meta, partitions, partition, options.words, options.counting)
+        enter(heap, partitions, partition, slot, options.words)
         limit = made + options.limit
         why = ROOM
         while why != END and status == DONE:
-            why, i, state, klass, made = run_lane(
+            why, i, state, klass, made = run_partition(
                 table,
                 batch,
                 i,
-                lane,
+                partition,
                 options,
                 heap,
-                lanes,
+                partitions,
                 slot,
                 work,
                 stack,
@@ -100,12 +102,12 @@ def slide(table, batch, begin, options, heap, meta, lanes, total, out_offsets, o
                 out_labels,
             )
             if why == ROOM:
-                heap, work = prepare(table, klass, options, heap, meta, lanes, lane, work)
-                if len(stack) <= 6 * lanes[lane, N_CELLS]:
-                    stack = np.empty(6 * (2 * lanes[lane, N_CELLS] + 2), np.int64)
+                heap, work = prepare(table, klass, options, heap, meta, partitions, partition, work)
+                if len(stack) <= 6 * partitions[partition, N_CELLS]:
+                    stack = np.empty(6 * (2 * partitions[partition, N_CELLS] + 2), np.int64)
             elif why == EXPIRED:
                 status, state, klass, heap = expire(
-                    table, batch.edge[i], options, heap, meta, lanes, lane, slot
+                    table, batch.edge[i], options, heap, meta, partitions, partition, slot
                 )
             elif why == STOPPED:
                 status = INTERRUPTED
@@ -119,28 +121,28 @@ def slide(table, batch, begin, options, heap, meta, lanes, total, out_offsets, o
                 out_rows = enlarged(out_rows)
                 out_labels = enlarged(out_labels)
             elif why == CONSUMED:
-                leave(heap, lanes, lane, slot, options.words)
-                heap = reset(heap, meta, lanes, lane, options.words, options.counting)
-                enter(heap, lanes, lane, slot, options.words)
+                leave(heap, partitions, partition, slot, options.words)
+                heap = reset(heap, meta, partitions, partition, options.words, options.counting)
+                enter(heap, partitions, partition, slot, options.words)
             elif why == UNKNOWN_MOVES:
                 status = MORE_TRANSITIONS
             elif why == LARGE:
                 status = MORE_WORDS
             elif why == GARBAGE:
-                collect(heap, lanes, lane)
-        leave(heap, lanes, lane, slot, options.words)
+                collect(heap, partitions, partition)
+        leave(heap, partitions, partition, slot, options.words)
     return status, i, state, klass, heap, made, out_offsets, out_rows, out_labels
 
 
 @inlined
-def run_lane(
+def run_partition(
     table,
     batch,
     i,
-    lane,
+    partition,
     options,
     heap,
-    lanes,
+    partitions,
     slot,
     work,
     stack,
@@ -151,42 +153,42 @@ def run_lane(
     out_rows,
     out_labels,
 ):
-    """Takes events from `i` on as long as they are of one lane and no array has to grow or be exchanged: which inside
-    of this loop would make it several times slower.
+    """Takes events from `i` on as long as they are of one partition and no array has to grow or be exchanged: which
+    inside of this loop would make it several times slower.
 
     Gives (why it stopped, the event it stopped at, state, class, matches made).
     """
     key = PLACE if options.by_position else ROW
     why, state, klass = END, 0, 0
     seen = ticks()
-    while i < len(batch.lane) and batch.lane[i] == lane:
+    while i < len(batch.partition) and batch.partition[i] == partition:
         seen = poll(seen)
         if seen < 0:
             why = STOPPED
             break
-        if options.windowed and pass_edge(heap, lanes, lane, key, batch.edge[i]):
+        if options.windowed and pass_edge(heap, partitions, partition, key, batch.edge[i]):
             why = EXPIRED
             break
         klass = batch.klass[i]
-        gap = options.gaps and batch.position[i] != lanes[lane, LAST] + 1
+        gap = options.gaps and batch.position[i] != partitions[partition, LAST] + 1
         if gap:
             klass = 0
-        state = first_unknown(table, klass, options, heap, lanes, lane)
+        state = first_unknown(table, klass, options, heap, partitions, partition)
         if state >= 0:
             why = UNKNOWN_MOVES
             break
-        if not is_prepared(table, klass, options, heap, lanes, lane, work, stack):
+        if not is_prepared(table, klass, options, heap, partitions, partition, work, stack):
             why = ROOM
             break
         if gap:
-            n_work = take_out(table, 0, options, heap, lanes, lane, slot, work)
-            skip_on(table, 0, options, heap, lanes, lane, slot, work, n_work)
-            lanes[lane, LAST] = batch.position[i] - 1
+            n_work = take_out(table, 0, options, heap, partitions, partition, slot, work)
+            skip_on(table, 0, options, heap, partitions, partition, slot, work, n_work)
+            partitions[partition, LAST] = batch.position[i] - 1
             continue
         matched = False
         if options.report or options.consume:
             if options.counting:
-                matched = count_matches(table, klass, options, heap, lanes, lane, total)
+                matched = count_matches(table, klass, options, heap, partitions, partition, total)
             else:
                 matched, after = emit_matches(
                     table,
@@ -194,8 +196,8 @@ def run_lane(
                     batch.row[i],
                     options,
                     heap,
-                    lanes,
-                    lane,
+                    partitions,
+                    partition,
                     stack,
                     limit,
                     made,
@@ -207,17 +209,21 @@ def run_lane(
                     why = OUTPUT
                     break
                 made = after
-        lanes[lane, LAST] = batch.position[i]
+        partitions[partition, LAST] = batch.position[i]
         i += 1
         if options.consume and matched:
             why = CONSUMED
             break
-        n_work = take_out(table, klass, options, heap, lanes, lane, slot, work)
-        large = skip_on(table, klass, options, heap, lanes, lane, slot, work, n_work)
-        large |= mark_on(table, klass, batch.row[i - 1], options, heap, lanes, lane, slot, work, n_work)
+        n_work = take_out(table, klass, options, heap, partitions, partition, slot, work)
+        large = skip_on(table, klass, options, heap, partitions, partition, slot, work, n_work)
+        large |= mark_on(
+            table, klass, batch.row[i - 1], options, heap, partitions, partition, slot, work, n_work
+        )
         if options.windowed:
-            note_event(heap, lanes, lane, batch.row[i - 1], batch.position[i - 1], klass)
-        elif not options.counting and lanes[lane, N_CELLS] > max(lanes[lane, COLLECT_AT], 1024):
+            note_event(heap, partitions, partition, batch.row[i - 1], batch.position[i - 1], klass)
+        elif not options.counting and partitions[partition, N_CELLS] > max(
+            partitions[partition, COLLECT_AT], 1024
+        ):
             why = GARBAGE
             break
         if large:
@@ -227,23 +233,23 @@ def run_lane(
 
 
 @inlined
-def pass_edge(heap, lanes, lane, key, edge):
-    """Moves the lane's low end up to the edge; whether the edge has passed the pivot."""
-    events = lanes[lane, EVENTS]
-    low, pivot = lanes[lane, LOW], lanes[lane, PIVOT]
+def pass_edge(heap, partitions, partition, key, edge):
+    """Moves the partition's low end up to the edge; whether the edge has passed the pivot."""
+    events = partitions[partition, EVENTS]
+    low, pivot = partitions[partition, LOW], partitions[partition, PIVOT]
     while low < pivot and heap[events + low * EVENT_WORDS + key] < edge:
         low += 1
-    lanes[lane, LOW] = low
-    return pivot < lanes[lane, N_EVENTS] and heap[events + pivot * EVENT_WORDS + key] < edge
+    partitions[partition, LOW] = low
+    return pivot < partitions[partition, N_EVENTS] and heap[events + pivot * EVENT_WORDS + key] < edge
 
 
 @inlined
-def room_needed(table, klass, options, heap, lanes, lane):
+def room_needed(table, klass, options, heap, partitions, partition):
     """What one step on this class may need: (words of the back, words used of it, new cells, words of work)."""
-    width = lanes[lane, WIDTH]
+    width = partitions[partition, WIDTH]
     size = 1 + width * options.words
-    active = lanes[lane, N_BACK]
-    base = lanes[lane, BACK] + width
+    active = partitions[partition, N_BACK]
+    base = partitions[partition, BACK] + width
     moves = 0
     for entry in range(active):
         moves += 1 + table.moves[heap[base + entry * size], klass]
@@ -253,30 +259,31 @@ def room_needed(table, klass, options, heap, lanes, lane):
 
 
 @inlined
-def is_prepared(table, klass, options, heap, lanes, lane, work, stack):
-    back, _, cells, needed = room_needed(table, klass, options, heap, lanes, lane)
-    if back > 1 << lanes[lane, BACK_K] or needed > len(work):
+def is_prepared(table, klass, options, heap, partitions, partition, work, stack):
+    back, _, cells, needed = room_needed(table, klass, options, heap, partitions, partition)
+    if back > 1 << partitions[partition, BACK_K] or needed > len(work):
         return False
     if options.windowed and (
-        lanes[lane, EVENTS] == 0 or (lanes[lane, N_EVENTS] + 1) * EVENT_WORDS > 1 << lanes[lane, EVENTS_K]
+        partitions[partition, EVENTS] == 0
+        or (partitions[partition, N_EVENTS] + 1) * EVENT_WORDS > 1 << partitions[partition, EVENTS_K]
     ):
         return False
     if options.counting:
         return True
-    n_cells = lanes[lane, N_CELLS]
+    n_cells = partitions[partition, N_CELLS]
     return (
-        lanes[lane, CELLS] > 0
-        and (n_cells + cells) * CELL_WORDS <= 1 << lanes[lane, CELLS_K]
+        partitions[partition, CELLS] > 0
+        and (n_cells + cells) * CELL_WORDS <= 1 << partitions[partition, CELLS_K]
         and 6 * n_cells < len(stack)
     )
 
 
 @inlined
-def first_unknown(table, klass, options, heap, lanes, lane):
+def first_unknown(table, klass, options, heap, partitions, partition):
     """An active state whose moves on this class are not in the table yet, or -1."""
-    width = lanes[lane, WIDTH]
-    base = lanes[lane, BACK] + width
-    for entry in range(lanes[lane, N_BACK]):
+    width = partitions[partition, WIDTH]
+    base = partitions[partition, BACK] + width
+    for entry in range(partitions[partition, N_BACK]):
         state = heap[base + entry * (1 + width * options.words)]
         if table.skip[state, klass] == UNKNOWN:
             return state
@@ -284,35 +291,35 @@ def first_unknown(table, klass, options, heap, lanes, lane):
 
 
 @allocating
-def prepare(table, klass, options, heap, meta, lanes, lane, work):
+def prepare(table, klass, options, heap, meta, partitions, partition, work):
     """Room for what one step can add: (heap, work)."""
-    back, used, cells, needed = room_needed(table, klass, options, heap, lanes, lane)
-    heap, lanes[lane, BACK], lanes[lane, BACK_K] = resize(
-        heap, meta, lanes[lane, BACK], lanes[lane, BACK_K], used, back
+    back, used, cells, needed = room_needed(table, klass, options, heap, partitions, partition)
+    heap, partitions[partition, BACK], partitions[partition, BACK_K] = resize(
+        heap, meta, partitions[partition, BACK], partitions[partition, BACK_K], used, back
     )
     if not options.counting:
-        heap = reserve_cells(heap, meta, lanes, lane, cells)
+        heap = reserve_cells(heap, meta, partitions, partition, cells)
     if options.windowed:
-        n_events = lanes[lane, N_EVENTS]
+        n_events = partitions[partition, N_EVENTS]
         heap = with_room(heap, meta[0], meta[0] + 1 + room_for((n_events + 1) * EVENT_WORDS))
-        reserve_event(heap, meta, lanes, lane, n_events)
+        reserve_event(heap, meta, partitions, partition, n_events)
     if len(work) < needed:
         work = np.empty(2 * needed, np.int64)
     return heap, work
 
 
 @inlined
-def take_out(table, klass, options, heap, lanes, lane, slot, work):
-    """Copies the entries that this class moves to `work`; those that do not stay where they are leave the lane.
+def take_out(table, klass, options, heap, partitions, partition, slot, work):
+    """Copies the entries that this class moves to `work`; those that do not stay where they are leave the partition.
 
     Gives the number of entries in `work`.
     """
-    width = lanes[lane, WIDTH]
+    width = partitions[partition, WIDTH]
     size = 1 + width * options.words
-    base = lanes[lane, BACK] + width
+    base = partitions[partition, BACK] + width
     n_work = 0
     kept = 0
-    for entry in range(lanes[lane, N_BACK]):
+    for entry in range(partitions[partition, N_BACK]):
         at = base + entry * size
         state = heap[at]
         stays = table.skip[state, klass] == state
@@ -329,22 +336,22 @@ def take_out(table, klass, options, heap, lanes, lane, slot, work):
             kept += 1
         else:
             slot[state] = -1
-    lanes[lane, N_BACK] = kept
+    partitions[partition, N_BACK] = kept
     return n_work
 
 
 @inlined
-def entry_of(state, options, heap, lanes, lane, slot):
+def entry_of(state, options, heap, partitions, partition, slot):
     """Where the values of an active state begin; the state becomes active with empty values if it was not."""
-    width = lanes[lane, WIDTH]
+    width = partitions[partition, WIDTH]
     size = 1 + width * options.words
     entry = slot[state]
-    at = lanes[lane, BACK] + width + entry * size + 1
+    at = partitions[partition, BACK] + width + entry * size + 1
     if entry < 0:
-        entry = lanes[lane, N_BACK]
-        lanes[lane, N_BACK] = entry + 1
+        entry = partitions[partition, N_BACK]
+        partitions[partition, N_BACK] = entry + 1
         slot[state] = entry
-        at = lanes[lane, BACK] + width + entry * size + 1
+        at = partitions[partition, BACK] + width + entry * size + 1
         heap[at - 1] = state
         nothing = 0 if options.counting else EMPTY
         for i in range(width * options.words):
@@ -353,9 +360,9 @@ def entry_of(state, options, heap, lanes, lane, slot):
 
 
 @inlined
-def skip_on(table, klass, options, heap, lanes, lane, slot, work, n_work):
+def skip_on(table, klass, options, heap, partitions, partition, slot, work, n_work):
     """The entries in `work` that skip to another state join it. True when a number has become large."""
-    width = lanes[lane, WIDTH]
+    width = partitions[partition, WIDTH]
     size = 1 + width * options.words
     large = False
     for k in range(n_work):
@@ -363,7 +370,7 @@ def skip_on(table, klass, options, heap, lanes, lane, slot, work, n_work):
         target = table.skip[state, klass]
         if target == state or target == DEAD:
             continue
-        at = entry_of(target, options, heap, lanes, lane, slot)
+        at = entry_of(target, options, heap, partitions, partition, slot)
         for p in range(width):
             if options.counting:
                 large |= add(
@@ -376,14 +383,14 @@ def skip_on(table, klass, options, heap, lanes, lane, slot, work, n_work):
                 if heap[at + p] == EMPTY:
                     heap[at + p] = value
                 else:
-                    heap[at + p] = new_cell(heap, lanes, lane, 0, UNION, heap[at + p], value)
+                    heap[at + p] = new_cell(heap, partitions, partition, 0, UNION, heap[at + p], value)
     return large
 
 
 @inlined
-def mark_on(table, klass, row, options, heap, lanes, lane, slot, work, n_work):
+def mark_on(table, klass, row, options, heap, partitions, partition, slot, work, n_work):
     """The marking moves of the entries in `work`. True when a number has become large."""
-    width = lanes[lane, WIDTH]
+    width = partitions[partition, WIDTH]
     size = 1 + width * options.words
     large = False
     for k in range(n_work):
@@ -392,7 +399,7 @@ def mark_on(table, klass, row, options, heap, lanes, lane, slot, work, n_work):
         for move in range(first, first + table.moves[state, klass]):
             if table.target[move] == DEAD:
                 continue
-            at = entry_of(table.target[move], options, heap, lanes, lane, slot)
+            at = entry_of(table.target[move], options, heap, partitions, partition, slot)
             for p in range(width):
                 if options.counting:
                     large |= add(
@@ -400,22 +407,28 @@ def mark_on(table, klass, row, options, heap, lanes, lane, slot, work, n_work):
                     )
                 elif work[k * size + 1 + p] != EMPTY:
                     heap[at + p] = new_cell(
-                        heap, lanes, lane, row, table.label[move], work[k * size + 1 + p], heap[at + p]
+                        heap,
+                        partitions,
+                        partition,
+                        row,
+                        table.label[move],
+                        work[k * size + 1 + p],
+                        heap[at + p],
                     )
     return large
 
 
 @inlined
-def count_matches(table, klass, options, heap, lanes, lane, total):
+def count_matches(table, klass, options, heap, partitions, partition, total):
     """Adds the number of matches that end here to `total`; whether there is any."""
-    width = lanes[lane, WIDTH]
+    width = partitions[partition, WIDTH]
     words = options.words
     size = 1 + width * words
-    base = lanes[lane, BACK] + width
-    in_front = lanes[lane, LOW] < lanes[lane, PIVOT]
-    front = lanes[lane, FRONT] + lanes[lane, LOW] * width * words
+    base = partitions[partition, BACK] + width
+    in_front = partitions[partition, LOW] < partitions[partition, PIVOT]
+    front = partitions[partition, FRONT] + partitions[partition, LOW] * width * words
     matched = False
-    for entry in range(lanes[lane, N_BACK]):
+    for entry in range(partitions[partition, N_BACK]):
         at = base + entry * size
         first = table.first[heap[at], klass]
         for move in range(first, first + table.moves[heap[at], klass]):
@@ -438,16 +451,28 @@ def count_matches(table, klass, options, heap, lanes, lane, total):
 
 @inlined
 def emit_matches(
-    table, klass, row, options, heap, lanes, lane, stack, limit, made, out_offsets, out_rows, out_labels
+    table,
+    klass,
+    row,
+    options,
+    heap,
+    partitions,
+    partition,
+    stack,
+    limit,
+    made,
+    out_offsets,
+    out_rows,
+    out_labels,
 ):
     """Writes the matches that end here: (whether there is any, matches made, or -1 where there is no room)."""
-    width = lanes[lane, WIDTH]
+    width = partitions[partition, WIDTH]
     size = 1 + width
-    base = lanes[lane, BACK] + width
-    in_front = lanes[lane, LOW] < lanes[lane, PIVOT]
-    front = lanes[lane, FRONT] + lanes[lane, LOW] * width
+    base = partitions[partition, BACK] + width
+    in_front = partitions[partition, LOW] < partitions[partition, PIVOT]
+    front = partitions[partition, FRONT] + partitions[partition, LOW] * width
     matched = False
-    for entry in range(lanes[lane, N_BACK]):
+    for entry in range(partitions[partition, N_BACK]):
         at = base + entry * size
         first = table.first[heap[at], klass]
         for move in range(first, first + table.moves[heap[at], klass]):
@@ -461,7 +486,7 @@ def emit_matches(
                 if options.report:
                     made = emit(
                         heap,
-                        lanes[lane, CELLS],
+                        partitions[partition, CELLS],
                         before,
                         heap[at + 1 + p],
                         row,
@@ -480,16 +505,16 @@ def emit_matches(
 
 
 @allocating_inlined
-def expire(table, edge, options, heap, meta, lanes, lane, slot):
+def expire(table, edge, options, heap, meta, partitions, partition, slot):
     """Moves the pivot to now, the edge having passed it."""
-    events = lanes[lane, EVENTS]
+    events = partitions[partition, EVENTS]
     key = PLACE if options.by_position else ROW
-    begin, end = lanes[lane, PIVOT], lanes[lane, N_EVENTS]
+    begin, end = partitions[partition, PIVOT], partitions[partition, N_EVENTS]
     while begin < end and heap[events + begin * EVENT_WORDS + key] < edge:
         begin += 1
     if begin == end:
-        leave(heap, lanes, lane, slot, options.words)
-        heap = reset(heap, meta, lanes, lane, options.words, options.counting)
-        enter(heap, lanes, lane, slot, options.words)
+        leave(heap, partitions, partition, slot, options.words)
+        heap = reset(heap, meta, partitions, partition, options.words, options.counting)
+        enter(heap, partitions, partition, slot, options.words)
         return DONE, 0, 0, heap
-    return turn(table, begin, options, heap, meta, lanes, lane, slot)
+    return turn(table, begin, options, heap, meta, partitions, partition, slot)

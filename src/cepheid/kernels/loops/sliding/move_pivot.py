@@ -1,7 +1,7 @@
-"""Turning the back of a lane into its front: the pivot moves to now (the second stack of `slide`).
+"""Turning the back of a partition into its front: the pivot moves to now (the second stack of `slide`).
 
-In: a lane whose window's edge has passed the pivot. Out: the same lane with a vector for each event of the window,
-the ways from the start state just before it to each pivot state, and nothing after the pivot.
+In: a partition whose window's edge has passed the pivot. Out: the same partition with a vector for each event of the
+window, the ways from the start state just before it to each pivot state, and nothing after the pivot.
 """
 
 from __future__ import annotations
@@ -39,10 +39,10 @@ from cepheid.kernels.memory.status import DONE, MORE_TRANSITIONS, MORE_WORDS
 
 
 @allocating
-def turn(table, begin, options, heap, meta, lanes, lane, slot):
+def turn(table, begin, options, heap, meta, partitions, partition, slot):
     """Makes the events from `begin` on the front: the pivot moves to now. (status, state, class, heap)"""
-    count = lanes[lane, N_EVENTS] - begin
-    events = lanes[lane, EVENTS]
+    count = partitions[partition, N_EVENTS] - begin
+    events = partitions[partition, EVENTS]
     step_class = np.empty(2 * count, np.int64)
     step_event = np.empty(2 * count, np.int64)
     steps = 0
@@ -62,29 +62,45 @@ def turn(table, begin, options, heap, meta, lanes, lane, slot):
     width = len(pivots)
     words = options.words
     if not options.counting:
-        leave(heap, lanes, lane, slot, words)
-        lanes[lane, N_CELLS] = 1
-    heap, lanes[lane, FRONT], lanes[lane, FRONT_K] = resize(
-        heap, meta, lanes[lane, FRONT], lanes[lane, FRONT_K], 0, count * width * words
+        leave(heap, partitions, partition, slot, words)
+        partitions[partition, N_CELLS] = 1
+    heap, partitions[partition, FRONT], partitions[partition, FRONT_K] = resize(
+        heap, meta, partitions[partition, FRONT], partitions[partition, FRONT_K], 0, count * width * words
     )
     heap, large = fold(
-        table, begin, step_class, step_event, steps, offsets, active, options, heap, meta, lanes, lane
+        table,
+        begin,
+        step_class,
+        step_event,
+        steps,
+        offsets,
+        active,
+        options,
+        heap,
+        meta,
+        partitions,
+        partition,
     )
     if large:
         return MORE_WORDS, 0, 0, heap
     if options.counting:
-        leave(heap, lanes, lane, slot, words)
+        leave(heap, partitions, partition, slot, words)
     for i in range(count * EVENT_WORDS):
         heap[events + i] = heap[events + begin * EVENT_WORDS + i]
-    lanes[lane, N_EVENTS] = count
-    lanes[lane, LOW] = 0
-    lanes[lane, PIVOT] = count
-    heap, lanes[lane, BACK], lanes[lane, BACK_K] = resize(
-        heap, meta, lanes[lane, BACK], lanes[lane, BACK_K], 0, width + width * (1 + width * words)
+    partitions[partition, N_EVENTS] = count
+    partitions[partition, LOW] = 0
+    partitions[partition, PIVOT] = count
+    heap, partitions[partition, BACK], partitions[partition, BACK_K] = resize(
+        heap,
+        meta,
+        partitions[partition, BACK],
+        partitions[partition, BACK_K],
+        0,
+        width + width * (1 + width * words),
     )
-    lanes[lane, WIDTH] = width
-    lanes[lane, N_BACK] = width
-    base = lanes[lane, BACK]
+    partitions[partition, WIDTH] = width
+    partitions[partition, N_BACK] = width
+    base = partitions[partition, BACK]
     nothing = 0 if options.counting else EMPTY
     for p in range(width):
         heap[base + p] = pivots[p]
@@ -93,7 +109,7 @@ def turn(table, begin, options, heap, meta, lanes, lane, slot):
         for i in range(width * words):
             heap[at + 1 + i] = nothing
         heap[at + 1 + p * words] = 1 if options.counting else NOTHING
-    enter(heap, lanes, lane, slot, words)
+    enter(heap, partitions, partition, slot, words)
     return DONE, 0, 0, heap
 
 
@@ -141,10 +157,12 @@ def reach(table, step_class):
 
 
 @allocating
-def fold(table, begin, step_class, step_event, steps, offsets, active, options, heap, meta, lanes, lane):
+def fold(
+    table, begin, step_class, step_event, steps, offsets, active, options, heap, meta, partitions, partition
+):
     """Multiplies the steps together from the last to the first and keeps the start state's row before each event.
 
-    The lane's event `begin` is event 0 of the steps. Gives (heap, whether it gave up since a number became large).
+    The partition's event `begin` is event 0 of the steps. Gives (heap, whether it gave up since a number became large).
     """
     words = options.words
     width = offsets[steps + 1] - offsets[steps]
@@ -167,12 +185,12 @@ def fold(table, begin, step_class, step_event, steps, offsets, active, options, 
             changed_state = np.empty(2 * (end_active - first_active), np.int64)
         row = 0
         if step_event[s] >= 0:
-            row = heap[lanes[lane, EVENTS] + (begin + step_event[s]) * EVENT_WORDS + ROW]
+            row = heap[partitions[partition, EVENTS] + (begin + step_event[s]) * EVENT_WORDS + ROW]
         if not options.counting:
             moves = 0
             for k in range(first_active, end_active):
                 moves += table.moves[active[k], klass]
-            heap = reserve_cells(heap, meta, lanes, lane, moves * width)
+            heap = reserve_cells(heap, meta, partitions, partition, moves * width)
         n = 0
         large = False
         for k in range(first_active, end_active):
@@ -193,7 +211,13 @@ def fold(table, begin, step_class, step_event, steps, offsets, active, options, 
                         large |= add(changed[n], p * words, rows[target], p * words, words)
                     elif rows[target, p] != EMPTY:
                         changed[n, p] = new_cell(
-                            heap, lanes, lane, row, table.label[move], rows[target, p], changed[n, p]
+                            heap,
+                            partitions,
+                            partition,
+                            row,
+                            table.label[move],
+                            rows[target, p],
+                            changed[n, p],
                         )
             n += 1
         if large:
@@ -202,7 +226,7 @@ def fold(table, begin, step_class, step_event, steps, offsets, active, options, 
             for i in range(size):
                 rows[changed_state[k], i] = changed[k, i]
         if step_event[s] >= 0:
-            at = lanes[lane, FRONT] + step_event[s] * size
+            at = partitions[partition, FRONT] + step_event[s] * size
             for i in range(size):
                 heap[at + i] = rows[0, i]
     return heap, False

@@ -1,6 +1,6 @@
-"""The state of one lane (one partition's stream) and the cells of its partial matches.
+"""The state of one partition (one partition's stream) and the cells of its partial matches.
 
-A lane is a row of numbers, the fields below; what they point to lies in the heap.
+A partition is a row of numbers, the fields below; what they point to lies in the heap.
 
 `EVENTS` are the relevant events of the window, oldest first, two words each: the row, and the *place*, which is the
 position and, in the lowest bits, the class; so places compare as positions do (see `place_of`). Those before
@@ -34,7 +34,7 @@ CELLS, CELLS_K, N_CELLS = 5, 6, 7
 FRONT, FRONT_K = 8, 9
 BACK, BACK_K, N_BACK, WIDTH = 10, 11, 12, 13
 LAST = 14  # position of the last event taken
-COLLECT_AT = 15  # number of cells at which garbage is collected (lanes without a window)
+COLLECT_AT = 15  # number of cells at which garbage is collected (partitions without a window)
 FIELDS = 16
 
 ROW, PLACE, EVENT_WORDS = 0, 1, 2
@@ -56,51 +56,51 @@ def class_at(heap, at):
 
 @inlined
 def follows(heap, at):
-    """Whether the event at this offset comes directly after the one before it in the lane's list."""
+    """Whether the event at this offset comes directly after the one before it in the partition's list."""
     return heap[at + PLACE] >> CLASS_BITS == (heap[at - EVENT_WORDS + PLACE] >> CLASS_BITS) + 1
 
 
 @allocating
-def reset(heap, meta, lanes, lane, words, counting):
+def reset(heap, meta, partitions, partition, words, counting):
     """Forgets all: the start state is active, and nothing has been marked. Keeps LAST."""
-    heap, lanes[lane, BACK], lanes[lane, BACK_K] = resize(
-        heap, meta, lanes[lane, BACK], lanes[lane, BACK_K], 0, 2 + words
+    heap, partitions[partition, BACK], partitions[partition, BACK_K] = resize(
+        heap, meta, partitions[partition, BACK], partitions[partition, BACK_K], 0, 2 + words
     )
-    base = lanes[lane, BACK]
+    base = partitions[partition, BACK]
     heap[base] = 0
     heap[base + 1] = 0
     for i in range(words):
         heap[base + 2 + i] = 0
     heap[base + 2] = 1 if counting else NOTHING
-    lanes[lane, WIDTH] = 1
-    lanes[lane, N_BACK] = 1
-    lanes[lane, N_EVENTS] = 0
-    lanes[lane, LOW] = 0
-    lanes[lane, PIVOT] = 0
-    lanes[lane, N_CELLS] = 1
+    partitions[partition, WIDTH] = 1
+    partitions[partition, N_BACK] = 1
+    partitions[partition, N_EVENTS] = 0
+    partitions[partition, LOW] = 0
+    partitions[partition, PIVOT] = 0
+    partitions[partition, N_CELLS] = 1
     return heap
 
 
 @compiled
-def free(heap, meta, lanes, lane):
-    """Gives back all that the lane holds; it is as if never used, but for its position."""
+def free(heap, meta, partitions, partition):
+    """Gives back all that the partition holds; it is as if never used, but for its position."""
     for block in (EVENTS, CELLS, FRONT, BACK):
-        if lanes[lane, block] > 0:
-            release(heap, meta, lanes[lane, block], lanes[lane, block + 1])
-    last = lanes[lane, LAST]
-    lanes[lane, :] = 0
-    lanes[lane, LAST] = last
+        if partitions[partition, block] > 0:
+            release(heap, meta, partitions[partition, block], partitions[partition, block + 1])
+    last = partitions[partition, LAST]
+    partitions[partition, :] = 0
+    partitions[partition, LAST] = last
 
 
 @allocating_inlined
-def reserve_cells(heap, meta, lanes, lane, more):
-    used = max(lanes[lane, N_CELLS], 1)
-    lanes[lane, N_CELLS] = used
-    heap, lanes[lane, CELLS], lanes[lane, CELLS_K] = resize(
+def reserve_cells(heap, meta, partitions, partition, more):
+    used = max(partitions[partition, N_CELLS], 1)
+    partitions[partition, N_CELLS] = used
+    heap, partitions[partition, CELLS], partitions[partition, CELLS_K] = resize(
         heap,
         meta,
-        lanes[lane, CELLS],
-        lanes[lane, CELLS_K],
+        partitions[partition, CELLS],
+        partitions[partition, CELLS_K],
         used * CELL_WORDS,
         (used + more) * CELL_WORDS,
     )
@@ -108,11 +108,11 @@ def reserve_cells(heap, meta, lanes, lane, more):
 
 
 @inlined
-def new_cell(heap, lanes, lane, row, label, child, alternative):
+def new_cell(heap, partitions, partition, row, label, child, alternative):
     """A cell in space reserved before."""
-    cell = lanes[lane, N_CELLS]
-    lanes[lane, N_CELLS] = cell + 1
-    at = lanes[lane, CELLS] + cell * CELL_WORDS
+    cell = partitions[partition, N_CELLS]
+    partitions[partition, N_CELLS] = cell + 1
+    at = partitions[partition, CELLS] + cell * CELL_WORDS
     heap[at + CELL_ROW] = row
     heap[at + CELL_LABEL] = label
     heap[at + CELL_CHILD] = child
@@ -121,44 +121,44 @@ def new_cell(heap, lanes, lane, row, label, child, alternative):
 
 
 @inlined
-def reserve_event(heap, meta, lanes, lane, n_events):
+def reserve_event(heap, meta, partitions, partition, n_events):
     """Room for one event more, the heap having room for that."""
-    lanes[lane, EVENTS], lanes[lane, EVENTS_K] = grow(
+    partitions[partition, EVENTS], partitions[partition, EVENTS_K] = grow(
         heap,
         meta,
-        lanes[lane, EVENTS],
-        lanes[lane, EVENTS_K],
+        partitions[partition, EVENTS],
+        partitions[partition, EVENTS_K],
         n_events * EVENT_WORDS,
         (n_events + 1) * EVENT_WORDS,
     )
 
 
 @inlined
-def note_event(heap, lanes, lane, row, position, klass):
+def note_event(heap, partitions, partition, row, position, klass):
     """Appends an event in space reserved before."""
-    n = lanes[lane, N_EVENTS]
-    at = lanes[lane, EVENTS] + n * EVENT_WORDS
+    n = partitions[partition, N_EVENTS]
+    at = partitions[partition, EVENTS] + n * EVENT_WORDS
     heap[at + ROW] = row
     heap[at + PLACE] = place_of(position, klass)
-    lanes[lane, N_EVENTS] = n + 1
+    partitions[partition, N_EVENTS] = n + 1
 
 
 @compiled
-def mark_cells(heap, lanes, lane, out_kept):
-    """Sets out_kept[c] for every cell that the lane's values still reach."""
-    cells = lanes[lane, CELLS]
-    width = lanes[lane, WIDTH]
-    back = lanes[lane, BACK] + width
-    for entry in range(lanes[lane, N_BACK]):
+def mark_cells(heap, partitions, partition, out_kept):
+    """Sets out_kept[c] for every cell that the partition's values still reach."""
+    cells = partitions[partition, CELLS]
+    width = partitions[partition, WIDTH]
+    back = partitions[partition, BACK] + width
+    for entry in range(partitions[partition, N_BACK]):
         for p in range(width):
             value = heap[back + entry * (1 + width) + 1 + p]
             if value > 0:
                 out_kept[value] = 1
-    front = lanes[lane, FRONT]
-    for i in range(lanes[lane, LOW] * width, lanes[lane, PIVOT] * width):
+    front = partitions[partition, FRONT]
+    for i in range(partitions[partition, LOW] * width, partitions[partition, PIVOT] * width):
         if heap[front + i] > 0:
             out_kept[heap[front + i]] = 1
-    for cell in range(lanes[lane, N_CELLS] - 1, 0, -1):
+    for cell in range(partitions[partition, N_CELLS] - 1, 0, -1):
         if out_kept[cell]:
             at = cells + cell * CELL_WORDS
             for link in (CELL_CHILD, CELL_ALTERNATIVE):
@@ -167,12 +167,12 @@ def mark_cells(heap, lanes, lane, out_kept):
 
 
 @allocating
-def collect(heap, lanes, lane):
+def collect(heap, partitions, partition):
     """Drops the cells that nothing reaches and closes the gaps. Cells keep their order."""
-    n = lanes[lane, N_CELLS]
+    n = partitions[partition, N_CELLS]
     number = np.zeros(n, np.int64)
-    mark_cells(heap, lanes, lane, number)
-    cells = lanes[lane, CELLS]
+    mark_cells(heap, partitions, partition, number)
+    cells = partitions[partition, CELLS]
     kept = 1
     for cell in range(1, n):
         if number[cell] == 0:
@@ -186,33 +186,33 @@ def collect(heap, lanes, lane):
         heap[to + CELL_ALTERNATIVE] = number[alternative] if alternative > 0 else alternative
         number[cell] = kept
         kept += 1
-    width = lanes[lane, WIDTH]
-    back = lanes[lane, BACK] + width
-    for entry in range(lanes[lane, N_BACK]):
+    width = partitions[partition, WIDTH]
+    back = partitions[partition, BACK] + width
+    for entry in range(partitions[partition, N_BACK]):
         for p in range(width):
             at = back + entry * (1 + width) + 1 + p
             if heap[at] > 0:
                 heap[at] = number[heap[at]]
-    front = lanes[lane, FRONT]
-    for i in range(lanes[lane, LOW] * width, lanes[lane, PIVOT] * width):
+    front = partitions[partition, FRONT]
+    for i in range(partitions[partition, LOW] * width, partitions[partition, PIVOT] * width):
         if heap[front + i] > 0:
             heap[front + i] = number[heap[front + i]]
-    lanes[lane, N_CELLS] = kept
-    lanes[lane, COLLECT_AT] = 2 * kept + 1024
+    partitions[partition, N_CELLS] = kept
+    partitions[partition, COLLECT_AT] = 2 * kept + 1024
 
 
 @inlined
-def enter(heap, lanes, lane, slot, words):
-    """Notes in which entry each active state of the lane is."""
-    width = lanes[lane, WIDTH]
-    base = lanes[lane, BACK] + width
-    for entry in range(lanes[lane, N_BACK]):
+def enter(heap, partitions, partition, slot, words):
+    """Notes in which entry each active state of the partition is."""
+    width = partitions[partition, WIDTH]
+    base = partitions[partition, BACK] + width
+    for entry in range(partitions[partition, N_BACK]):
         slot[heap[base + entry * (1 + width * words)]] = entry
 
 
 @inlined
-def leave(heap, lanes, lane, slot, words):
-    width = lanes[lane, WIDTH]
-    base = lanes[lane, BACK] + width
-    for entry in range(lanes[lane, N_BACK]):
+def leave(heap, partitions, partition, slot, words):
+    width = partitions[partition, WIDTH]
+    base = partitions[partition, BACK] + width
+    for entry in range(partitions[partition, N_BACK]):
         slot[heap[base + entry * (1 + width * words)]] = -1

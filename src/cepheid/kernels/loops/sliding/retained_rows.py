@@ -1,4 +1,4 @@
-"""Which rows the lanes of a compact evaluator still need, and giving back what others hold."""
+"""Which rows the partitions of a compact evaluator still need, and giving back what others hold."""
 
 from __future__ import annotations
 
@@ -21,27 +21,27 @@ from cepheid.kernels.matches.cells import CELL_LABEL, CELL_ROW, CELL_WORDS, UNIO
 
 
 @compiled
-def free_all_but(heap, meta, lanes, kept):
-    """Gives back what the lanes hold that are not in `kept` (ascending)."""
+def free_all_but(heap, meta, partitions, kept):
+    """Gives back what the partitions hold that are not in `kept` (ascending)."""
     k = 0
-    for lane in range(len(lanes)):
-        if k < len(kept) and kept[k] == lane:
+    for partition in range(len(partitions)):
+        if k < len(kept) and kept[k] == partition:
             k += 1
         else:
-            free(heap, meta, lanes, lane)
+            free(heap, meta, partitions, partition)
 
 
 @allocating
-def window_rows(heap, lanes, edge):
+def window_rows(heap, partitions, edge):
     """The rows of all windows that are not before `edge`, ascending."""
     count = 0
-    for lane in range(len(lanes)):
-        count += lanes[lane, N_EVENTS] - lanes[lane, LOW]
+    for partition in range(len(partitions)):
+        count += partitions[partition, N_EVENTS] - partitions[partition, LOW]
     rows = np.empty(count, np.int64)
     n = 0
-    for lane in range(len(lanes)):
-        events = lanes[lane, EVENTS]
-        for i in range(lanes[lane, LOW], lanes[lane, N_EVENTS]):
+    for partition in range(len(partitions)):
+        events = partitions[partition, EVENTS]
+        for i in range(partitions[partition, LOW], partitions[partition, N_EVENTS]):
             row = heap[events + i * EVENT_WORDS + ROW]
             if row >= edge:
                 rows[n] = row
@@ -52,18 +52,18 @@ def window_rows(heap, lanes, edge):
 
 
 @allocating
-def cell_rows(heap, lanes):
-    """The rows that partial matches of lanes without a window contain, ascending, perhaps repeated."""
+def cell_rows(heap, partitions):
+    """The rows that partial matches of partitions without a window contain, ascending, perhaps repeated."""
     count = 0
-    for lane in range(len(lanes)):
-        if lanes[lane, N_BACK] > 0:
-            collect(heap, lanes, lane)
-        count += lanes[lane, N_CELLS]
+    for partition in range(len(partitions)):
+        if partitions[partition, N_BACK] > 0:
+            collect(heap, partitions, partition)
+        count += partitions[partition, N_CELLS]
     rows = np.empty(count, np.int64)
     n = 0
-    for lane in range(len(lanes)):
-        for cell in range(1, lanes[lane, N_CELLS]):
-            at = lanes[lane, CELLS] + cell * CELL_WORDS
+    for partition in range(len(partitions)):
+        for cell in range(1, partitions[partition, N_CELLS]):
+            at = partitions[partition, CELLS] + cell * CELL_WORDS
             if heap[at + CELL_LABEL] != UNION:
                 rows[n] = heap[at + CELL_ROW]
                 n += 1

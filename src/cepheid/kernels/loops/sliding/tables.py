@@ -22,9 +22,9 @@ class Table(NamedTuple):
 
 
 class Batch(NamedTuple):
-    """Relevant events grouped by lane, in stream order inside each."""
+    """Relevant events grouped by partition, in stream order inside each."""
 
-    lane: np.ndarray
+    partition: np.ndarray
     row: np.ndarray
     position: np.ndarray
     klass: np.ndarray
@@ -39,5 +39,5 @@ class Options(NamedTuple):
     gaps: bool  # skipping an irrelevant event changes some state
     consume: bool
     report: bool
-    limit: int  # matches per lane in this call
+    limit: int  # matches per partition in this call
     guard: int  # events in all matches of this call

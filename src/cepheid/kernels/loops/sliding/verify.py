@@ -1,6 +1,6 @@
-"""Whether the lanes of a saved compact evaluator lead only to what is there (see `lane` and `dense`).
+"""Whether the partitions of a saved compact evaluator lead only to what is there (see `partition` and `dense`).
 
-In: the heap and the lanes of a state, of which anything may be wrong but that each block lies inside the heap and
+In: the heap and the partitions of a state, of which anything may be wrong but that each block lies inside the heap and
 overlaps no other. Out: true where every number that is used as an index is in its range, and every number of matches
 in that which arithmetic relies on.
 """
@@ -64,21 +64,25 @@ def free_blocks(heap, meta, out_begins, out_lengths):
 
 
 @inlined
-def _has_room(lanes, lane, block, words):
+def _has_room(partitions, partition, block, words):
     """Whether a block is there and has room for so many words."""
-    return words == 0 or (lanes[lane, block] > 0 and words <= 1 << lanes[lane, block + 1])
+    return words == 0 or (partitions[partition, block] > 0 and words <= 1 << partitions[partition, block + 1])
 
 
 @inlined
-def _events_fit(heap, lanes, lane, classes):
+def _events_fit(heap, partitions, partition, classes):
     """Events of the window are of classes there are, and in the order of the stream."""
-    n_events, low, pivot = lanes[lane, N_EVENTS], lanes[lane, LOW], lanes[lane, PIVOT]
+    n_events, low, pivot = (
+        partitions[partition, N_EVENTS],
+        partitions[partition, LOW],
+        partitions[partition, PIVOT],
+    )
     if not (0 <= low <= pivot <= n_events <= len(heap)):
         return False
-    if not _has_room(lanes, lane, EVENTS, n_events * EVENT_WORDS):
+    if not _has_room(partitions, partition, EVENTS, n_events * EVENT_WORDS):
         return False
     for i in range(n_events):
-        at = lanes[lane, EVENTS] + i * EVENT_WORDS
+        at = partitions[partition, EVENTS] + i * EVENT_WORDS
         if class_at(heap, at) >= classes:
             return False
         if i == 0:
@@ -101,16 +105,16 @@ def _is_value(heap, at, words, counting, n_cells):
 
 
 @inlined
-def _cells_fit(heap, lanes, lane, labels, out_least):
+def _cells_fit(heap, partitions, partition, labels, out_least):
     """Cells lead to older ones only; `out_least` is by cell the least row of all that it leads to."""
-    n_cells = lanes[lane, N_CELLS]
+    n_cells = partitions[partition, N_CELLS]
     if n_cells < 0 or n_cells > len(heap):
         return False
-    if n_cells > 1 and not _has_room(lanes, lane, CELLS, n_cells * CELL_WORDS):
+    if n_cells > 1 and not _has_room(partitions, partition, CELLS, n_cells * CELL_WORDS):
         return False
     out_least[0] = _NO_ROW
     for cell in range(1, n_cells):
-        at = lanes[lane, CELLS] + cell * CELL_WORDS
+        at = partitions[partition, CELLS] + cell * CELL_WORDS
         label, child, alternative = heap[at + CELL_LABEL], heap[at + CELL_CHILD], heap[at + CELL_ALTERNATIVE]
         if label < UNION or label >= labels or child < 0 or child >= cell:
             return False
@@ -126,11 +130,11 @@ def _cells_fit(heap, lanes, lane, labels, out_least):
 
 
 @inlined
-def _rows_fit(heap, lanes, lane):
+def _rows_fit(heap, partitions, partition):
     """Every cell marks an event of the window."""
-    n_events, events = lanes[lane, N_EVENTS], lanes[lane, EVENTS]
-    for cell in range(1, lanes[lane, N_CELLS]):
-        at = lanes[lane, CELLS] + cell * CELL_WORDS
+    n_events, events = partitions[partition, N_EVENTS], partitions[partition, EVENTS]
+    for cell in range(1, partitions[partition, N_CELLS]):
+        at = partitions[partition, CELLS] + cell * CELL_WORDS
         if heap[at + CELL_LABEL] == UNION:
             continue
         row, low, high = heap[at + CELL_ROW], 0, n_events
@@ -146,98 +150,104 @@ def _rows_fit(heap, lanes, lane):
 
 
 @inlined
-def _is_after(heap, lanes, lane, event, row):
+def _is_after(heap, partitions, partition, event, row):
     """Whether a row is not before an event of the window, by number; after the last there is none."""
-    if event >= lanes[lane, N_EVENTS]:
+    if event >= partitions[partition, N_EVENTS]:
         return row >= _NO_ROW
-    return row >= heap[lanes[lane, EVENTS] + event * EVENT_WORDS + ROW]
+    return row >= heap[partitions[partition, EVENTS] + event * EVENT_WORDS + ROW]
 
 
 @compiled
-def lanes_fit(heap, lanes, words, counting, windowed, states, classes, labels, seen, least):
-    """For lanes of `slide`. `seen` is scratch, a zero for each state, and so is `least`, a word for each cell.
+def partitions_fit(heap, partitions, words, counting, windowed, states, classes, labels, seen, least):
+    """For partitions of `slide`. `seen` is scratch, a zero for each state, and so is `least`, a word for each cell.
 
     In a window, what leads from an event to the pivot marks nothing before that event, and the back nothing before the
     pivot: so whatever has left the window, nothing leads to it.
     """
-    for lane in range(len(lanes)):
-        if not _events_fit(heap, lanes, lane, classes) or not _cells_fit(heap, lanes, lane, labels, least):
+    for partition in range(len(partitions)):
+        if not _events_fit(heap, partitions, partition, classes) or not _cells_fit(
+            heap, partitions, partition, labels, least
+        ):
             return False
-        if windowed and not counting and not _rows_fit(heap, lanes, lane):
+        if windowed and not counting and not _rows_fit(heap, partitions, partition):
             return False
-        if lanes[lane, COLLECT_AT] < 0 or lanes[lane, COLLECT_AT] > 4 * len(heap) + 4096:
+        if partitions[partition, COLLECT_AT] < 0 or partitions[partition, COLLECT_AT] > 4 * len(heap) + 4096:
             return False
-        active, width = lanes[lane, N_BACK], lanes[lane, WIDTH]
+        active, width = partitions[partition, N_BACK], partitions[partition, WIDTH]
         if active == 0:
             continue
         if active < 0 or active > states or width < 1 or width > states:
             return False
         size = 1 + width * words
-        if not _has_room(lanes, lane, BACK, width + active * size):
+        if not _has_room(partitions, partition, BACK, width + active * size):
             return False
-        back, n_cells = lanes[lane, BACK], max(lanes[lane, N_CELLS], 1)
+        back, n_cells = partitions[partition, BACK], max(partitions[partition, N_CELLS], 1)
         for p in range(width):
             if heap[back + p] < 0 or heap[back + p] >= states:
                 return False
         for entry in range(active):
             at = back + width + entry * size
             state = heap[at]
-            if state < 0 or state >= states or seen[state] == lane + 1:
+            if state < 0 or state >= states or seen[state] == partition + 1:
                 return False
-            seen[state] = lane + 1
+            seen[state] = partition + 1
             for p in range(width):
                 if not _is_value(heap, at + 1 + p * words, words, counting, n_cells):
                     return False
                 if windowed and not counting and heap[at + 1 + p] > 0:
-                    if not _is_after(heap, lanes, lane, lanes[lane, PIVOT], least[heap[at + 1 + p]]):
+                    if not _is_after(
+                        heap, partitions, partition, partitions[partition, PIVOT], least[heap[at + 1 + p]]
+                    ):
                         return False
-        low, pivot = lanes[lane, LOW], lanes[lane, PIVOT]
+        low, pivot = partitions[partition, LOW], partitions[partition, PIVOT]
         if low < pivot:
-            if not _has_room(lanes, lane, FRONT, pivot * width * words):
+            if not _has_room(partitions, partition, FRONT, pivot * width * words):
                 return False
             for i in range(low * width, pivot * width):
-                at = lanes[lane, FRONT] + i * words
+                at = partitions[partition, FRONT] + i * words
                 if not _is_value(heap, at, words, counting, n_cells):
                     return False
                 if (
                     not counting
                     and heap[at] > 0
-                    and not _is_after(heap, lanes, lane, i // width, least[heap[at]])
+                    and not _is_after(heap, partitions, partition, i // width, least[heap[at]])
                 ):
                     return False
     return True
 
 
 @compiled
-def dense_lanes_fit(heap, lanes, windowed, rows, states, words, classes, most_back, most_front):
-    """For lanes of `dense`: numbers of the back and of the front are at most so large. Without a window no events are
-    kept: a lane that has no matrix has nothing."""
+def dense_partitions_fit(heap, partitions, windowed, rows, states, words, classes, most_back, most_front):
+    """For partitions of `dense`: numbers of the back and of the front are at most so large. Without a window no events
+    are kept: a partition that has no matrix has nothing."""
     size = words * states
-    for lane in range(len(lanes)):
-        if not _events_fit(heap, lanes, lane, classes) or (not windowed and lanes[lane, N_EVENTS] > 0):
+    for partition in range(len(partitions)):
+        if not _events_fit(heap, partitions, partition, classes) or (
+            not windowed and partitions[partition, N_EVENTS] > 0
+        ):
             return False
-        if lanes[lane, N_BACK] == 0:
-            if lanes[lane, LOW] != 0 or lanes[lane, PIVOT] != 0:
+        if partitions[partition, N_BACK] == 0:
+            if partitions[partition, LOW] != 0 or partitions[partition, PIVOT] != 0:
                 return False
             continue
-        if lanes[lane, N_BACK] != states or lanes[lane, WIDTH] != states:
+        if partitions[partition, N_BACK] != states or partitions[partition, WIDTH] != states:
             return False
-        if not _has_room(lanes, lane, BACK, rows * size):
+        if not _has_room(partitions, partition, BACK, rows * size):
             return False
         for i in range(states * size):
-            word = heap[lanes[lane, BACK] + i]
+            word = heap[partitions[partition, BACK] + i]
             if word < 0 or word > most_back:
                 return False
-        low, pivot = lanes[lane, LOW], lanes[lane, PIVOT]
+        low, pivot = partitions[partition, LOW], partitions[partition, PIVOT]
         if low < pivot:
-            if not _has_room(lanes, lane, FRONT, pivot * size):
+            if not _has_room(partitions, partition, FRONT, pivot * size):
                 return False
             for i in range(low * size, pivot * size):
-                word = heap[lanes[lane, FRONT] + i]
+                word = heap[partitions[partition, FRONT] + i]
                 if word < 0 or word > most_front:
                     return False
     return True
 
 
 BLOCKS = ((EVENTS, EVENTS_K), (CELLS, CELLS_K), (FRONT, FRONT_K), (BACK, BACK_K))
-"""The fields of a lane that say where its blocks are, and of which size class."""
+"""The fields of a partition that say where its blocks are, and of which size class."""

@@ -1,4 +1,4 @@
-"""Gives every number of a counting lane more words."""
+"""Gives every number of a counting partition more words."""
 
 from __future__ import annotations
 
@@ -18,14 +18,14 @@ from cepheid.kernels.memory.heap import allocate, release, size_class
 
 
 @allocating
-def widen_lanes(heap, meta, lanes, words, new_words):
-    """Rewrites BACK and the living part of FRONT of all lanes: the heap."""
-    for lane in range(len(lanes)):
-        if lanes[lane, N_BACK] == 0:
+def widen_partitions(heap, meta, partitions, words, new_words):
+    """Rewrites BACK and the living part of FRONT of all partitions: the heap."""
+    for partition in range(len(partitions)):
+        if partitions[partition, N_BACK] == 0:
             continue
-        width = lanes[lane, WIDTH]
-        active = lanes[lane, N_BACK]
-        old, old_k = lanes[lane, BACK], lanes[lane, BACK_K]
+        width = partitions[partition, WIDTH]
+        active = partitions[partition, N_BACK]
+        old, old_k = partitions[partition, BACK], partitions[partition, BACK_K]
         k = size_class(width + active * (1 + width * new_words))
         heap, new = allocate(heap, meta, k)
         heap[new : new + width] = heap[old : old + width]
@@ -36,13 +36,13 @@ def widen_lanes(heap, meta, lanes, words, new_words):
             for p in range(width):
                 widen(heap, source + 1 + p * words, words, heap, target + 1 + p * new_words, new_words)
         release(heap, meta, old, old_k)
-        lanes[lane, BACK], lanes[lane, BACK_K] = new, k
-        if lanes[lane, LOW] < lanes[lane, PIVOT]:
-            old, old_k = lanes[lane, FRONT], lanes[lane, FRONT_K]
-            k = size_class(lanes[lane, PIVOT] * width * new_words)
+        partitions[partition, BACK], partitions[partition, BACK_K] = new, k
+        if partitions[partition, LOW] < partitions[partition, PIVOT]:
+            old, old_k = partitions[partition, FRONT], partitions[partition, FRONT_K]
+            k = size_class(partitions[partition, PIVOT] * width * new_words)
             heap, new = allocate(heap, meta, k)
-            for i in range(lanes[lane, LOW] * width, lanes[lane, PIVOT] * width):
+            for i in range(partitions[partition, LOW] * width, partitions[partition, PIVOT] * width):
                 widen(heap, old + i * words, words, heap, new + i * new_words, new_words)
             release(heap, meta, old, old_k)
-            lanes[lane, FRONT], lanes[lane, FRONT_K] = new, k
+            partitions[partition, FRONT], partitions[partition, FRONT_K] = new, k
     return heap

@@ -27,15 +27,15 @@ _ROOMY_BITS = 48  # a top word that is shorter is left as it is
 
 
 @inner_inlined
-def first_place(lanes, lane):
+def first_place(partitions, partition):
     """The place of the first start inside the window."""
-    return lanes[lane, C_LO] - lanes[lane, C_BASE]
+    return partitions[partition, C_LO] - partitions[partition, C_BASE]
 
 
 @inner_inlined
-def alive(lanes, lane):
+def alive(partitions, partition):
     """How many starts are inside the window."""
-    return lanes[lane, C_HI] - lanes[lane, C_LO]
+    return partitions[partition, C_HI] - partitions[partition, C_LO]
 
 
 @inner_inlined
@@ -71,19 +71,19 @@ def used_bits(heap, at, count):
 
 
 @inner
-def give_back(heap, meta, lanes, lane, vector):
+def give_back(heap, meta, partitions, partition, vector):
     """All its numbers are 0 from now on."""
     if heap[vector + V_AT] != 0:
         release(heap, meta, heap[vector + V_AT], heap[vector + V_K])
-        lanes[lane, C_HELD] -= 1 << heap[vector + V_K]
+        partitions[partition, C_HELD] -= 1 << heap[vector + V_K]
     for w in range(V_WORDS):
         heap[vector + w] = 0
 
 
 @inner
-def lengthen(heap, meta, lanes, lane, vector, length):
+def lengthen(heap, meta, partitions, partition, vector, length):
     """Gives numbers at least so many words."""
-    room, old = lanes[lane, C_ROOM], heap[vector + V_LENGTH]
+    room, old = partitions[partition, C_ROOM], heap[vector + V_LENGTH]
     if length <= old:
         return
     k = size_class(length * room)
@@ -92,8 +92,8 @@ def lengthen(heap, meta, lanes, lane, vector, length):
         if heap[vector + V_AT] != 0:
             copy_row(heap, at, heap[vector + V_AT], old * room)
             release(heap, meta, heap[vector + V_AT], heap[vector + V_K])
-            lanes[lane, C_HELD] -= 1 << heap[vector + V_K]
-        lanes[lane, C_HELD] += 1 << k
+            partitions[partition, C_HELD] -= 1 << heap[vector + V_K]
+        partitions[partition, C_HELD] += 1 << k
         heap[vector + V_AT] = at
         heap[vector + V_K] = k
     clear_row(heap, heap[vector + V_AT] + old * room, (length - old) * room)
@@ -102,21 +102,21 @@ def lengthen(heap, meta, lanes, lane, vector, length):
 
 
 @inner
-def make_exact(heap, meta, lanes, lane, vector):
+def make_exact(heap, meta, partitions, partition, vector):
     """Carries what exceeds 32 bits into the next words; a top word that is large, too."""
-    room, count = lanes[lane, C_ROOM], alive(lanes, lane)
+    room, count = partitions[partition, C_ROOM], alive(partitions, partition)
     length = heap[vector + V_LENGTH]
     w = 0
     while w < length:
-        at = heap[vector + V_AT] + w * room + first_place(lanes, lane)
+        at = heap[vector + V_AT] + w * room + first_place(partitions, partition)
         if w == length - 1:
             top = bit_length(used_bits(heap, at, count))
             if top <= _ROOMY_BITS:
                 heap[vector + V_BITS] = max(top, BITS) if length > 1 else top
                 return
             length += 1
-            lengthen(heap, meta, lanes, lane, vector, length)
-            at = heap[vector + V_AT] + w * room + first_place(lanes, lane)
+            lengthen(heap, meta, partitions, partition, vector, length)
+            at = heap[vector + V_AT] + w * room + first_place(partitions, partition)
         low, high = heap[at : at + count], heap[at + room : at + room + count]
         for p in range(count):
             high[p] += low[p] >> BITS
@@ -147,22 +147,26 @@ def add_masked_row(heap, target, source, count, mask):
 
 
 @inner_inlined
-def make_alike(heap, meta, lanes, lane, target, source):
+def make_alike(heap, meta, partitions, partition, target, source):
     """So that one vector, or a number of it, can be added to another: how many words per number there are to add."""
     if heap[source + V_BITS] >= LOOSE_BITS:
-        make_exact(heap, meta, lanes, lane, source)
+        make_exact(heap, meta, partitions, partition, source)
     if heap[target + V_BITS] >= LOOSE_BITS:
-        make_exact(heap, meta, lanes, lane, target)
+        make_exact(heap, meta, partitions, partition, target)
     if heap[target + V_LENGTH] < heap[source + V_LENGTH]:
-        lengthen(heap, meta, lanes, lane, target, heap[source + V_LENGTH])
+        lengthen(heap, meta, partitions, partition, target, heap[source + V_LENGTH])
     return heap[source + V_LENGTH]
 
 
 @inner_inlined
-def add_vector(heap, meta, lanes, lane, target, source, mask, is_masked):
+def add_vector(heap, meta, partitions, partition, target, source, mask, is_masked):
     """Adds one vector to another, or to itself, where the mask is set."""
-    length = make_alike(heap, meta, lanes, lane, target, source)
-    room, count, first = lanes[lane, C_ROOM], alive(lanes, lane), first_place(lanes, lane)
+    length = make_alike(heap, meta, partitions, partition, target, source)
+    room, count, first = (
+        partitions[partition, C_ROOM],
+        alive(partitions, partition),
+        first_place(partitions, partition),
+    )
     to, of = heap[target + V_AT] + first, heap[source + V_AT] + first
     for w in range(length):
         if is_masked:
@@ -173,9 +177,13 @@ def add_vector(heap, meta, lanes, lane, target, source, mask, is_masked):
 
 
 @inner
-def take_away(heap, lanes, lane, vector, mask, is_masked):
+def take_away(heap, partitions, partition, vector, mask, is_masked):
     """Numbers become 0 where the mask is set."""
-    room, count, first = lanes[lane, C_ROOM], alive(lanes, lane), first_place(lanes, lane)
+    room, count, first = (
+        partitions[partition, C_ROOM],
+        alive(partitions, partition),
+        first_place(partitions, partition),
+    )
     for w in range(heap[vector + V_LENGTH]):
         at = heap[vector + V_AT] + w * room + first
         row = heap[at : at + count]
@@ -189,9 +197,12 @@ def take_away(heap, lanes, lane, vector, mask, is_masked):
 
 
 @inner
-def add_number(heap, meta, lanes, lane, target, source, place):
+def add_number(heap, meta, partitions, partition, target, source, place):
     """Adds one number of a vector to the same of another, or to itself."""
-    length, room = make_alike(heap, meta, lanes, lane, target, source), lanes[lane, C_ROOM]
+    length, room = (
+        make_alike(heap, meta, partitions, partition, target, source),
+        partitions[partition, C_ROOM],
+    )
     bits = heap[target + V_BITS]
     for w in range(length):
         at = heap[target + V_AT] + w * room + place
@@ -202,12 +213,12 @@ def add_number(heap, meta, lanes, lane, target, source, place):
 
 
 @inner_inlined
-def add_one(heap, meta, lanes, lane, target, place):
+def add_one(heap, meta, partitions, partition, target, place):
     """Adds 1 to a number."""
     if heap[target + V_BITS] >= LOOSE_BITS:
-        make_exact(heap, meta, lanes, lane, target)
+        make_exact(heap, meta, partitions, partition, target)
     if heap[target + V_AT] == 0:
-        lengthen(heap, meta, lanes, lane, target, 1)
+        lengthen(heap, meta, partitions, partition, target, 1)
     at = heap[target + V_AT] + place
     heap[at] += 1
     while heap[at] >> heap[target + V_BITS] != 0:
@@ -215,18 +226,18 @@ def add_one(heap, meta, lanes, lane, target, place):
 
 
 @inner_inlined
-def is_zero_at(heap, lanes, lane, vector, place):
+def is_zero_at(heap, partitions, partition, vector, place):
     for w in range(heap[vector + V_LENGTH]):
-        if heap[heap[vector + V_AT] + w * lanes[lane, C_ROOM] + place] != 0:
+        if heap[heap[vector + V_AT] + w * partitions[partition, C_ROOM] + place] != 0:
             return False
     return True
 
 
 @inner
-def is_all_zero(heap, lanes, lane, vector):
+def is_all_zero(heap, partitions, partition, vector):
     """Of the starts inside the window."""
-    room, count = lanes[lane, C_ROOM], alive(lanes, lane)
-    at = heap[vector + V_AT] + first_place(lanes, lane)
+    room, count = partitions[partition, C_ROOM], alive(partitions, partition)
+    at = heap[vector + V_AT] + first_place(partitions, partition)
     for w in range(heap[vector + V_LENGTH]):
         if used_bits(heap, at + w * room, count) != 0:
             return False
@@ -250,10 +261,10 @@ def sum_of_row(heap, at, count, mask, is_masked):
 
 
 @inner_inlined
-def add_sum(heap, lanes, lane, vector, mask, is_masked, out_sums):
+def add_sum(heap, partitions, partition, vector, mask, is_masked, out_sums):
     """The sum of all numbers, or of those where the mask is set, word by word."""
-    room, count = lanes[lane, C_ROOM], alive(lanes, lane)
-    at = heap[vector + V_AT] + first_place(lanes, lane)
+    room, count = partitions[partition, C_ROOM], alive(partitions, partition)
+    at = heap[vector + V_AT] + first_place(partitions, partition)
     for w in range(heap[vector + V_LENGTH]):
         low, high = sum_of_row(heap, at + w * room, count, mask, is_masked)
         out_sums[w] += low
@@ -261,23 +272,27 @@ def add_sum(heap, lanes, lane, vector, mask, is_masked, out_sums):
 
 
 @inner
-def add_number_to_sum(heap, lanes, lane, vector, place, out_sums):
+def add_number_to_sum(heap, partitions, partition, vector, place, out_sums):
     for w in range(heap[vector + V_LENGTH]):
-        word = heap[heap[vector + V_AT] + w * lanes[lane, C_ROOM] + place]
+        word = heap[heap[vector + V_AT] + w * partitions[partition, C_ROOM] + place]
         out_sums[w] += word & MASK
         out_sums[w + 1] += word >> BITS
 
 
 @inner
-def move_vector(heap, meta, lanes, lane, vector, room):
+def move_vector(heap, meta, partitions, partition, vector, room):
     """Its numbers inside the window at places from 0 on, with room for so many; in place where the room is the same.
     What is zero everywhere is given back, and so are top words that are."""
-    old, count, first = lanes[lane, C_ROOM], alive(lanes, lane), first_place(lanes, lane)
+    old, count, first = (
+        partitions[partition, C_ROOM],
+        alive(partitions, partition),
+        first_place(partitions, partition),
+    )
     at, length = heap[vector + V_AT], heap[vector + V_LENGTH]
     while length > 0 and used_bits(heap, at + (length - 1) * old + first, count) == 0:
         length -= 1
     if length == 0:
-        give_back(heap, meta, lanes, lane, vector)
+        give_back(heap, meta, partitions, partition, vector)
         return
     target, k = at, size_class(length * room)
     if room != old or k != heap[vector + V_K]:
@@ -287,7 +302,7 @@ def move_vector(heap, meta, lanes, lane, vector, room):
         clear_row(heap, target + w * room + count, room - count)
     if target != at:
         release(heap, meta, at, heap[vector + V_K])
-        lanes[lane, C_HELD] += (1 << k) - (1 << heap[vector + V_K])
+        partitions[partition, C_HELD] += (1 << k) - (1 << heap[vector + V_K])
         heap[vector + V_AT] = target
         heap[vector + V_K] = k
     heap[vector + V_LENGTH] = length

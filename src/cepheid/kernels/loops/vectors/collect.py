@@ -1,6 +1,6 @@
 """Copying what lives of counts (see `layout`): starts inside the window, slots that have any, their vectors.
 
-Used where the heap is full, where states were added, and where lanes are forgotten.
+Used where the heap is full, where states were added, and where partitions are forgotten.
 """
 
 from __future__ import annotations
@@ -38,11 +38,12 @@ from cepheid.kernels.memory.heap import room_for, size_class, take
 
 
 @inner
-def _first_alive(heap, lanes, lane, layout, edge):
+def _first_alive(heap, partitions, partition, layout, edge):
     """The ordinal of the first start inside the window."""
-    border, ordinal = max(edge, lanes[lane, C_EDGE]), lanes[lane, C_LO]
+    border, ordinal = max(edge, partitions[partition, C_EDGE]), partitions[partition, C_LO]
     while (
-        ordinal < lanes[lane, C_HI] and heap[record_at(heap, lanes, lane, layout, ordinal) + S_START] < border
+        ordinal < partitions[partition, C_HI]
+        and heap[record_at(heap, partitions, partition, layout, ordinal) + S_START] < border
     ):
         ordinal += 1
     return ordinal
@@ -58,20 +59,22 @@ def _places(count):
 
 
 @compiled
-def measure(heap, lanes, kept, layout, new, edge):
-    """No fewer words than `copy` needs for these lanes."""
+def measure(heap, partitions, kept, layout, new, edge):
+    """No fewer words than `copy` needs for these partitions."""
     words = 1
-    for lane in kept:
-        count = lanes[lane, C_HI] - _first_alive(heap, lanes, lane, layout, edge)
+    for partition in kept:
+        count = partitions[partition, C_HI] - _first_alive(heap, partitions, partition, layout, edge)
         if count == 0:
             continue
         room = _places(count)
         words += room_for(room * layout.numbers[0])
         for region in range(len(layout.size)):
             block = C_BLOCKS + region * B_WORDS
-            words += room_for(lanes[lane, block + B_COUNT] * new.size[region])
-            for k in range(lanes[lane, block + B_COUNT]):
-                vector = lanes[lane, block + B_AT] + k * layout.size[region] + layout.numbers[region]
+            words += room_for(partitions[partition, block + B_COUNT] * new.size[region])
+            for k in range(partitions[partition, block + B_COUNT]):
+                vector = (
+                    partitions[partition, block + B_AT] + k * layout.size[region] + layout.numbers[region]
+                )
                 for _ in range(layout.states[region]):
                     words += room_for(heap[vector + V_LENGTH] * room) if heap[vector + V_AT] != 0 else 0
                     vector += STATE_WORDS
@@ -102,39 +105,45 @@ def _copy_vector(heap, vector, first, count, old, out_heap, out_meta, target, ro
 
 
 @compiled
-def copy(heap, lanes, kept, layout, new, edge, out_heap, out_meta, out_lanes):
-    """Copies the living part of these lanes, in this order, in the new layout. States keep their places in their
+def copy(heap, partitions, kept, layout, new, edge, out_heap, out_meta, out_partitions):
+    """Copies the living part of these partitions, in this order, in the new layout. States keep their places in their
     regions and new ones come after them."""
     for number in range(len(kept)):
-        lane = kept[number]
-        low, high = _first_alive(heap, lanes, lane, layout, edge), lanes[lane, C_HI]
+        partition = kept[number]
+        low, high = _first_alive(heap, partitions, partition, layout, edge), partitions[partition, C_HI]
         for word in (C_ROOT, C_EDGE, C_HI):
-            out_lanes[number, word] = lanes[lane, word]
-        out_lanes[number, C_BASE] = low
-        out_lanes[number, C_LO] = low
-        count, record, old = high - low, layout.numbers[0], lanes[lane, C_ROOM]
+            out_partitions[number, word] = partitions[partition, word]
+        out_partitions[number, C_BASE] = low
+        out_partitions[number, C_LO] = low
+        count, record, old = high - low, layout.numbers[0], partitions[partition, C_ROOM]
         if count == 0:
             continue
-        room, first = _places(count), low - lanes[lane, C_BASE]
-        out_lanes[number, C_ROOM] = room
-        out_lanes[number, C_STARTS_K] = size_class(room * record)
-        out_lanes[number, C_STARTS] = take(out_heap, out_meta, out_lanes[number, C_STARTS_K])
+        room, first = _places(count), low - partitions[partition, C_BASE]
+        out_partitions[number, C_ROOM] = room
+        out_partitions[number, C_STARTS_K] = size_class(room * record)
+        out_partitions[number, C_STARTS] = take(out_heap, out_meta, out_partitions[number, C_STARTS_K])
         for w in range(count * record):
-            out_heap[out_lanes[number, C_STARTS] + w] = heap[lanes[lane, C_STARTS] + first * record + w]
+            out_heap[out_partitions[number, C_STARTS] + w] = heap[
+                partitions[partition, C_STARTS] + first * record + w
+            ]
         for region in range(len(layout.size)):
             block, size, new_size = C_BLOCKS + region * B_WORDS, layout.size[region], new.size[region]
             slots = 0
-            for k in range(lanes[lane, block + B_COUNT]):
-                slots += region == 0 or heap[lanes[lane, block + B_AT] + k * size + S_ORDINAL] >= low
+            for k in range(partitions[partition, block + B_COUNT]):
+                slots += (
+                    region == 0 or heap[partitions[partition, block + B_AT] + k * size + S_ORDINAL] >= low
+                )
             if slots == 0:
                 continue
-            out_lanes[number, block + B_K] = size_class(slots * new_size)
-            out_lanes[number, block + B_AT] = take(out_heap, out_meta, out_lanes[number, block + B_K])
-            out_lanes[number, block + B_COUNT] = slots
-            out_lanes[number, C_SLOTS] += slots if region > 0 else 0
-            target = out_lanes[number, block + B_AT]
-            for k in range(lanes[lane, block + B_COUNT]):
-                source = lanes[lane, block + B_AT] + k * size
+            out_partitions[number, block + B_K] = size_class(slots * new_size)
+            out_partitions[number, block + B_AT] = take(
+                out_heap, out_meta, out_partitions[number, block + B_K]
+            )
+            out_partitions[number, block + B_COUNT] = slots
+            out_partitions[number, C_SLOTS] += slots if region > 0 else 0
+            target = out_partitions[number, block + B_AT]
+            for k in range(partitions[partition, block + B_COUNT]):
+                source = partitions[partition, block + B_AT] + k * size
                 if region > 0 and heap[source + S_ORDINAL] < low:
                     continue
                 for w in range(new_size):
@@ -142,26 +151,30 @@ def copy(heap, lanes, kept, layout, new, edge, out_heap, out_meta, out_lanes):
                 for state in range(layout.states[region]):
                     at = layout.numbers[region] + state * STATE_WORDS
                     if heap[source + at + V_AT] != 0:
-                        out_lanes[number, C_HELD] += _copy_vector(
+                        out_partitions[number, C_HELD] += _copy_vector(
                             heap, source + at, first, count, old, out_heap, out_meta, target + at, room
                         )
                 target += new_size
 
 
 @compiled
-def enter_everything(index, heap, lanes, layout):
+def enter_everything(index, heap, partitions, layout):
     """Fills an empty index: how many cells were taken."""
     taken = 0
-    for lane in range(len(lanes)):
+    for partition in range(len(partitions)):
         if layout.indexed[0] >= 0:
-            for ordinal in range(lanes[lane, C_LO], lanes[lane, C_HI]):
-                record = record_at(heap, lanes, lane, layout, ordinal)
+            for ordinal in range(partitions[partition, C_LO], partitions[partition, C_HI]):
+                record = record_at(heap, partitions, partition, layout, ordinal)
                 taken += enter(
-                    index, heap, number_of_block(layout, lane, 0), layout.indexed[0], record, ordinal
+                    index, heap, number_of_block(layout, partition, 0), layout.indexed[0], record, ordinal
                 )
         for region in range(1, len(layout.size)):
-            block, number = C_BLOCKS + region * B_WORDS, number_of_block(layout, lane, region)
-            at, count, size = lanes[lane, block + B_AT], lanes[lane, block + B_COUNT], layout.size[region]
+            block, number = C_BLOCKS + region * B_WORDS, number_of_block(layout, partition, region)
+            at, count, size = (
+                partitions[partition, block + B_AT],
+                partitions[partition, block + B_COUNT],
+                layout.size[region],
+            )
             for k in range(count):
                 taken += make_known(index, heap, layout, number, at + k * size, k, False)
             if layout.indexed[region] >= 0:
@@ -170,17 +183,24 @@ def enter_everything(index, heap, lanes, layout):
 
 
 @compiled
-def stored_words(heap, lanes, layout, last, first, step, word, values, is_put):
+def stored_words(heap, partitions, layout, last, first, step, word, values, is_put):
     """One word of every column of every start and slot, into `values`, or with `is_put` from there: how many. A slot's
     columns begin at `first` and are over at `last[region]`, those of a start at `last[0]`."""
     count = 0
-    for lane in range(len(lanes)):
+    for partition in range(len(partitions)):
         for region in range(len(layout.size)):
             block = C_BLOCKS + region * B_WORDS
-            at, number, size = lanes[lane, block + B_AT], lanes[lane, block + B_COUNT], layout.size[region]
+            at, number, size = (
+                partitions[partition, block + B_AT],
+                partitions[partition, block + B_COUNT],
+                layout.size[region],
+            )
             if region == 0:
-                at, size = record_at(heap, lanes, lane, layout, lanes[lane, C_LO]), layout.numbers[0]
-                number = lanes[lane, C_HI] - lanes[lane, C_LO]
+                at, size = (
+                    record_at(heap, partitions, partition, layout, partitions[partition, C_LO]),
+                    layout.numbers[0],
+                )
+                number = partitions[partition, C_HI] - partitions[partition, C_LO]
             for k in range(number):
                 column = at + k * size + (first if region == 0 else last[0])
                 while column < at + k * size + last[region]:

@@ -1,16 +1,16 @@
-"""Numbers of partial matches by start, in flat arrays: what a lane, a start, a slot and a vector are made of.
+"""Numbers of partial matches by start, in flat arrays: what a partition, a start, a slot and a vector are made of.
 
 Where matches are counted inside a window, and nothing asks how a partial match began once it remembers other events,
 what an event does to one it does to all that began otherwise. So per state there is a *vector*, a number for each
 start, and what an event does, it does to whole vectors (`arithmetic`).
 
-A *start* is an event that matches of a lane began with; its record is laid out as a slot that holds no numbers. Starts
-have ordinals. Those of a lane lie one after another: ordinal o at *place* o - `C_BASE`, from `C_LO` on inside the
-window, up to `C_HI`, with room for `C_ROOM`.
+A *start* is an event that matches of a partition began with; its record is laid out as a slot that holds no numbers.
+Starts have ordinals. Those of a partition lie one after another: ordinal o at *place* o - `C_BASE`, from `C_LO` on
+inside the window, up to `C_HI`, with room for `C_ROOM`.
 
-A *slot* is all partial matches of a lane that agree in the words that later tests read of the events they remember,
-besides the start; `S_ORDINAL` is no less than the ordinal of any of their starts. Slots that remember equally many
-events are a *region* and lie in one block. Region 0, which remembers none, is a single slot.
+A *slot* is all partial matches of a partition that agree in the words that later tests read of the events they
+remember, besides the start; `S_ORDINAL` is no less than the ordinal of any of their starts. Slots that remember equally
+many events are a *region* and lie in one block. Region 0, which remembers none, is a single slot.
 
 A vector has one word, or more where numbers are large, for each place: word w of place p is at
 `V_AT + w * C_ROOM + p` and counts 2³²ʷ. Words are *loose*: all may be of up to `V_BITS` bits, so that vectors are added
@@ -29,8 +29,8 @@ import numpy as np
 
 from cepheid.kernels.memory.heap import META
 
-# words of a lane: its root, the least start of a match that may still end, the ordinals; its starts and their block's
-# size class; the words of all vectors' blocks, the number of slots after region 0; then the blocks of slots
+# words of a partition: its root, the least start of a match that may still end, the ordinals; its starts and their
+# block's size class; the words of all vectors' blocks, the number of slots after region 0; then the blocks of slots
 C_ROOT, C_EDGE, C_BASE, C_LO, C_HI, C_ROOM, C_STARTS, C_STARTS_K, C_HELD, C_SLOTS, C_BLOCKS = range(11)
 # words of a block of slots: where it begins, its size class, how many there are, how often one was met that had left
 # the window
@@ -58,7 +58,7 @@ class Space(NamedTuple):
 
     heap: np.ndarray
     meta: np.ndarray
-    lanes: np.ndarray
+    partitions: np.ndarray
     cells: np.ndarray  # the index
     bits: np.ndarray  # [place]: which tests hold of a start
     mask: np.ndarray  # [place]: all bits where a start moves, none where not

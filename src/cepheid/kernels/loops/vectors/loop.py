@@ -44,19 +44,22 @@ from cepheid.kernels.memory.status import DONE, MORE_CELLS, MORE_HEAP, MORE_PLAC
 
 
 @inlined
-def room_needed(moves, turns, layout, lanes, lane, klass, widest_slot, meta):
+def room_needed(moves, turns, layout, partitions, partition, klass, widest_slot, meta):
     """Writes to `meta` the most that an event can need: whether places must be moved before it.
 
     Then there may be twice as many. What a vector holds comes to some others: there each time to a block as large as
     its own, and what comes may wait beside it first. Any vector may become one word longer: its block twice as large.
     """
-    needs_place = moves.choice[lanes[lane, C_ROOT], klass] >= 0
-    is_full = needs_place and lanes[lane, C_HI] - lanes[lane, C_BASE] == lanes[lane, C_ROOM]
-    held, room, words = lanes[lane, C_HELD], lanes[lane, C_ROOM], 1
+    needs_place = moves.choice[partitions[partition, C_ROOT], klass] >= 0
+    is_full = (
+        needs_place
+        and partitions[partition, C_HI] - partitions[partition, C_BASE] == partitions[partition, C_ROOM]
+    )
+    held, room, words = partitions[partition, C_HELD], partitions[partition, C_ROOM], 1
     if is_full:
         held, room = 2 * held, 2 * room + FEWEST_PLACES
         words += held + room_for(room * layout.numbers[0])
-    slots = lanes[lane, C_SLOTS]
+    slots = partitions[partition, C_SLOTS]
     made = slots * turns.makes[klass, 1] + turns.makes[klass, 0] + 1
     words += (2 + 6 * turns.goals[klass]) * held + layout.states[0] * room_for(room)
     meta[NEED] = words + 2 * room_for(2 * (slots + 1 + made) * widest_slot)
@@ -80,37 +83,37 @@ def add_to_total(sums, total, count):
 @compiled
 def count_events(moves, turns, layout, program, batch, begin, options, space):
     """Works on the events from `begin` on: why it returned, the event it stopped before."""
-    heap, meta, lanes = space.heap, space.meta, space.lanes
+    heap, meta, partitions = space.heap, space.meta, space.partitions
     widest_slot = 0
     for region in range(len(layout.size)):
         widest_slot = max(widest_slot, layout.size[region])
     seen = ticks()
-    for i in range(begin, len(batch.lane)):
+    for i in range(begin, len(batch.partition)):
         seen = poll(seen)
         if seen < 0:
             break
-        lane, klass = batch.lane[i], batch.klass[i]
-        is_full = room_needed(moves, turns, layout, lanes, lane, klass, widest_slot, meta)
+        partition, klass = batch.partition[i], batch.klass[i]
+        is_full = room_needed(moves, turns, layout, partitions, partition, klass, widest_slot, meta)
         if meta[0] + meta[NEED] > len(heap):
             return MORE_HEAP, i
         if 2 * I_WORDS * (meta[CELLS] + meta[NEED_CELLS]) > len(space.cells):
             return MORE_CELLS, i
-        if 2 * lanes[lane, C_ROOM] + FEWEST_PLACES > len(space.mask):
+        if 2 * partitions[partition, C_ROOM] + FEWEST_PLACES > len(space.mask):
             return MORE_PLACES, i
         if meta[WIDEST] + 8 > len(space.sums):
             return MORE_WORDS, i
-        lanes[lane, C_EDGE] = batch.edge[i]
-        leave_window(heap, lanes, lane, layout, batch.edge[i])
+        partitions[partition, C_EDGE] = batch.edge[i]
+        leave_window(heap, partitions, partition, layout, batch.edge[i])
         if is_full:
-            move_places(heap, meta, lanes, lane, layout)
+            move_places(heap, meta, partitions, partition, layout)
         if end_here(moves, layout, options, program, batch, i, space):
             if options.report:
                 add_to_total(space.sums, space.total, meta[WIDEST] + 1)
             if options.consume:
-                lanes[lane, C_ROOT] = 0
-                lanes[lane, C_LO] = lanes[lane, C_HI]
+                partitions[partition, C_ROOT] = 0
+                partitions[partition, C_LO] = partitions[partition, C_HI]
                 continue
-        if lanes[lane, C_LO] < lanes[lane, C_HI]:
+        if partitions[partition, C_LO] < partitions[partition, C_HI]:
             comes = 0 if turns.in_place[klass] else V_WORDS
             for j in range(turns.states.shape[1]):
                 state = turns.states[klass, j]
@@ -122,11 +125,11 @@ def count_events(moves, turns, layout, program, batch, begin, options, space):
                 else:
                     move_slots(moves, layout, options, program, batch, i, space, region, state, comes)
             if comes != 0:
-                settle(layout, space, lane)
-                leave_empty(layout, space, lane)
+                settle(layout, space, partition)
+                leave_empty(layout, space, partition)
         begin_here(moves, layout, options, batch, i, space)
         for region in range(1, len(layout.size)):
             block = C_BLOCKS + region * B_WORDS
-            if lanes[lane, block + B_GONE] > 4 + lanes[lane, block + B_COUNT] // 2:
-                drop_slots(heap, meta, lanes, lane, layout, space.cells, region)
-    return DONE, len(batch.lane)
+            if partitions[partition, block + B_GONE] > 4 + partitions[partition, block + B_COUNT] // 2:
+                drop_slots(heap, meta, partitions, partition, layout, space.cells, region)
+    return DONE, len(batch.partition)

@@ -61,12 +61,15 @@ from cepheid.kernels.memory.bits import as_real
 
 
 @inner_inlined
-def leave_window(heap, lanes, lane, layout, edge):
+def leave_window(heap, partitions, partition, layout, edge):
     """Starts before the edge are over."""
-    while lanes[lane, C_LO] < lanes[lane, C_HI]:
-        if heap[record_at(heap, lanes, lane, layout, lanes[lane, C_LO]) + S_START] >= edge:
+    while partitions[partition, C_LO] < partitions[partition, C_HI]:
+        if (
+            heap[record_at(heap, partitions, partition, layout, partitions[partition, C_LO]) + S_START]
+            >= edge
+        ):
             break
-        lanes[lane, C_LO] += 1
+        partitions[partition, C_LO] += 1
 
 
 @inner
@@ -99,11 +102,11 @@ def compare_wholes(heap, at, step, count, other, outcomes, bit, bits):
 @inner
 def ask_one_by_one(moves, program, batch, i, space, j, bit, oldest, record, vector):
     """A test of any kind. Where it takes long, only starts with partial matches are asked."""
-    heap, lanes, at = space.heap, space.lanes, space.at
-    lane, test = batch.lane[i], moves.asked_test[j]
-    first = first_place(lanes, lane)
-    for p in range(alive(lanes, lane)):
-        if program[test, P_HOW] > SAME_TEXTS and is_zero_at(heap, lanes, lane, vector, first + p):
+    heap, partitions, at = space.heap, space.partitions, space.at
+    partition, test = batch.partition[i], moves.asked_test[j]
+    first = first_place(partitions, partition)
+    for p in range(alive(partitions, partition)):
+        if program[test, P_HOW] > SAME_TEXTS and is_zero_at(heap, partitions, partition, vector, first + p):
             continue
         for r in range(len(at)):
             at[r] = oldest + p * record + moves.asked_columns[j, r]
@@ -114,10 +117,10 @@ def ask_one_by_one(moves, program, batch, i, space, j, bit, oldest, record, vect
 @inner_inlined
 def ask_starts(moves, layout, options, program, batch, i, space, choice, vector):
     """Which of the tests that a choice asks hold of each start inside the window: a bit each, in `space.bits`."""
-    heap, lanes, bits = space.heap, space.lanes, space.bits
-    lane = batch.lane[i]
-    count, record = alive(lanes, lane), layout.numbers[0]
-    oldest = record_at(heap, lanes, lane, layout, lanes[lane, C_LO])
+    heap, partitions, bits = space.heap, space.partitions, space.bits
+    partition = batch.partition[i]
+    count, record = alive(partitions, partition), layout.numbers[0]
+    oldest = record_at(heap, partitions, partition, layout, partitions[partition, C_LO])
     clear_row(bits, 0, count)
     first = moves.asked_first[choice]
     for j in range(first, moves.asked_first[choice + 1]):
@@ -173,70 +176,75 @@ def is_dear(moves, options, program, choice):
 def end_starts(moves, layout, options, program, batch, i, space, state):
     """The matches that end at an event, of partial matches that remember nothing but their starts; into
     `space.sums`."""
-    heap, lanes = space.heap, space.lanes
-    lane, klass = batch.lane[i], batch.klass[i]
-    vector = lanes[lane, C_BLOCKS + B_AT] + layout.value[state]
+    heap, partitions = space.heap, space.partitions
+    partition, klass = batch.partition[i], batch.klass[i]
+    vector = partitions[partition, C_BLOCKS + B_AT] + layout.value[state]
     if heap[vector + V_AT] == 0:
         return
     choice = moves.choice[state, klass]
     asked = moves.asked_first[choice + 1] - moves.asked_first[choice]
     equals = moves.equals[0, klass]
     if equals >= 0 and asked > 0:
-        ordinal = newest(space.cells, number_of_block(layout, lane, 0), batch.words[i, equals])
-        while ordinal >= lanes[lane, C_LO]:
-            record, place = record_at(heap, lanes, lane, layout, ordinal), ordinal - lanes[lane, C_BASE]
-            if not is_zero_at(heap, lanes, lane, vector, place):
+        ordinal = newest(space.cells, number_of_block(layout, partition, 0), batch.words[i, equals])
+        while ordinal >= partitions[partition, C_LO]:
+            record, place = (
+                record_at(heap, partitions, partition, layout, ordinal),
+                ordinal - partitions[partition, C_BASE],
+            )
+            if not is_zero_at(heap, partitions, partition, vector, place):
                 row = moves.row_first[choice] + bits_of(
                     moves, options, program, batch, i, heap, record, choice, space.at
                 )
                 for _ in range(accepted(moves, row)):
-                    add_number_to_sum(heap, lanes, lane, vector, place, space.sums)
+                    add_number_to_sum(heap, partitions, partition, vector, place, space.sums)
             ordinal = heap[record + S_NEXT]
         return
     if asked > 0:
         ask_starts(moves, layout, options, program, batch, i, space, choice, vector)
     for outcome in range(1 << asked):
         times = accepted(moves, moves.row_first[choice] + outcome)
-        if times == 0 or (asked > 0 and not set_mask(space.bits, space.mask, alive(lanes, lane), outcome)):
+        if times == 0 or (
+            asked > 0 and not set_mask(space.bits, space.mask, alive(partitions, partition), outcome)
+        ):
             continue
         for _ in range(times):
-            add_sum(heap, lanes, lane, vector, space.mask, asked > 0, space.sums)
+            add_sum(heap, partitions, partition, vector, space.mask, asked > 0, space.sums)
 
 
 @inner_inlined
 def end_slots(moves, layout, options, program, batch, i, space, region, state):
     """The same, of those that remember more."""
-    heap, lanes = space.heap, space.lanes
-    lane, klass = batch.lane[i], batch.klass[i]
+    heap, partitions = space.heap, space.partitions
+    partition, klass = batch.partition[i], batch.klass[i]
     block, choice = C_BLOCKS + region * B_WORDS, moves.choice[state, klass]
     dear = is_dear(moves, options, program, choice)
     equals, k = moves.equals[region, klass], 0
     if equals >= 0:
-        k = newest(space.cells, number_of_block(layout, lane, region), batch.words[i, equals])
-    while k >= 0 and k < lanes[lane, block + B_COUNT]:
-        slot = lanes[lane, block + B_AT] + k * layout.size[region]
+        k = newest(space.cells, number_of_block(layout, partition, region), batch.words[i, equals])
+    while k >= 0 and k < partitions[partition, block + B_COUNT]:
+        slot = partitions[partition, block + B_AT] + k * layout.size[region]
         vector = slot + layout.value[state]
-        is_met = heap[slot + S_ORDINAL] >= lanes[lane, C_LO] and heap[vector + V_AT] != 0
-        if is_met and not (dear and is_all_zero(heap, lanes, lane, vector)):
+        is_met = heap[slot + S_ORDINAL] >= partitions[partition, C_LO] and heap[vector + V_AT] != 0
+        if is_met and not (dear and is_all_zero(heap, partitions, partition, vector)):
             row = moves.row_first[choice] + bits_of(
                 moves, options, program, batch, i, heap, slot, choice, space.at
             )
             for _ in range(accepted(moves, row)):
-                add_sum(heap, lanes, lane, vector, space.mask, False, space.sums)
+                add_sum(heap, partitions, partition, vector, space.mask, False, space.sums)
         k = heap[slot + S_NEXT] if equals >= 0 else k + 1
 
 
 @inner_inlined
 def end_here(moves, layout, options, program, batch, i, space):
     """The matches that end at an event, into `space.sums`: whether there are any."""
-    lanes, lane = space.lanes, batch.lane[i]
+    partitions, partition = space.partitions, batch.partition[i]
     sums = space.sums[: space.meta[WIDEST] + 1]
     for w in range(len(sums)):
         sums[w] = 0
-    choice = moves.choice[lanes[lane, C_ROOT], batch.klass[i]]
+    choice = moves.choice[partitions[partition, C_ROOT], batch.klass[i]]
     if choice >= 0:
         sums[0] += accepted(moves, moves.row_first[choice])
-    for region in range(len(layout.size) if lanes[lane, C_LO] < lanes[lane, C_HI] else 0):
+    for region in range(len(layout.size) if partitions[partition, C_LO] < partitions[partition, C_HI] else 0):
         for j in range(moves.accepting.shape[2]):
             state = moves.accepting[region, batch.klass[i], j]
             if state < 0:
@@ -254,15 +262,15 @@ def end_here(moves, layout, options, program, batch, i, space):
 @inner_inlined
 def goal_vector(moves, layout, options, batch, i, space, goal, region, number, newest_start):
     """The address of the vector that a goal leads to from a region's slot of this number."""
-    heap, lanes = space.heap, space.lanes
-    lane, reached = batch.lane[i], moves.goal_state[goal]
+    heap, partitions = space.heap, space.partitions
+    partition, reached = batch.partition[i], moves.goal_state[goal]
     other = layout.region[reached]
     if moves.goal_place[goal] == OTHER:
         number = slot_for(
             heap,
             space.meta,
-            lanes,
-            lane,
+            partitions,
+            partition,
             layout,
             space.cells,
             moves,
@@ -275,7 +283,7 @@ def goal_vector(moves, layout, options, batch, i, space, goal, region, number, n
         )
     elif moves.goal_place[goal] != STAY:
         number = 0
-    slot = lanes[lane, C_BLOCKS + other * B_WORDS + B_AT] + number * layout.size[other]
+    slot = partitions[partition, C_BLOCKS + other * B_WORDS + B_AT] + number * layout.size[other]
     heap[slot + S_ORDINAL] = max(heap[slot + S_ORDINAL], newest_start)
     return slot + layout.value[reached]
 
@@ -289,36 +297,41 @@ def stays(moves, goal, state):
 def go(moves, layout, options, batch, i, space, row, state, is_masked, comes):
     """What an outcome does to the starts of the mask, or to all. `comes`: what is added to the address of a vector that
     something comes to."""
-    heap, lanes, lane = space.heap, space.lanes, batch.lane[i]
-    vector = lanes[lane, C_BLOCKS + B_AT] + layout.value[state]
+    heap, partitions, partition = space.heap, space.partitions, batch.partition[i]
+    vector = partitions[partition, C_BLOCKS + B_AT] + layout.value[state]
     first, last = moves.mark_first[row], moves.mark_first[row + 1]
     skip = moves.skip[row]
     for move in range(first - 1, last):
         goal = skip if move < first else moves.goal[move]
         if goal == NOWHERE or (move < first and stays(moves, goal, state)):
             continue
-        target = goal_vector(moves, layout, options, batch, i, space, goal, 0, 0, lanes[lane, C_HI] - 1)
-        add_vector(heap, space.meta, lanes, lane, target + comes, vector, space.mask, is_masked)
+        target = goal_vector(
+            moves, layout, options, batch, i, space, goal, 0, 0, partitions[partition, C_HI] - 1
+        )
+        add_vector(heap, space.meta, partitions, partition, target + comes, vector, space.mask, is_masked)
     if not stays(moves, skip, state):
-        take_away(heap, lanes, lane, vector, space.mask, is_masked)
+        take_away(heap, partitions, partition, vector, space.mask, is_masked)
 
 
 @inner_inlined
 def move_starts(moves, layout, options, program, batch, i, space, state, comes):
     """What an event does to a state of region 0."""
-    heap, lanes = space.heap, space.lanes
-    lane, klass = batch.lane[i], batch.klass[i]
-    vector = lanes[lane, C_BLOCKS + B_AT] + layout.value[state]
+    heap, partitions = space.heap, space.partitions
+    partition, klass = batch.partition[i], batch.klass[i]
+    vector = partitions[partition, C_BLOCKS + B_AT] + layout.value[state]
     if heap[vector + V_AT] == 0:
         return
     choice = moves.choice[state, klass]
     asked = moves.asked_first[choice + 1] - moves.asked_first[choice]
     equals = moves.equals[0, klass]
     if equals >= 0 and asked > 0 and comes == 0:
-        ordinal = newest(space.cells, number_of_block(layout, lane, 0), batch.words[i, equals])
-        while ordinal >= lanes[lane, C_LO]:
-            record, place = record_at(heap, lanes, lane, layout, ordinal), ordinal - lanes[lane, C_BASE]
-            if not is_zero_at(heap, lanes, lane, vector, place):
+        ordinal = newest(space.cells, number_of_block(layout, partition, 0), batch.words[i, equals])
+        while ordinal >= partitions[partition, C_LO]:
+            record, place = (
+                record_at(heap, partitions, partition, layout, ordinal),
+                ordinal - partitions[partition, C_BASE],
+            )
+            if not is_zero_at(heap, partitions, partition, vector, place):
                 row = moves.row_first[choice] + bits_of(
                     moves, options, program, batch, i, heap, record, choice, space.at
                 )
@@ -327,7 +340,7 @@ def move_starts(moves, layout, options, program, batch, i, space, state, comes):
                         target = goal_vector(
                             moves, layout, options, batch, i, space, moves.goal[mark], 0, 0, ordinal
                         )
-                        add_number(heap, space.meta, lanes, lane, target, vector, place)
+                        add_number(heap, space.meta, partitions, partition, target, vector, place)
             ordinal = heap[record + S_NEXT]
         return
     if asked > 0:
@@ -336,26 +349,26 @@ def move_starts(moves, layout, options, program, batch, i, space, state, comes):
         row = moves.row_first[choice] + outcome
         if moves.idle[row]:
             continue
-        if asked == 0 or set_mask(space.bits, space.mask, alive(lanes, lane), outcome):
+        if asked == 0 or set_mask(space.bits, space.mask, alive(partitions, partition), outcome):
             go(moves, layout, options, batch, i, space, row, state, asked > 0, comes)
 
 
 @inner_inlined
 def move_slots(moves, layout, options, program, batch, i, space, region, state, comes):
     """What an event does to a state of the slots of another region, where skipping leaves all as it is."""
-    heap, lanes = space.heap, space.lanes
-    lane, klass = batch.lane[i], batch.klass[i]
+    heap, partitions = space.heap, space.partitions
+    partition, klass = batch.partition[i], batch.klass[i]
     block, choice = C_BLOCKS + region * B_WORDS, moves.choice[state, klass]
     dear = is_dear(moves, options, program, choice)
-    equals, k, count = moves.equals[region, klass], 0, lanes[lane, block + B_COUNT]
+    equals, k, count = moves.equals[region, klass], 0, partitions[partition, block + B_COUNT]
     if equals >= 0:
-        k = newest(space.cells, number_of_block(layout, lane, region), batch.words[i, equals])
+        k = newest(space.cells, number_of_block(layout, partition, region), batch.words[i, equals])
     while k >= 0 and k < count:
-        slot = lanes[lane, block + B_AT] + k * layout.size[region]
+        slot = partitions[partition, block + B_AT] + k * layout.size[region]
         vector = slot + layout.value[state]
-        if heap[slot + S_ORDINAL] < lanes[lane, C_LO]:
-            lanes[lane, block + B_GONE] += 1
-        elif heap[vector + V_AT] != 0 and not (dear and is_all_zero(heap, lanes, lane, vector)):
+        if heap[slot + S_ORDINAL] < partitions[partition, C_LO]:
+            partitions[partition, block + B_GONE] += 1
+        elif heap[vector + V_AT] != 0 and not (dear and is_all_zero(heap, partitions, partition, vector)):
             row = moves.row_first[choice] + bits_of(
                 moves, options, program, batch, i, heap, slot, choice, space.at
             )
@@ -375,21 +388,21 @@ def move_slots(moves, layout, options, program, batch, i, space, region, state, 
                     heap[slot + S_ORDINAL],
                 )
                 slot = (
-                    lanes[lane, block + B_AT] + k * layout.size[region]
+                    partitions[partition, block + B_AT] + k * layout.size[region]
                 )  # its own block may have been moved
                 vector = slot + layout.value[state]
-                add_vector(heap, space.meta, lanes, lane, target + comes, vector, space.mask, False)
+                add_vector(heap, space.meta, partitions, partition, target + comes, vector, space.mask, False)
         k = heap[slot + S_NEXT] if equals >= 0 else k + 1
 
 
 @inner
-def settle(layout, space, lane):
+def settle(layout, space, partition):
     """What has come to states is theirs."""
-    heap, meta, lanes = space.heap, space.meta, space.lanes
+    heap, meta, partitions = space.heap, space.meta, space.partitions
     for region in range(len(layout.size)):
         block, size = C_BLOCKS + region * B_WORDS, layout.size[region]
-        for k in range(lanes[lane, block + B_COUNT]):
-            slot = lanes[lane, block + B_AT] + k * size
+        for k in range(partitions[partition, block + B_COUNT]):
+            slot = partitions[partition, block + B_AT] + k * size
             for vector in range(slot + layout.numbers[region], slot + size, STATE_WORDS):
                 came = vector + V_WORDS
                 if heap[came + V_AT] == 0:
@@ -399,39 +412,39 @@ def settle(layout, space, lane):
                         heap[vector + w] = heap[came + w]
                         heap[came + w] = 0
                 else:
-                    add_vector(heap, meta, lanes, lane, vector, came, space.mask, False)
-                    give_back(heap, meta, lanes, lane, came)
+                    add_vector(heap, meta, partitions, partition, vector, came, space.mask, False)
+                    give_back(heap, meta, partitions, partition, came)
 
 
 @inner
-def leave_empty(layout, space, lane):
+def leave_empty(layout, space, partition):
     """Starts without partial matches are over, up to the first that has any; where there are slots, they may have."""
-    heap, lanes = space.heap, space.lanes
-    if lanes[lane, C_SLOTS] > 0:
+    heap, partitions = space.heap, space.partitions
+    if partitions[partition, C_SLOTS] > 0:
         return
-    slot = lanes[lane, C_BLOCKS + B_AT]
-    while lanes[lane, C_LO] < lanes[lane, C_HI]:
-        place = first_place(lanes, lane)
+    slot = partitions[partition, C_BLOCKS + B_AT]
+    while partitions[partition, C_LO] < partitions[partition, C_HI]:
+        place = first_place(partitions, partition)
         for vector in range(slot + layout.numbers[0], slot + layout.size[0], STATE_WORDS):
-            if not is_zero_at(heap, lanes, lane, vector, place):
+            if not is_zero_at(heap, partitions, partition, vector, place):
                 return
-        lanes[lane, C_LO] += 1
+        partitions[partition, C_LO] += 1
 
 
 @inner_inlined
 def begin_here(moves, layout, options, batch, i, space):
     """What begins with an event."""
-    heap, meta, lanes = space.heap, space.meta, space.lanes
-    lane = batch.lane[i]
-    choice = moves.choice[lanes[lane, C_ROOT], batch.klass[i]]
+    heap, meta, partitions = space.heap, space.meta, space.partitions
+    partition = batch.partition[i]
+    choice = moves.choice[partitions[partition, C_ROOT], batch.klass[i]]
     if choice < 0:
         return
     row = moves.row_first[choice]
-    lanes[lane, C_ROOT] = moves.goal_state[moves.skip[row]]
+    partitions[partition, C_ROOT] = moves.goal_state[moves.skip[row]]
     place = -1
     for mark in range(moves.mark_first[row], moves.mark_first[row + 1]):
         if moves.goal[mark] != NOWHERE:
             if place < 0:
-                place = new_start(heap, meta, lanes, lane, layout, space.cells, batch, options, i)
-            vector = lanes[lane, C_BLOCKS + B_AT] + layout.value[moves.goal_state[moves.goal[mark]]]
-            add_one(heap, meta, lanes, lane, vector, place)
+                place = new_start(heap, meta, partitions, partition, layout, space.cells, batch, options, i)
+            vector = partitions[partition, C_BLOCKS + B_AT] + layout.value[moves.goal_state[moves.goal[mark]]]
+            add_one(heap, meta, partitions, partition, vector, place)

@@ -45,12 +45,12 @@ def _vector_fits(heap, vector, room, first, count):
 
 
 @compiled
-def counts_fit(heap, lanes, layout, key_ends):
+def counts_fit(heap, partitions, layout, key_ends):
     """`key_ends[kind]` is the word after those that tell slots of a kind apart."""
     held = 0
-    for lane in range(len(lanes)):
-        root, room = lanes[lane, C_ROOT], lanes[lane, C_ROOM]
-        base, lo, hi = lanes[lane, C_BASE], lanes[lane, C_LO], lanes[lane, C_HI]
+    for partition in range(len(partitions)):
+        root, room = partitions[partition, C_ROOT], partitions[partition, C_ROOM]
+        base, lo, hi = partitions[partition, C_BASE], partitions[partition, C_LO], partitions[partition, C_HI]
         if root < 0 or root >= len(layout.region) or layout.region[root] >= 0:
             return False
         if lo < 0 or hi < lo or hi > 1 << 46:
@@ -60,14 +60,14 @@ def counts_fit(heap, lanes, layout, key_ends):
         if base < 0 or base > lo or room < 1 or room > len(heap) or hi - base > room:
             return False
         record = layout.numbers[0]
-        if lanes[lane, C_STARTS] < 0 or lanes[lane, C_STARTS] > len(heap) - room * record:
+        if partitions[partition, C_STARTS] < 0 or partitions[partition, C_STARTS] > len(heap) - room * record:
             return False
         held += room * record
-        if lanes[lane, C_BLOCKS + B_COUNT] != 1:
+        if partitions[partition, C_BLOCKS + B_COUNT] != 1:
             return False
         for region in range(len(layout.size)):
             block, size = C_BLOCKS + region * B_WORDS, layout.size[region]
-            at, count = lanes[lane, block + B_AT], lanes[lane, block + B_COUNT]
+            at, count = partitions[partition, block + B_AT], partitions[partition, block + B_COUNT]
             if count < 0 or count > len(heap) or (count > 0 and (at < 0 or at > len(heap) - count * size)):
                 return False
             held += count * size

@@ -1,8 +1,8 @@
-"""Partition keys as lanes: each distinct key gets a number, from 0, that stays its own for the life of the engine.
+"""Partition keys → partition numbers: each distinct key gets one, from 0, that stays its own for the life of the engine.
 
-In: the partition columns of a batch. Out: a lane number per row. NULL is a key like any other. Each lane carries its
-number of events, the last time and its rank among ties, and a hash of its key that is the same in every run and
-cluster.
+In: the partition columns of a batch. Out: a partition number per row. NULL is a key like any other. Each partition
+carries its number of events, the last time and its rank among ties, and a hash of its key that is the same in every run
+and cluster.
 """
 
 from __future__ import annotations
@@ -109,8 +109,8 @@ class Texts:
         require(self.count == len(ends) - 1, f"`{prefix}` has a text twice")
 
 
-class Lanes:
-    """The lanes of one engine. Without `hashed` there are no hashes of keys, as none are needed for a count."""
+class Partitions:
+    """The partitions of one engine. Without `hashed` there are no hashes of keys, as none are needed for a count."""
 
     def __init__(
         self, columns: tuple[str, ...], hashed: bool = True, nanoseconds: tuple[bool, ...] = ()
@@ -127,19 +127,19 @@ class Lanes:
         self._numbers = np.zeros((3, 32), np.int64)  # events so far, last tie, last rank
 
     def of_some(self, table: pa.Table, times: Times, places: Ints) -> Ints:
-        """The lanes of the rows at these places, without numbering the events in them."""
-        lanes = self.at(table, places)
-        note_ties(lanes, ties_of(times), places, self._numbers[1])
-        return lanes
+        """The partitions of the rows at these places, without numbering the events in them."""
+        partitions = self.at(table, places)
+        note_ties(partitions, ties_of(times), places, self._numbers[1])
+        return partitions
 
     def at(self, table: pa.Table, places: Ints) -> Ints:
-        """The lanes of the rows at these places."""
+        """The partitions of the rows at these places."""
         if not self.columns:
             return np.zeros(len(places), np.int64)
         return self.of(table.select(self.columns).take(pa.array(places)))
 
     def of(self, table: pa.Table) -> Ints:
-        """The lane of each row."""
+        """The partition of each row."""
         if not self.columns:
             return np.zeros(len(table), np.int64)
         words = np.zeros((len(table), len(self.columns) + 1), np.int64)
@@ -148,36 +148,38 @@ class Lanes:
             if nulls is not None:
                 words[nulls, k] = 0
                 words[:, -1] |= nulls.astype(np.int64) << k
-        lanes, first = np.empty(len(table), np.int64), np.empty(len(table), np.int64)
+        partitions, first = np.empty(len(table), np.int64), np.empty(len(table), np.int64)
         done = 0
         while done < len(words):
             before = self.count
-            done, self.count, _ = intern_words(words, done, self._slots, self._keys, before, lanes, first)
+            done, self.count, _ = intern_words(
+                words, done, self._slots, self._keys, before, partitions, first
+            )
             if self._hashed:
                 self._note_hashes(words[first[: self.count - before]], before)
             if done < len(words):
                 self._grow()
-        return lanes
+        return partitions
 
-    def number(self, lanes: Ints, times: Times) -> tuple[Ints, Ints]:
-        """The position of each event in its lane and its rank among the lane's events of the same time."""
-        positions = np.empty(len(lanes), np.int64)
-        ranks = np.empty(len(lanes), np.int64)
-        number_events(lanes, ties_of(times), *self._numbers, positions, ranks)
+    def number(self, partitions: Ints, times: Times) -> tuple[Ints, Ints]:
+        """The position of each event in its partition and its rank among the partition's events of the same time."""
+        positions = np.empty(len(partitions), np.int64)
+        ranks = np.empty(len(partitions), np.int64)
+        number_events(partitions, ties_of(times), *self._numbers, positions, ranks)
         return positions, ranks
 
-    def identities(self, lanes: Ints, times: Times, ranks: Ints) -> tuple[Ints, Ints]:
+    def identities(self, partitions: Ints, times: Times, ranks: Ints) -> tuple[Ints, Ints]:
         """Two 64-bit hashes of each event's key, time and rank among ties: the same in every run and cluster."""
-        low, high = np.empty(len(lanes), np.int64), np.empty(len(lanes), np.int64)
-        hash_events(*self.hashes(lanes), ties_of(times), ranks, low, high)
+        low, high = np.empty(len(partitions), np.int64), np.empty(len(partitions), np.int64)
+        hash_events(*self.hashes(partitions), ties_of(times), ranks, low, high)
         return low, high
 
-    def hashes(self, lanes: Ints) -> tuple[Ints, Ints]:
-        """Two 64-bit hashes of each lane's key."""
-        return self._hashes[0][lanes], self._hashes[1][lanes]
+    def hashes(self, partitions: Ints) -> tuple[Ints, Ints]:
+        """Two 64-bit hashes of each partition's key."""
+        return self._hashes[0][partitions], self._hashes[1][partitions]
 
     def _note_hashes(self, keys: Ints, before: int) -> None:
-        """Hashes the keys of the lanes that are new since `before`: by content, not by the numbers of texts."""
+        """Hashes the keys of the partitions that are new since `before`: by content, not by the numbers of texts."""
         hashes = np.stack([keys, keys])
         for place in np.flatnonzero(self._nanoseconds):
             # As microseconds, so that a key has one hash whatever its unit; what those leave out is in one of the two.
@@ -194,33 +196,33 @@ class Lanes:
     def _grow(self) -> None:
         self._resize(np.arange(self.count), 4 * self.count)
 
-    def keep(self, lanes: Ints) -> None:
-        """Forgets all lanes but these (ascending), which get the numbers from 0 in this order."""
+    def keep(self, partitions: Ints) -> None:
+        """Forgets all partitions but these (ascending), which get the numbers from 0 in this order."""
         for k, texts in enumerate(self._texts):
-            used, places = np.unique(self._keys[lanes, k], return_inverse=True)
+            used, places = np.unique(self._keys[partitions, k], return_inverse=True)
             if texts.count:  # else the column holds numbers
                 self._texts[k] = texts.only(used)
-                self._keys[lanes, k] = places.reshape(-1)
-        self.count = len(lanes)
-        self._resize(lanes, min(4 * len(lanes), len(self._keys)))
+                self._keys[partitions, k] = places.reshape(-1)
+        self.count = len(partitions)
+        self._resize(partitions, min(4 * len(partitions), len(self._keys)))
 
-    def _resize(self, lanes: Ints, room: int) -> None:
-        """Room for so many lanes, with these at the beginning."""
+    def _resize(self, partitions: Ints, room: int) -> None:
+        """Room for so many partitions, with these at the beginning."""
         capacity = 32
         while capacity < room:
             capacity *= 2
         keys = np.zeros((capacity, self._keys.shape[1]), np.int64)
         hashes = np.zeros((len(self._hashes), capacity), np.int64)
         numbers = np.zeros((len(self._numbers), capacity), np.int64)
-        keys[: len(lanes)] = self._keys[lanes]
-        hashes[:, : len(lanes)] = self._hashes[:, lanes]
-        numbers[:, : len(lanes)] = self._numbers[:, lanes]
+        keys[: len(partitions)] = self._keys[partitions]
+        hashes[:, : len(partitions)] = self._hashes[:, partitions]
+        numbers[:, : len(partitions)] = self._numbers[:, partitions]
         self._keys, self._hashes, self._numbers = keys, hashes, numbers
         self._slots = np.zeros(2 * capacity, np.int64)
-        rehash_words(self._keys, len(lanes), self._slots)
+        rehash_words(self._keys, len(partitions), self._slots)
 
     def recent(self, now: np.int64 | np.float64, amount: int | float) -> Ints:
-        """The lanes whose last event is at most `amount` before the time `now`."""
+        """The partitions whose last event is at most `amount` before the time `now`."""
         ties = self._numbers[1, : self.count]
         last: Times = ties if now.dtype == np.int64 else ties.view(np.float64)
         return np.flatnonzero(recent(last, now, amount))

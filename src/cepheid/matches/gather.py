@@ -10,7 +10,7 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from cepheid.kernels.columns.gather import SPARE, gather_offsets, gather_texts
-from cepheid.matches.found import Ints
+from cepheid.matches.match_arrays import Ints
 from cepheid.streams.plain import whole
 
 _MOST_BYTES = np.iinfo(np.int32).max  # of all texts in one array

@@ -1,4 +1,5 @@
-"""What lanes hold between two batches, in whatever form: `Store` has slots for each start, `Counts` vectors of starts.
+"""What partitions hold between two batches, in whatever form: `Store` has slots for each start, `Counts` vectors of
+starts.
 
 Python here is per batch and per growth, never per event, key or match.
 """
@@ -9,24 +10,24 @@ from abc import ABC, abstractmethod
 
 import numpy as np
 
+from cepheid.evaluators.configurations.guards import Tests
 from cepheid.evaluators.configurations.tables import Tables
-from cepheid.evaluators.configurations.tests import Tests
 from cepheid.kernels.conditions.values import ANY, TEXT
 from cepheid.kernels.loops.registers.layout import NEVER, Layout
 from cepheid.kernels.memory.big_integers import to_int
-from cepheid.matches.found import Ints
+from cepheid.matches.match_arrays import Ints
 from cepheid.state_checks import require, require_indices
 
 _SPARE_TEXTS = 1 << 14  # texts kept beyond twice those in use
 
 
 class Held(ABC):
-    def __init__(self, tables: Tables, tests: Tests, lane_words: int) -> None:
-        """`lane_words`: those of a lane before it is laid out."""
+    def __init__(self, tables: Tables, tests: Tests, partition_words: int) -> None:
+        """`partition_words`: those of a partition before it is laid out."""
         self._tables = tables
         self._tests = tests
         self._layout: Layout | None = None
-        self._lanes = np.zeros((1, lane_words), np.int64)
+        self._partitions = np.zeros((1, partition_words), np.int64)
         self._total = np.zeros(16, np.int64)
         self._texts_in_use = 0
 
@@ -35,12 +36,12 @@ class Held(ABC):
         """That of the states met so far."""
 
     @abstractmethod
-    def _lane_words(self, layout: Layout) -> int: ...
+    def _partition_words(self, layout: Layout) -> int: ...
 
     @abstractmethod
-    def _copy(self, edge: int, lanes: Ints, more: int = 0) -> None:
-        """Copies what lives from `edge` on of these lanes to an array at most half full of it, with room for some words
-        more."""
+    def _copy(self, edge: int, partitions: Ints, more: int = 0) -> None:
+        """Copies what lives from `edge` on of these partitions to an array at most half full of it, with room for some
+        words more."""
 
     @abstractmethod
     def _enter_all(self, more: int) -> None:
@@ -59,10 +60,12 @@ class Held(ABC):
     def counted(self) -> int:
         return to_int(self._total)
 
-    def fit_lanes(self, count: int) -> None:
-        if len(self._lanes) < count:
-            more = max(count, 2 * len(self._lanes)) - len(self._lanes)
-            self._lanes = np.concatenate([self._lanes, np.zeros((more, self._lanes.shape[1]), np.int64)])
+    def fit_partitions(self, count: int) -> None:
+        if len(self._partitions) < count:
+            more = max(count, 2 * len(self._partitions)) - len(self._partitions)
+            self._partitions = np.concatenate(
+                [self._partitions, np.zeros((more, self._partitions.shape[1]), np.int64)]
+            )
 
     @property
     def is_laid_out(self) -> bool:
@@ -72,9 +75,11 @@ class Held(ABC):
         """Room in the slots for states that were met since."""
         if self._layout is None:
             self._layout = self._new_layout()
-            self._lanes = np.zeros((len(self._lanes), self._lane_words(self._layout)), np.int64)
+            self._partitions = np.zeros(
+                (len(self._partitions), self._partition_words(self._layout)), np.int64
+            )
         else:
-            self._copy(NEVER, np.arange(len(self._lanes)))
+            self._copy(NEVER, np.arange(len(self._partitions)))
 
     def _stored(self, word: int) -> Ints:
         """One word of every column that is remembered."""
@@ -108,7 +113,7 @@ class Held(ABC):
         """Between two batches: numbers the texts in use anew where most are not."""
         if self._layout is None or self._tests.numbered <= 2 * self._texts_in_use + _SPARE_TEXTS:
             return
-        self._copy(edge, np.arange(len(self._lanes)))
+        self._copy(edge, np.arange(len(self._partitions)))
         last, step = self._remembered
         held = [(word, self._stored(word)) for word in self._tests.columns_of_texts()]
         kept = np.unique(np.concatenate([np.zeros(0, np.int64), *(values for _, values in held)]))
@@ -121,10 +126,10 @@ class Held(ABC):
     def collect(self, edge: int) -> None:
         """Keeps nothing but what lives from `edge` on."""
         if self._layout is not None:
-            self._copy(edge, np.arange(len(self._lanes)))
+            self._copy(edge, np.arange(len(self._partitions)))
 
-    def keep_lanes(self, lanes: Ints, edge: int) -> None:
+    def keep_partitions(self, partitions: Ints, edge: int) -> None:
         if self._layout is not None:
-            self._copy(edge, lanes[lanes < len(self._lanes)])
+            self._copy(edge, partitions[partitions < len(self._partitions)])
         else:
-            self._lanes = np.zeros((max(len(lanes), 1), self._lanes.shape[1]), np.int64)
+            self._partitions = np.zeros((max(len(partitions), 1), self._partitions.shape[1]), np.int64)

@@ -15,23 +15,23 @@ import pyarrow as pa
 
 from cepheid.kernels.columns.events import with_ties
 from cepheid.matches.event_rows import EventRows, Identities
-from cepheid.matches.found import Ints
 from cepheid.matches.history import places_in
-from cepheid.streams.lanes import Lanes
+from cepheid.matches.match_arrays import Ints
+from cepheid.streams.partitions import Partitions
 from cepheid.streams.times import Times, same_in_all_units, ties_of
 
 
 class TableAtHand:
     """The rows of a whole stream, in its order, with their times, which come from a column of the type `time_type`.
-    `new_lanes` makes lanes of the stream's partitions that no event has been numbered in."""
+    `new_partitions` makes partitions of the stream's partitions that no event has been numbered in."""
 
     def __init__(
-        self, table: pa.Table, times: Times, time_type: pa.DataType, new_lanes: Callable[[], Lanes]
+        self, table: pa.Table, times: Times, time_type: pa.DataType, new_partitions: Callable[[], Partitions]
     ) -> None:
         self._table = table
         self._times = times
         self._time_type = time_type
-        self._new_lanes = new_lanes
+        self._new_partitions = new_partitions
 
     def events(self, rows: Ints) -> EventRows:
         """The events of matches that have these row numbers."""
@@ -43,8 +43,8 @@ class TableAtHand:
         occurs = np.zeros(length, np.bool_)
         occurs[rows - first] = True
         known = with_ties(ties_of(self._times), np.flatnonzero(occurs) + first)
-        lanes, times = self._new_lanes(), self._times[known]
-        numbers = lanes.at(self._table, known)
-        _, ranks = lanes.number(numbers, times)
+        partitions, times = self._new_partitions(), self._times[known]
+        numbers = partitions.at(self._table, known)
+        _, ranks = partitions.number(numbers, times)
         known_by = same_in_all_units(times, ranks, self._time_type)
-        return places_in(known, rows), *lanes.identities(numbers, *known_by)
+        return places_in(known, rows), *partitions.identities(numbers, *known_by)

@@ -24,10 +24,10 @@ from cepheid.evaluators.interface import State
 from cepheid.kernels.conditions import programs as tests
 from cepheid.kernels.conditions.decimals import DECIMAL, WIDE
 from cepheid.kernels.conditions.values import ANY, TEXT
-from cepheid.matches.found import Ints
+from cepheid.matches.match_arrays import Ints
 from cepheid.schema import Schema
 from cepheid.state_checks import require
-from cepheid.streams.lanes import Texts
+from cepheid.streams.partitions import Texts
 
 _BITS = 1 << tests.MASK_BITS
 

@@ -19,13 +19,13 @@ import pyarrow as pa
 from cepheid.algebra.conditions import Attribute, Condition, Expression, attributes, rebuild
 from cepheid.automata.attach_rounds import Check
 from cepheid.evaluators.columns import Columns
-from cepheid.evaluators.configurations.choices import Choices
 from cepheid.evaluators.configurations.consumption import Consumption
 from cepheid.evaluators.configurations.evaluator import ConfigurationsEvaluator
+from cepheid.evaluators.configurations.event_choices import Choices
+from cepheid.evaluators.configurations.match_filter import LARGE, SMALL, Sifting
 from cepheid.evaluators.configurations.projection import Projection
-from cepheid.evaluators.configurations.sifting import LARGE, SMALL, Sifting
 from cepheid.evaluators.interface import Bounds, Events, State
-from cepheid.matches.found import Found, Ints, nothing_found
+from cepheid.matches.match_arrays import Found, Ints, nothing_found
 from cepheid.state_checks import (
     letters,
     require,
@@ -90,10 +90,10 @@ class Checked(Sifting):
             self._told.use_up(self._consumption.rows)
         return self._projection.of(candidates.take(np.flatnonzero(passes)))
 
-    def keep_lanes(self, lanes: Ints) -> None:
-        super().keep_lanes(lanes)
+    def keep_partitions(self, partitions: Ints) -> None:
+        super().keep_partitions(partitions)
         if self._consumption is not None:
-            self._consumption.keep_lanes(lanes)
+            self._consumption.keep_partitions(partitions)
             self._told.use_up(self._consumption.rows)
 
     @property

@@ -18,7 +18,7 @@ import numpy.typing as npt
 from cepheid.algebra.nodes import Window, WindowUnit
 from cepheid.evaluators.interface import Events
 from cepheid.kernels.columns.events import keep_near
-from cepheid.matches.found import Ints
+from cepheid.matches.match_arrays import Ints
 from cepheid.streams.times import age_limit, ties_of, unsigned
 
 

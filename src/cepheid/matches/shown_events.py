@@ -11,7 +11,7 @@ from __future__ import annotations
 import numpy as np
 import numpy.typing as npt
 
-from cepheid.matches.found import Found, Ints
+from cepheid.matches.match_arrays import Found, Ints
 
 Names = tuple[frozenset[str], ...]
 

@@ -1,4 +1,4 @@
-"""The slots, rings and nodes of all lanes between two batches: what `kernels.loops.registers.loop` works on.
+"""The slots, rings and nodes of all partitions between two batches: what `kernels.loops.registers.loop` works on.
 
 It grows where the loop asks for room and copies the living part where much is dead, so that memory is bounded by what
 a window holds.
@@ -8,9 +8,9 @@ from __future__ import annotations
 
 import numpy as np
 
-from cepheid.evaluators.configurations.held import Held
+from cepheid.evaluators.configurations.guards import Tests
+from cepheid.evaluators.configurations.partition_store import Held
 from cepheid.evaluators.configurations.tables import Tables
-from cepheid.evaluators.configurations.tests import Tests
 from cepheid.evaluators.driver import Matches, drive
 from cepheid.evaluators.interface import State
 from cepheid.kernels.loops.registers.collect import (
@@ -54,7 +54,7 @@ from cepheid.kernels.loops.registers.verify import nodes_fit, slots_fit
 from cepheid.kernels.matches.nodes import N_WORDS, NODES
 from cepheid.kernels.memory.big_integers import from_int, to_int, wider
 from cepheid.kernels.memory.status import MORE_HEAP, MORE_NODES, MORE_STACK, MORE_WORDS
-from cepheid.matches.found import Found, Ints
+from cepheid.matches.match_arrays import Found, Ints
 from cepheid.state_checks import is_count, require, require_disjoint, require_indices, require_total, words
 
 _FEWEST_WORDS = 1 << 12
@@ -80,7 +80,7 @@ class Store(Held):
     def _new_layout(self) -> Layout:
         return self._tables.layout(self._words)
 
-    def _lane_words(self, layout: Layout) -> int:
+    def _partition_words(self, layout: Layout) -> int:
         return int(L_BLOCKS + len(layout.size) * B_WORDS)
 
     @property
@@ -102,7 +102,7 @@ class Store(Held):
                 options,
                 self._heap,
                 self._meta,
-                self._lanes,
+                self._partitions,
                 self._nodes,
                 self._index,
                 self._made,
@@ -118,7 +118,7 @@ class Store(Held):
             return status, at
 
         def edge(at: int) -> int:
-            if options.by_lane or not options.windowed:
+            if options.by_partition or not options.windowed:
                 return NEVER
             return int(batch.edge[min(at, len(batch.edge) - 1)])
 
@@ -140,13 +140,13 @@ class Store(Held):
     def _widen(self, edge: int) -> None:
         self._words = wider(self._words)
         self._total = from_int(to_int(self._total), max(len(self._total), self._words + 8))
-        self._copy(edge, np.arange(len(self._lanes)))
+        self._copy(edge, np.arange(len(self._partitions)))
 
     def _make_room(self, edge: int) -> None:
         """Room for the event that asked for it, and for as much again as lives."""
         words, slots = int(self._meta[NEED]), int(self._meta[NEED_SLOTS])
         if int(self._meta[TOP]) + words > len(self._heap):
-            self._copy(edge, np.arange(len(self._lanes)), 2 * words)
+            self._copy(edge, np.arange(len(self._partitions)), 2 * words)
         if 2 * I_WORDS * (int(self._meta[CELLS]) + 2 * (slots + 1)) > len(self._index):
             self._enter_all(slots)
         cells = len(self._made) // 3
@@ -157,7 +157,7 @@ class Store(Held):
 
     def _more_nodes(self, edge: int) -> None:
         more = int(self._meta[NEED_NODES])
-        self._copy(edge, np.arange(len(self._lanes)))
+        self._copy(edge, np.arange(len(self._partitions)))
         live = int(self._meta[NODES])
         wanted = 2 * (live + more) * N_WORDS
         if wanted > len(self._nodes):
@@ -165,40 +165,40 @@ class Store(Held):
             nodes[: live * N_WORDS] = self._nodes[: live * N_WORDS]
             self._nodes = nodes
 
-    def _copy(self, edge: int, lanes: Ints, more: int = 0) -> None:
+    def _copy(self, edge: int, partitions: Ints, more: int = 0) -> None:
         assert self._layout is not None
         layout, old = self._new_layout(), self._layout
-        needed = int(measure(self._heap, self._lanes, lanes, old, layout, edge))
+        needed = int(measure(self._heap, self._partitions, partitions, old, layout, edge))
         heap = np.zeros(2 * needed + more + _SPARE_WORDS, np.int64)
-        table = np.zeros((len(lanes), self._lane_words(layout)), np.int64)
-        self._meta[TOP] = copy(self._heap, self._lanes, lanes, old, layout, edge, heap, table)
-        self._heap, self._lanes, self._layout = heap, table, layout
+        table = np.zeros((len(partitions), self._partition_words(layout)), np.int64)
+        self._meta[TOP] = copy(self._heap, self._partitions, partitions, old, layout, edge, heap, table)
+        self._heap, self._partitions, self._layout = heap, table, layout
         self._enter_all(0)
         if not self._counting:
             self._collect_nodes()
 
     def _enter_all(self, more: int) -> None:
         assert self._layout is not None
-        live = int(self._lanes[:, L_SLOTS].sum())
+        live = int(self._partitions[:, L_SLOTS].sum())
         cells = _FEWEST_CELLS
-        while cells < 8 * (live + more + 1) + len(self._lanes):
+        while cells < 8 * (live + more + 1) + len(self._partitions):
             cells *= 2
         self._index = np.zeros(I_WORDS * cells, np.int64)
-        self._meta[CELLS] = enter_everything(self._index, self._heap, self._lanes, self._layout)
+        self._meta[CELLS] = enter_everything(self._index, self._heap, self._partitions, self._layout)
 
     def _collect_nodes(self) -> None:
         assert self._layout is not None
         used = int(self._meta[NODES])
         numbers = np.zeros(used, np.int64)
-        live = int(reach(self._heap, self._lanes, self._layout, self._nodes, used, numbers))
+        live = int(reach(self._heap, self._partitions, self._layout, self._nodes, used, numbers))
         nodes = np.zeros(len(self._nodes), np.int64)
-        renumber(self._heap, self._lanes, self._layout, self._nodes, used, numbers, nodes)
+        renumber(self._heap, self._partitions, self._layout, self._nodes, used, numbers, nodes)
         self._nodes = nodes
         self._meta[NODES] = live + 1
 
     def _texts(self, last: Ints, step: int, word: int, values: Ints, is_put: bool) -> int:
         each = set_stored_words if is_put else stored_words
-        return int(each(self._heap, self._lanes, self._layout, S_COLUMNS, last, step, word, values))
+        return int(each(self._heap, self._partitions, self._layout, S_COLUMNS, last, step, word, values))
 
     def live_rows(self, edge: int) -> Ints:
         if self._layout is None:
@@ -213,12 +213,12 @@ class Store(Held):
         used = int(self._meta[TOP]) + N_WORDS * int(
             self._meta[NODES]
         )  # of what is beyond no page has been touched
-        return used * 8 + self._lanes.nbytes
+        return used * 8 + self._partitions.nbytes
 
     def save(self) -> State:
         return {
             "heap": self._heap[: int(self._meta[TOP])],
-            "lanes": self._lanes,
+            "lanes": self._partitions,
             "nodes": self._nodes[: int(self._meta[NODES]) * N_WORDS],
             "meta": self._meta,
             "total": self._total,
@@ -228,7 +228,7 @@ class Store(Held):
     def load(self, state: State, windowed: bool, labels: int) -> None:
         """What lives is copied once more, so that nothing is taken over that slots do not lead to."""
         self._heap = words(state, "heap", None)
-        self._lanes = words(state, "lanes", None, None)
+        self._partitions = words(state, "lanes", None, None)
         self._nodes = words(state, "nodes", None)
         self._meta = words(state, "meta", M_WORDS)
         self._meta[STAMP] = 0
@@ -241,33 +241,38 @@ class Store(Held):
         nodes = int(self._meta[NODES])
         require(self._meta[TOP] == len(self._heap), "`heap` is not as long as it says")
         require(nodes > 0 and nodes * N_WORDS == len(self._nodes), "`nodes` are not as many as it says")
-        require(len(self._lanes) > 0, "there are no `lanes`")
+        require(len(self._partitions) > 0, "there are no `lanes`")
         self._layout = None
-        if self._lanes.shape[1] == L_BLOCKS:
-            require(not self._lanes.any() and nodes == 1, "`lanes` hold something that has no place")
+        if self._partitions.shape[1] == L_BLOCKS:
+            require(not self._partitions.any() and nodes == 1, "`lanes` hold something that has no place")
             return
         self._layout = self._new_layout()
-        require(self._lanes.shape[1] == self._lane_words(self._layout), "`lanes` are of another automaton")
+        require(
+            self._partitions.shape[1] == self._partition_words(self._layout),
+            "`lanes` are of another automaton",
+        )
         require(nodes_fit(self._nodes, nodes, labels), "`nodes` lead outside of what they point to")
         self._require_blocks(self._layout)
         fits = slots_fit(
-            self._heap, self._lanes, self._layout, self._key_ends(), windowed, self._counting, nodes
+            self._heap, self._partitions, self._layout, self._key_ends(), windowed, self._counting, nodes
         )
         require(fits, "`lanes` lead outside of what they point to")
-        self._copy(NEVER, np.arange(len(self._lanes)))
+        self._copy(NEVER, np.arange(len(self._partitions)))
         self._require_values()
 
     def _require_blocks(self, layout: Layout) -> None:
         """Rings and blocks lie inside the heap, each apart from the others: the check of one writes to it."""
-        rings = np.where(self._lanes[:, L_HI] > self._lanes[:, L_LO], self._lanes[:, L_RING_CAP], 0)
-        begins, counts, sizes = [self._lanes[:, L_RING]], [rings], [R_WORDS]
+        rings = np.where(
+            self._partitions[:, L_HI] > self._partitions[:, L_LO], self._partitions[:, L_RING_CAP], 0
+        )
+        begins, counts, sizes = [self._partitions[:, L_RING]], [rings], [R_WORDS]
         for region, size in enumerate(layout.size.tolist()):
             block = L_BLOCKS + region * B_WORDS
-            begins.append(self._lanes[:, block + B_AT])
-            counts.append(self._lanes[:, block + B_COUNT])
+            begins.append(self._partitions[:, block + B_AT])
+            counts.append(self._partitions[:, block + B_COUNT])
             sizes.append(size)
         at, count = np.concatenate(begins), np.concatenate(counts)
         require_indices(count, 0, len(self._heap) + 1, "lanes")
         held = count > 0
-        lengths = count * np.repeat(sizes, len(self._lanes))
+        lengths = count * np.repeat(sizes, len(self._partitions))
         require_disjoint(at[held], lengths[held], len(self._heap), "lanes")

@@ -14,7 +14,7 @@ import numpy as np
 from cepheid.errors import CepheidError
 from cepheid.evaluators.configurations.evaluator import ConfigurationsEvaluator
 from cepheid.evaluators.interface import Bounds, Evaluator, Events, State, first_matches, part_of
-from cepheid.matches.found import Found, Ints, joined, nothing_found
+from cepheid.matches.match_arrays import Found, Ints, joined, nothing_found
 from cepheid.state_checks import whole_number
 
 _INNER = "all:"
@@ -114,8 +114,8 @@ class Sifting(ABC):
     def live_rows(self) -> Ints:
         return np.zeros(0, np.int64) if self._counting else self._inner.live_rows()
 
-    def keep_lanes(self, lanes: Ints) -> None:
-        self._inner.keep_lanes(lanes)
+    def keep_partitions(self, partitions: Ints) -> None:
+        self._inner.keep_partitions(partitions)
 
     @property
     def memory(self) -> int:

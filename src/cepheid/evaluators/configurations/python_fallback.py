@@ -23,8 +23,8 @@ from cepheid.evaluators.configurations.words import UNITS, words_of
 from cepheid.kernels.conditions import python_fallback as answers
 from cepheid.kernels.conditions import values as tagged
 from cepheid.kernels.conditions.decimals import DECIMAL
-from cepheid.matches.found import Ints
-from cepheid.streams.lanes import Texts
+from cepheid.matches.match_arrays import Ints
+from cepheid.streams.partitions import Texts
 
 MOST_ANSWERS = 1 << 18
 _FEWEST_CELLS = 1 << 8

@@ -9,9 +9,9 @@ from __future__ import annotations
 import numpy as np
 
 from cepheid.errors import CepheidError
-from cepheid.evaluators.configurations.held import Held
+from cepheid.evaluators.configurations.guards import Tests
+from cepheid.evaluators.configurations.partition_store import Held
 from cepheid.evaluators.configurations.tables import Tables
-from cepheid.evaluators.configurations.tests import Tests
 from cepheid.evaluators.driver import drive
 from cepheid.evaluators.interface import State
 from cepheid.kernels.loops.registers.layout import (
@@ -42,7 +42,7 @@ from cepheid.kernels.loops.vectors.loop import count_events
 from cepheid.kernels.loops.vectors.verify import counts_fit
 from cepheid.kernels.memory.big_integers import from_int
 from cepheid.kernels.memory.status import MORE_CELLS, MORE_HEAP, MORE_PLACES, MORE_WORDS
-from cepheid.matches.found import Found, Ints, nothing_found
+from cepheid.matches.match_arrays import Found, Ints, nothing_found
 from cepheid.state_checks import MOST_ROWS, require, require_total, whole_number, words
 
 _FEWEST_WORDS = 1 << 12
@@ -60,7 +60,7 @@ class Counts(Held):
     def _new_layout(self) -> Layout:
         return self._tables.layout(STATE_WORDS)
 
-    def _lane_words(self, layout: Layout) -> int:
+    def _partition_words(self, layout: Layout) -> int:
         return int(C_BLOCKS + len(layout.size) * B_WORDS)
 
     @property
@@ -75,7 +75,7 @@ class Counts(Held):
             space = Space(
                 heap=self._heap,
                 meta=self._meta,
-                lanes=self._lanes,
+                partitions=self._partitions,
                 cells=self._index,
                 bits=np.empty(self._places, np.int64),
                 mask=np.empty(self._places, np.int64),
@@ -91,7 +91,7 @@ class Counts(Held):
         drive(
             loop,
             {
-                MORE_HEAP: lambda at: self._make_room(NEVER if options.by_lane else int(batch.edge[at])),
+                MORE_HEAP: lambda at: self._make_room(NEVER if options.by_partition else int(batch.edge[at])),
                 MORE_CELLS: lambda at: self._enter_all(int(self._meta[NEED_CELLS])),
                 MORE_PLACES: lambda at: self._add_places(),
                 MORE_WORDS: lambda at: self._lengthen_total(),
@@ -100,37 +100,37 @@ class Counts(Held):
         return nothing_found()
 
     def _make_room(self, edge: int) -> None:
-        self._copy(edge, np.arange(len(self._lanes)), int(self._meta[NEED]))
+        self._copy(edge, np.arange(len(self._partitions)), int(self._meta[NEED]))
 
     def _add_places(self) -> None:
-        self._places += 4 * int(self._lanes[:, C_ROOM].max())
+        self._places += 4 * int(self._partitions[:, C_ROOM].max())
 
     def _lengthen_total(self) -> None:
         self._total = from_int(self.counted, 2 * len(self._total) + int(self._meta[WIDEST]))
 
-    def _copy(self, edge: int, lanes: Ints, more: int = 0) -> None:
+    def _copy(self, edge: int, partitions: Ints, more: int = 0) -> None:
         assert self._layout is not None
         layout, old = self._new_layout(), self._layout
-        words = int(measure(self._heap, self._lanes, lanes, old, layout, edge))
+        words = int(measure(self._heap, self._partitions, partitions, old, layout, edge))
         heap, meta = np.empty(2 * (words + more) + _FEWEST_WORDS, np.int64), np.zeros(M_WORDS, np.int64)
-        table = np.zeros((len(lanes), self._lane_words(layout)), np.int64)
-        copy(self._heap, self._lanes, lanes, old, layout, edge, heap, meta, table)
-        self._heap, self._meta, self._lanes, self._layout = heap, meta, table, layout
+        table = np.zeros((len(partitions), self._partition_words(layout)), np.int64)
+        copy(self._heap, self._partitions, partitions, old, layout, edge, heap, meta, table)
+        self._heap, self._meta, self._partitions, self._layout = heap, meta, table, layout
         self._enter_all(0)
 
     def _enter_all(self, more: int) -> None:
         assert self._layout is not None
-        live = 2 * int(self._lanes[:, C_SLOTS].sum())
+        live = 2 * int(self._partitions[:, C_SLOTS].sum())
         if self._layout.indexed[0] >= 0:
-            live += int((self._lanes[:, C_HI] - self._lanes[:, C_LO]).sum())
+            live += int((self._partitions[:, C_HI] - self._partitions[:, C_LO]).sum())
         cells = _FEWEST_CELLS
         while cells < 4 * (live + more):
             cells *= 2
         self._index = np.zeros(I_WORDS * cells, np.int64)
-        self._meta[CELLS] = enter_everything(self._index, self._heap, self._lanes, self._layout)
+        self._meta[CELLS] = enter_everything(self._index, self._heap, self._partitions, self._layout)
 
     def _texts(self, last: Ints, step: int, word: int, values: Ints, is_put: bool) -> int:
-        where = self._heap, self._lanes, self._layout, last, S_COLUMNS, step
+        where = self._heap, self._partitions, self._layout, last, S_COLUMNS, step
         return int(stored_words(*where, word, values, is_put))
 
     def live_rows(self, edge: int) -> Ints:
@@ -138,12 +138,12 @@ class Counts(Held):
 
     @property
     def memory(self) -> int:
-        return int(self._meta[0]) * 8 + self._lanes.nbytes  # beyond that no page has been touched
+        return int(self._meta[0]) * 8 + self._partitions.nbytes  # beyond that no page has been touched
 
     def save(self) -> State:
         return {
             "starts": self._heap[: int(self._meta[0])],
-            "lanes": self._lanes,
+            "lanes": self._partitions,
             "meta": self._meta,
             "total": self._total,
             "texts": np.array([self._texts_in_use]),
@@ -157,20 +157,23 @@ class Counts(Held):
                 "bad-state", message, hint="count the stream anew, or load it with that release"
             )
         self._heap = words(state, "starts", None)
-        self._lanes = words(state, "lanes", None, None)
+        self._partitions = words(state, "lanes", None, None)
         self._meta = words(state, "meta", M_WORDS)
         self._total = words(state, "total", None)
         require_total(self._total, 8)
         self._texts_in_use = whole_number(state, "texts", 0, MOST_ROWS)
         require(self._meta[0] == len(self._heap), "`starts` are not as long as it says")
-        require(len(self._lanes) > 0, "there are no `lanes`")
+        require(len(self._partitions) > 0, "there are no `lanes`")
         self._layout = None
-        if self._lanes.shape[1] == C_BLOCKS:
-            require(not self._lanes.any(), "`lanes` hold something that has no place")
+        if self._partitions.shape[1] == C_BLOCKS:
+            require(not self._partitions.any(), "`lanes` hold something that has no place")
             return
         self._layout = self._new_layout()
-        require(self._lanes.shape[1] == self._lane_words(self._layout), "`lanes` are of another automaton")
-        fits = counts_fit(self._heap, self._lanes, self._layout, self._key_ends())
+        require(
+            self._partitions.shape[1] == self._partition_words(self._layout),
+            "`lanes` are of another automaton",
+        )
+        fits = counts_fit(self._heap, self._partitions, self._layout, self._key_ends())
         require(fits, "`lanes` lead outside of what they point to")
-        self._copy(NEVER, np.arange(len(self._lanes)))
+        self._copy(NEVER, np.arange(len(self._partitions)))
         self._require_values()

@@ -12,7 +12,7 @@ from collections.abc import Iterator, Sequence
 import numpy as np
 
 from cepheid.automata.attach_rounds import Check, Path
-from cepheid.matches.found import Found, Ints
+from cepheid.matches.match_arrays import Found, Ints
 
 _MOST_CHOICES = 1 << 20  # held together
 
