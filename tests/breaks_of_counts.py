@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from breaking import Break
 
-COUNTS = "tests/evaluators/test_counts.py"
+COUNTS = "tests/evaluators/test_vector_store.py"
 ROOM = "tests/evaluators/test_configurations_room.py"
 WORK = "tests/test_configurations_work.py"
 LONG = "tests/evaluators/test_configurations_long.py"

@@ -20,7 +20,7 @@ SPEC = "tests/test_spec.py"
 GATHERED = "tests/automata/test_attach_sets.py"
 LATE = f"{GATHERED}::test_one_event_of_a_set_decides_for_all"
 ROUNDS = f"{GATHERED}::test_what_no_one_event_decides_is_asked_of_whole_matches"
-ASKED = "tests/evaluators/test_questions.py"
+ASKED = "tests/evaluators/test_python_fallback.py"
 CASES = "tests/evaluators/test_configurations_cases.py"
 
 DETERMINISE = "automata/srt_determinise.py"
