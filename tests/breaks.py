@@ -192,8 +192,8 @@ VALUES = (
     Break(
         SLIDE,
         "mark_on",
-        "work[k * size + 1 + p], heap[at + p]\n",
-        "work[k * size + 1 + p], EMPTY\n",
+        "heap[at + p],\n                    )",
+        "EMPTY,\n                    )",
         "a mark is added to what the state holds",
         (MOVING,),
     ),
@@ -579,7 +579,7 @@ FORGOTTEN = (
     ),
 )
 
-PARTITIONS = (
+KEYS = (
     Break(
         "streams/times.py",
         "recent",
@@ -1123,7 +1123,7 @@ STATE = (
     Break(
         STREAM_PARTITIONS,
         "load",
-        'self._numbers = words(state, "partitions.numbers", 3, self.count)',
+        'self._numbers = words(state, "lanes.numbers", 3, self.count)',
         "pass",
         "a loaded engine goes on counting positions",
         (PARTITIONS,),
@@ -1638,8 +1638,8 @@ CHAINS = (
     Break(
         "kernels/loops/linked/rebuild.py",
         "lives",
-        "latest >= edge and ",
-        "",
+        "and latest >= edge\n        and ",
+        "and ",
         "chain: what left the window is dropped",
         (CHAIN_WORK,),
     ),
@@ -1855,7 +1855,7 @@ BREAKS: tuple[Break, ...] = (
     *COUNTS,
     *DENSE_COUNTS,
     *FORGOTTEN,
-    *PARTITIONS,
+    *KEYS,
     *STRATEGIES,
     *AUTOMATA,
     *REWRITING,
