@@ -34,29 +34,29 @@ test-spark: $(SPARK_KERNELS) ## all tests, or TESTS="…", on Spark VERSION=4.2 
 	$(if $(TESTS),$(SPARK_VENV)/bin/python -m pytest $(TESTS),$(call both_halves,$(SPARK_VENV)/bin,out/$(SPARK_VENV:.venv-%=%)))
 
 test-install: $(READY) ## build sdist and wheel, install them into fresh environments, use them there
-	$(BIN)/python tests/install.py out/install
+	$(BIN)/python tests/programs/install.py out/install
 
 wheel: $(READY) ## a wheel in out/dist that brings its kernels compiled, for this Python and machines of this kind
 	rm -rf out/packs out/dist
 	$(BIN)/python -m cepheid.precompile --pack out/packs/$$(uname -m).pack
 	CEPHEID_PACKS=$(CURDIR)/out/packs $(BIN)/python -m pip wheel --quiet --no-deps --wheel-dir out/dist .
-	$(BIN)/python tests/wheel.py out/dist
+	$(BIN)/python tests/programs/wheel.py out/dist
 
 bounds: $(READY) ## the kernels once more with every index checked; a quarter of an hour
 	rm -rf out/bounds
 	NUMBA_BOUNDSCHECK=1 CEPHEID_CACHE_DIR=$(CURDIR)/out/bounds $(BIN)/python -m pytest $(CHECKED)
 
 mutants: $(READY) ## break the engine in some hundred places; every break must be noticed
-	$(BIN)/python tests/mutants.py
+	$(BIN)/python tests/programs/breaks.py
 
 fuzz: $(READY) ## random queries, columns of all types and saved states for SECONDS=60
-	$(BIN)/python tests/fuzz.py $(SECONDS)
+	$(BIN)/python tests/programs/fuzz.py $(SECONDS)
 
 suites: $(READY) ## all cases of other engines' suites, on EVALUATORS=auto or all
-	$(BIN)/python tests/suites.py $(EVALUATORS)
+	$(BIN)/python tests/programs/suites.py $(EVALUATORS)
 
 soak: $(READY) ## a stream on Spark for SECONDS=60, better 180; nothing that it holds may grow
-	$(BIN)/python tests/soak.py $(SECONDS)
+	$(BIN)/python tests/programs/soak.py $(SECONDS)
 
 bench: $(READY) ## every experiment: tables, out/bench.json, out/bench/*.svg; some ten minutes
 	$(BIN)/python -m bench

@@ -1,4 +1,4 @@
-"""Puts this folder on the import path, so that any test may `import generators` and `import figure`.
+"""Puts this folder on the import path, so that any test may import from `support` and `programs`.
 
 `--hypothesis-profile=found` stops at the first case that fails without making it smaller: enough to know that it does.
 """

@@ -22,22 +22,21 @@ from cepheid.kernels.loops.sliding.partition_state import EVENTS, EVENTS_K, N_BA
 from cepheid.kernels.loops.vectors.layout import C_HI, C_LO, C_STARTS
 from cepheid.pipeline import plan_for
 from cepheid.schema import schema_of
-from crafted_states import (
+from programs.crafted_states import outcome_apart, run_apart
+from support.crafted_states import (
     QUERIES,
     Parts,
     events,
     outcome,
-    outcome_apart,
     put_together,
     real,
-    run_apart,
     taken_apart,
 )
-from small import error_of
+from support.small_streams import error_of
 
 
 def test_states_with_anything_changed_are_refused_or_harmless() -> None:
-    """In a process of their own, so that a crash is a failure. `make fuzz` and `tests/crafted_states.py` make more."""
+    """In a process of their own, so that a crash is a failure. `make fuzz` makes more."""
     results, found = run_apart(first=20_000, count=100, warm=False)
     assert found == []
     assert results["refused"] > 40

@@ -11,7 +11,7 @@ import pytest
 
 import cepheid
 from cepheid.plan.transducer import transducer_of
-from specification import Example, Match, examples, matches_of
+from support.spec_files import Example, Match, examples, matches_of
 
 EVALUATORS = ("semantics", "compact", "configurations")
 EXAMPLES = [

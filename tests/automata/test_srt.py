@@ -30,7 +30,7 @@ from cepheid.automata.srt_simulate import simulate_srt
 from cepheid.automata.srt_trim import registers_read
 from cepheid.semantics.stream import Event, inside
 from cepheid.semantics.values import holds
-from readings import (
+from support.random_sremo import (
     ANY,
     SKIP,
     ReadingCase,

@@ -5,7 +5,6 @@ from __future__ import annotations
 import pytest
 from hypothesis import given, settings
 
-import generators
 from cepheid.algebra.nodes import Atom, Or, Repeat, Seq, StrictSeq
 from cepheid.algebra.variables import shown
 from cepheid.automata.cea import CEA, Mark, Predicate
@@ -13,7 +12,8 @@ from cepheid.automata.construct import construct
 from cepheid.automata.trim import trim
 from cepheid.rewrite.rules import rewrite
 from cepheid.rewrite.unsatisfiable import UnsatisfiableError
-from running import by_automaton
+from support import generators
+from support.automaton_runs import by_automaton
 
 A, B, C = Atom("A", "x"), Atom("B", "y"), Atom("C", "z")
 

@@ -15,7 +15,6 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-import expressions
 from cepheid.algebra.conditions import (
     FALSE,
     TRUE,
@@ -42,7 +41,9 @@ from cepheid.evaluators.columns.rounding import rounded
 from cepheid.semantics import values as definition
 from cepheid.semantics.numbers import round_half_away
 from cepheid.semantics.rows import rows_of
-from expressions import (
+from support import random_conditions as expressions
+from support.generators import Drawn
+from support.random_conditions import (
     COLUMNS,
     INFINITY,
     INT64,
@@ -55,7 +56,6 @@ from expressions import (
     TEXTS,
     array,
 )
-from generators import Drawn
 
 
 @st.composite

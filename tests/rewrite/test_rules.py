@@ -7,7 +7,6 @@ from dataclasses import replace
 import pytest
 from hypothesis import given, settings
 
-import generators
 from cepheid.algebra.conditions import (
     FALSE,
     TRUE,
@@ -46,8 +45,9 @@ from cepheid.rewrite.rules import rewrite
 from cepheid.rewrite.unsatisfiable import UnsatisfiableError
 from cepheid.semantics.oracle import evaluate
 from cepheid.semantics.stream import Event
-from figure import PHI1, PHI2, PHI4, PHI6, STREAM, plus, when
-from running import by_oracle
+from support import generators
+from support.automaton_runs import by_oracle
+from support.paper_example import PHI1, PHI2, PHI4, PHI6, STREAM, plus, when
 
 X, Y, Z = Atom("A", "x"), Atom("B", "y"), Atom("C", "z")
 P, Q, R = when("x.n", ">", 0), when("y.n", "=", 1), when("z.n", "<", 2)

@@ -32,8 +32,8 @@ from cepheid.semantics.oracle import evaluate
 from cepheid.semantics.reading import EMPTY, Reader, Valuation, Way, recognised
 from cepheid.semantics.stream import Event, Stream
 from cepheid.semantics.values import holds
-from generators import Case, Limits, readings, sremo_cases
-from generators import streams as random_streams
+from support.generators import Case, Limits, readings, sremo_cases
+from support.generators import streams as random_streams
 
 TABLE_1 = [
     Event(type, time, {"type": type, "id": id, "price": price, "volume": volume})

@@ -9,8 +9,8 @@ import pytest
 import cepheid
 from cepheid.kernels.cache.store import store
 from cepheid.spark import sending
-from small import THEN, stream
-from spark import elsewhere
+from programs import other_session as elsewhere
+from support.small_streams import THEN, stream
 
 pytestmark = pytest.mark.spark
 

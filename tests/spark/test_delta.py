@@ -16,8 +16,8 @@ import pyspark
 import pytest
 
 from cepheid.errors import CepheidError
-from maven import IN_SPARK, Artifact, UnresolvedError, resolve
-from spark.processes import python_path
+from support.maven import IN_SPARK, Artifact, UnresolvedError, resolve
+from support.session_processes import python_path
 
 pytestmark = pytest.mark.spark
 
@@ -41,7 +41,7 @@ def report(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
         pytest.skip(f"no Delta: {error}")
     (folder / "run").mkdir()
     done = subprocess.run(
-        [sys.executable, "-m", "spark.delta_program", ",".join(map(str, jars)), str(folder / "run")],
+        [sys.executable, "-m", "programs.delta_restarts", ",".join(map(str, jars)), str(folder / "run")],
         env={**os.environ, "PYSPARK_PYTHON": sys.executable, "PYTHONPATH": python_path()},
         stdin=subprocess.DEVNULL,
         capture_output=True,

@@ -17,9 +17,9 @@ import pytest
 
 from cepheid.errors import CepheidError
 from cepheid.spark.java import find_java
-from kafka_broker import kafka_broker
-from maven import IN_SPARK, Artifact, UnresolvedError, resolve
-from spark.processes import python_path
+from support.kafka_broker import kafka_broker
+from support.maven import IN_SPARK, Artifact, UnresolvedError, resolve
+from support.session_processes import python_path
 
 pytestmark = pytest.mark.spark
 
@@ -55,7 +55,7 @@ def report(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
             [
                 sys.executable,
                 "-m",
-                "spark.kafka_program",
+                "programs.kafka_restarts",
                 address,
                 ",".join(map(str, connection)),
                 str(folder / "run"),

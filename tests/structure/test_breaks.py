@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from breaks import BREAKS
-from mutants import PROJECT, place
+from programs.breaks import PROJECT, place
 
 
 def test_every_break_fits_the_sources_and_names_tests_that_exist() -> None:

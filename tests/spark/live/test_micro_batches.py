@@ -21,8 +21,8 @@ from cepheid.spark.live.job import Job, job_on
 from cepheid.spark.live.merge import in_order
 from cepheid.spark.live.pages import read
 from cepheid.spark.live.store import Memory
-from generators import Seeded
-from microbatches import POSITION, Coming, call, packed, printed, run_stream, streaming_differences
+from support.generators import Seeded
+from support.microbatches import POSITION, Coming, call, packed, printed, run_stream, streaming_differences
 
 CASES = {"unary": 110, "anything": 80, "sets": 50, "compared": 80, "sremo": 40, "readings": 60}
 PAIRS = "SELECT * FROM s WHERE A AS x ; B AS y"

@@ -8,7 +8,7 @@ import time
 
 import pytest
 
-from overtime import OvertimeError, within_seconds
+from support.cpu_time_limit import OvertimeError, within_seconds
 
 
 def make_lists_for_ever() -> None:

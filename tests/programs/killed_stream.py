@@ -1,4 +1,4 @@
-"""A driver that is killed and started again: `python -m spark.killed FOLDER`.
+"""A driver that is killed and started again: `python -m programs.killed_stream FOLDER`.
 
 In: `FOLDER/rows`, Parquet files, one per micro-batch. Out: the matches in `FOLDER/sink` and late rows in `FOLDER/late`
 as the stream goes on; when it has come to its end, `found.arrow` and `finish.arrow`: what the sink holds and what
@@ -24,7 +24,7 @@ QUERY = """
 DELAY_SECONDS = 10
 SCHEMA = "ts timestamp, n bigint, type string, k string, v double"
 SETTINGS = {
-    "spark.python.daemon.module": "spark.deadly",
+    "spark.python.daemon.module": "programs.deadly_workers",
     "spark.sql.shuffle.partitions": "2",
     "spark.sql.streaming.metricsEnabled": "false",
     # Warm sooner: it never lives long.

@@ -33,7 +33,7 @@ from cepheid.algebra.moments import Moment, TimeOfDay
 from cepheid.algebra.number_types import with_number_types
 from cepheid.schema import schema_of
 from cepheid.semantics.decimals import EXACT
-from generators import Choices, chance, pick
+from support.generators import Choices, chance, pick
 
 NAN, INFINITY = float("nan"), float("inf")
 INT64 = (-(2**63), 2**63 - 1)

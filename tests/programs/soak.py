@@ -1,4 +1,4 @@
-"""A stream that runs for a while, to see that nothing grows: `python tests/soak.py SECONDS`.
+"""A stream that runs for a while, to see that nothing grows: `python tests/programs/soak.py SECONDS`.
 
 Micro-batches follow one another as fast as they are done; each has rows of some keys of its own and of some of the
 one before, in disorder, a few of them late. Every ten seconds a line says how far it is and what it holds. After
@@ -25,7 +25,9 @@ from pyspark.sql.streaming import StreamingQuery
 
 import cepheid
 from cepheid.spark.session import local_session
-from spark.processes import below
+
+sys.path.insert(0, str(Path(__file__).parents[1]))
+from support.session_processes import below
 
 ROWS, KEYS = 20_000, 5_000
 STEP_MS = 1_000  # of event time, per micro-batch

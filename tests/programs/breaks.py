@@ -1,8 +1,8 @@
 """Breaks a copy of the project in one place at a time and looks whether the tests notice.
 
-`python tests/mutants.py [--spark] [WORD...]`: all breaks of `breaks.py`, or those whose description contains one of
-the words; `--spark` runs those that need a Spark session, and only them. Prints a line per break and fails when one
-survives.
+`python tests/programs/breaks.py [--spark] [WORD...]`: all breaks of `breaks.py`, or those whose description contains
+one of the words; `--spark` runs those that need a Spark session, and only them. Prints a line per break and fails when
+one survives.
 
 Compiled kernels are cached by the content of their sources and of all that these import, so that all breaks share one
 cache and none is hidden by it.
@@ -22,9 +22,10 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
+sys.path.insert(0, str(Path(__file__).parents[1]))
 from breaks import BREAKS, Break
 
-PROJECT = Path(__file__).parents[1]
+PROJECT = Path(__file__).parents[2]
 SECONDS = 300
 
 

@@ -1,4 +1,4 @@
-"""What the random patterns of `comparing` and `gathering` have in common.
+"""What the random patterns of `compared_queries` and `set_queries` have in common.
 
 Types are few, so that events can be in several places; a sequence is mostly `;`. Around a pattern comes a query, and a
 stream to run it on.
@@ -10,7 +10,7 @@ from dataclasses import replace
 
 from cepheid.algebra.nodes import Pattern, Seq, StrictSeq, WindowUnit
 from cepheid.algebra.variables import with_sets
-from generators import Case, Choices, Limits, chance, pick, query_for, stream
+from support.generators import Case, Choices, Limits, chance, pick, query_for, stream
 
 
 class Making:

@@ -20,7 +20,6 @@ from unittest import mock
 import numpy as np
 import pyarrow as pa
 
-from agreement import POSITION, Match, found_in
 from cepheid.algebra.nodes import Pattern, Query, Reading, Recognise, Window, WindowUnit, Within, rebuild
 from cepheid.algebra.printing import print_query
 from cepheid.engine import Engine
@@ -37,9 +36,21 @@ from cepheid.spark.live.merge import in_order
 from cepheid.spark.live.pack import BUCKET, PackTask, newest_of, number_of
 from cepheid.spark.live.pages import Page
 from cepheid.spark.live.store import Memory
-from comparing import seeded_compared
-from generators import ANYTHING, SETS, UNARY, Case, Choices, Seeded, chance, pick, seeded, seeded_sremo
-from readings import case_of, reading_case, seeded_reading
+from support.agreement import POSITION, Match, found_in
+from support.compared_queries import seeded_compared
+from support.generators import (
+    ANYTHING,
+    SETS,
+    UNARY,
+    Case,
+    Choices,
+    Seeded,
+    chance,
+    pick,
+    seeded,
+    seeded_sremo,
+)
+from support.random_sremo import case_of, reading_case, seeded_reading
 
 Rows = list[int]
 """Numbers of rows of the case's table."""

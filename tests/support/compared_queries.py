@@ -28,7 +28,7 @@ from cepheid.algebra.nodes import (
     WindowUnit,
     rebuild,
 )
-from generators import (
+from support.generators import (
     Case,
     Choices,
     Draw,
@@ -40,7 +40,7 @@ from generators import (
     pick,
     unary_condition,
 )
-from making import Making, case_of
+from support.random_patterns import Making, case_of
 
 COMPARED = Limits(
     events=18,

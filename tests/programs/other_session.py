@@ -1,4 +1,4 @@
-"""Batch and stream on a session that is not the tests' own: `python -m spark.elsewhere MASTER_OR_REMOTE FOLDER`.
+"""Batch and stream on a session that is not the tests' own: `python -m programs.other_session MASTER_OR_REMOTE FOLDER`.
 
 In: `local-cluster[…]`, for executors in processes of their own, or `sc://…`, for a Connect client, which knows no JVM;
 an empty folder. The matches must be those of this process, in the batch as in the stream; how many there are is
@@ -18,7 +18,7 @@ import pyarrow.parquet as pq
 
 import cepheid
 from cepheid.spark.session import local_session, prepare_environment
-from spark.processes import python_path
+from support.session_processes import python_path
 
 QUERY = "SELECT * FROM s WHERE A AS x ; B AS y ; C AS z PARTITION BY k WITHIN 60"
 ROWS, FILES = 300, 2
@@ -32,7 +32,7 @@ def run(where: str, folder: Path) -> list[str]:
     """Runs this module as a program; the words that it prints."""
     folder.mkdir()
     done = subprocess.run(
-        [sys.executable, "-m", "spark.elsewhere", where, str(folder)],
+        [sys.executable, "-m", "programs.other_session", where, str(folder)],
         cwd=folder.parent,
         env={**os.environ, "PYTHONPATH": python_path()},
         capture_output=True,

@@ -1,9 +1,9 @@
 """Builds the sdist and from it the wheel, installs the wheel into fresh environments, and uses it there as users would.
 
-`python tests/install.py FOLDER` (`make test-install`) takes some minutes and needs a package index, so it is no part of
-the suite. First without extras: the README's example runs, nothing that only Spark or the command line needs is
-installed, and the command says how to install it. Then with the extra `cli`: queries are checked, and `run` says that
-it needs Spark. Everything is made in FOLDER, which is emptied first.
+`python tests/programs/install.py FOLDER` (`make test-install`) takes some minutes and needs a package index, so it is
+no part of the suite. First without extras: the README's example runs, nothing that only Spark or the command line needs
+is installed, and the command says how to install it. Then with the extra `cli`: queries are checked, and `run` says
+that it needs Spark. Everything is made in FOLDER, which is emptied first.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ import venv
 import zipfile
 from pathlib import Path
 
-PROJECT = Path(__file__).parents[1]
+PROJECT = Path(__file__).parents[2]
 NOT_IN_THE_CORE = ("pandas", "polars", "pyspark", "rich", "typer")
 QUERY = "SELECT * FROM farm WHERE T AS x ; H AS y"
 

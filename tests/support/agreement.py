@@ -16,7 +16,7 @@ from cepheid.plan.choose import choose
 from cepheid.plan.plan import Plan
 from cepheid.rewrite.rules import rewrite
 from cepheid.schema import schema_of
-from generators import Case
+from support.generators import Case
 
 POSITION = "position_in_stream"
 

@@ -39,7 +39,7 @@ from cepheid.algebra.nodes import (
 )
 from cepheid.algebra.windows import Window, WindowUnit
 from cepheid.semantics.stream import Event
-from generators import Case, Choices, Draw, Drawn, Seeded, chance, pick
+from support.generators import Case, Choices, Draw, Drawn, Seeded, chance, pick
 
 REGISTERS = ("r1", "r2", "r3")
 ANY = Read(TRUE, marked=False)

@@ -1,29 +1,19 @@
 """Saved states as somebody would make them who means harm: real ones with parts changed, under a valid digest.
 
 In: a seed. Out: the bytes of a state (`crafted`), and what comes of loading it and going on (`outcome`): `refused`, or
-`taken` where it passes every check; any exception but a CepheidError is a finding. `python tests/crafted_states.py
-COUNT [FIRST_SEED]` runs so many in processes of their own, so that a crash, a hang or hunger for memory is a finding,
-too. With NUMBA_BOUNDSCHECK=1 and a CEPHEID_CACHE_DIR of its own it finds every index outside of its array.
+`taken` where it passes every check; any exception but a CepheidError is a finding.
 """
 
 from __future__ import annotations
 
 import copy
-import faulthandler
 import json
-import os
 import random
-import resource
 import struct
-import subprocess
-import sys
-import time
-from collections import Counter
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 from decimal import Decimal
 from functools import lru_cache
-from pathlib import Path
 from typing import Any
 from unittest import mock
 
@@ -40,9 +30,6 @@ from cepheid.schema import schema_of
 Parts = dict[str, np.ndarray]
 Content = tuple[dict[str, Any], Parts]
 
-SECONDS = 20  # that one case may take
-COLD_SECONDS = 300  # … where kernels may have to be compiled
-MEMORY = 6 << 30  # bytes of address space that a process may have
 EVENTS = 48
 SETS = "SELECT * FROM s WHERE (A AS x)+ ; B AS y"
 QUERIES = [  # with the evaluators that run them
@@ -437,86 +424,3 @@ def _gone_on(engine: Engine, rest: pa.Table) -> str:
     except CepheidError as error:
         return f"taken, then {error.code}"
     return "taken"
-
-
-def outcome_apart(state: bytes, rest: pa.Table, folder: Path) -> str:
-    """`outcome` in a process of its own, or how that ended."""
-    (folder / "state").write_bytes(state)
-    with pa.OSFile(str(folder / "rest"), "wb") as sink, pa.ipc.new_stream(sink, rest.schema) as writer:
-        writer.write_table(rest)
-    command = [sys.executable, __file__, "--file", str(folder)]
-    done = subprocess.run(command, capture_output=True, text=True, check=False, env=_environment())
-    return done.stdout.strip() if done.returncode == 0 else f"{done.returncode}: {done.stderr[-1500:]}"
-
-
-def _outcome_of_files(folder: Path) -> str:
-    faulthandler.dump_traceback_later(COLD_SECONDS, exit=True)
-    with pa.OSFile(str(folder / "rest")) as source:
-        return outcome((folder / "state").read_bytes(), pa.ipc.open_stream(source).read_all())
-
-
-def run(first: int, count: int, warm: bool) -> Counter[str]:
-    """So many cases in this process; a line for each finding. The kernels are compiled before the time counts."""
-    results: Counter[str] = Counter()
-    for text, evaluators in QUERIES if warm else ():
-        for evaluator in evaluators.split():
-            for options in OPTIONS[:2]:
-                outcome(*real(random.Random(0), text, evaluator, options))
-    for seed in range(first, first + count):
-        faulthandler.dump_traceback_later(SECONDS if warm else COLD_SECONDS, exit=True)
-        print(seed, file=sys.stderr, flush=True)  # noqa: T201
-        try:
-            results[outcome(*crafted(seed))] += 1
-        except BaseException as error:
-            results["finding"] += 1
-            print(f"seed {seed}: {type(error).__name__}: {error}", flush=True)  # noqa: T201
-    faulthandler.cancel_dump_traceback_later()
-    return results
-
-
-def run_apart(first: int, count: int, warm: bool = True) -> tuple[Counter[str], list[str]]:
-    """The same in processes of their own: how often each outcome was, and what was found."""
-    results: Counter[str] = Counter()
-    found: list[str] = []
-    end = first + count
-    while first < end:
-        command = [sys.executable, __file__, "--here" if warm else "--cold", str(end - first), str(first)]
-        done = subprocess.run(command, capture_output=True, text=True, check=False, env=_environment())
-        lines = done.stdout.splitlines()
-        found += [line for line in lines if line.startswith("seed ")]
-        seeds = [int(line) for line in done.stderr.splitlines() if line.isdigit()]
-        if done.returncode == 0:
-            results.update(json.loads(lines[-1]))
-            break
-        first = seeds[-1] + 1 if seeds else end
-        results["in a process that ended"] += len(seeds)
-        found.append(f"seed {first - 1}: the process ended with {done.returncode}\n{done.stderr[-1500:]}")
-    return results, found
-
-
-def _environment() -> dict[str, str]:
-    here = os.path.dirname(os.path.abspath(__file__))
-    path = [here, *os.environ.get("PYTHONPATH", "").split(os.pathsep)]
-    return {**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, path))}
-
-
-def main() -> int:
-    if sys.argv[1] == "--file":
-        print(_outcome_of_files(Path(sys.argv[2])))  # noqa: T201
-        return 0
-    here = [argument for argument in sys.argv if argument.startswith("--")]
-    count, *rest = [int(argument) for argument in sys.argv[1:] if not argument.startswith("--")]
-    first = rest[0] if rest else time.time_ns() % 1_000_000_000
-    if here:
-        resource.setrlimit(resource.RLIMIT_AS, (MEMORY, MEMORY))
-        print(json.dumps(run(first, count, here == ["--here"])))  # noqa: T201
-        return 0
-    results, found = run_apart(first, count)
-    for line in found:
-        print(line)  # noqa: T201
-    print(f"{count} states from seed {first}: {dict(results)}, {len(found)} findings")  # noqa: T201
-    return 1 if found else 0
-
-
-if __name__ == "__main__":
-    sys.exit(main())

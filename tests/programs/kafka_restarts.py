@@ -17,7 +17,7 @@ from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as sql
 from pyspark.sql.streaming import StreamingQuery
 
-from spark.restarted import (
+from support.restarted_query import (
     PER_BATCH,
     Run,
     done_with_all,

@@ -1,13 +1,11 @@
 """The stream behind the checkpoints in `golden/`: made by Spark from nothing, the same rows in every run.
 
-`python tests/golden_stream.py tests/spark/golden/format-N.zip` writes those of the present format, which later
-releases must read. Spark notes in a checkpoint where it is; in the archive another word stands for that.
+`programs/write_golden.py` writes them. Spark notes in a checkpoint where it is; in the archive another word stands for
+that.
 """
 
 from __future__ import annotations
 
-import sys
-import tempfile
 import zipfile
 from pathlib import Path
 from typing import Any
@@ -15,7 +13,6 @@ from typing import Any
 import pyarrow as pa
 
 import cepheid
-from cepheid.spark.session import local_session
 
 PLACE = b"/CHECKPOINT"
 BUCKETS = 2
@@ -63,24 +60,6 @@ def go_on(session: Any, name: str, checkpoint: Path, output: Path) -> None:
         raise query.exception()
 
 
-def write(archive: Path) -> None:
-    """A checkpoint for each query, in one file, without Hadoop's checksums."""
-    session = local_session("local[2]")
-    with (
-        tempfile.TemporaryDirectory() as folder,
-        zipfile.ZipFile(archive, "w", zipfile.ZIP_DEFLATED) as target,
-    ):
-        for name in QUERIES:
-            checkpoint = Path(folder, name)
-            for _ in range(MICRO_BATCHES):
-                go_on(session, name, checkpoint, Path(folder, f"{name}-out"))
-            for path in sorted(path for path in checkpoint.rglob("*") if path.is_file()):
-                if path.suffix != ".crc":
-                    content = path.read_bytes().replace(str(checkpoint).encode(), PLACE)
-                    target.writestr(zipfile.ZipInfo(f"{name}/{path.relative_to(checkpoint)}"), content)
-    session.stop()
-
-
 def unpacked(archive: Path, name: str, folder: Path) -> Path:
     """The checkpoint of one query, as if it had been written to a folder of this name."""
     checkpoint = folder / name
@@ -90,7 +69,3 @@ def unpacked(archive: Path, name: str, folder: Path) -> Path:
                 (folder / entry).parent.mkdir(parents=True, exist_ok=True)
                 (folder / entry).write_bytes(source.read(entry).replace(PLACE, str(checkpoint).encode()))
     return checkpoint
-
-
-if __name__ == "__main__":
-    write(Path(sys.argv[1]))

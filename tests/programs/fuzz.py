@@ -1,4 +1,4 @@
-"""Random cases until the time is over: `python tests/fuzz.py SECONDS [FIRST_SEED] [KIND…]`.
+"""Random cases until the time is over: `python tests/programs/fuzz.py SECONDS [FIRST_SEED] [KIND…]`.
 
 A seed decides which kind of case is drawn, among all or those named:
 
@@ -30,15 +30,16 @@ from dataclasses import replace
 from itertools import count
 from pathlib import Path
 
-import crafted_states
-from agreement import differences, is_declined
-from comparing import seeded_compared, seeded_mixed
-from gathering import seeded_gathered
-from generators import UNARY, Case, seeded, seeded_sremo
-from hostile_texts import findings
-from overtime import OvertimeError, within_seconds
-from times_at_limits import difference_in_times
-from typed_streams import described, seeded_typed, typed_differences
+sys.path.insert(0, str(Path(__file__).parents[1]))
+from support import crafted_states
+from support.agreement import differences, is_declined
+from support.compared_queries import seeded_compared, seeded_mixed
+from support.cpu_time_limit import OvertimeError, within_seconds
+from support.generators import UNARY, Case, seeded, seeded_sremo
+from support.hostile_texts import findings
+from support.set_queries import seeded_gathered
+from support.times_at_limits import difference_in_times
+from support.typed_streams import described, seeded_typed, typed_differences
 
 LIMIT = 120  # seconds of a case: some compile kernels
 PATIENCE = 15  # seconds of CPU time for the definition, which can take hours for a dozen events

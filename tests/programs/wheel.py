@@ -1,7 +1,7 @@
 """Installs a wheel with compiled kernels into a fresh environment and looks whether it is ready at once.
 
-`python tests/wheel.py FOLDER`: the wheel is the newest in the folder. In a home without a cache, the first match and
-count of a process must compile nothing; how long they take from before the import is printed.
+`python tests/programs/wheel.py FOLDER`: the wheel is the newest in the folder. In a home without a cache, the first
+match and count of a process must compile nothing; how long they take from before the import is printed.
 """
 
 from __future__ import annotations

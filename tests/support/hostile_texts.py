@@ -20,7 +20,7 @@ from cepheid.automata import srt_minimise
 from cepheid.pipeline import plan_for
 from cepheid.plan.transducer import transducer_of
 from cepheid.schema import schema_of
-from overtime import OvertimeError, within_seconds
+from support.cpu_time_limit import OvertimeError, within_seconds
 
 SECONDS = 1.0  # of CPU time to read and plan one text; most take milliseconds
 AGAIN = 3  # times more that a text over the limit is measured

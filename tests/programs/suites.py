@@ -1,7 +1,7 @@
 """The cases of other engines' suites, which lie beside the project: streams, queries, and the matches that they expect.
 
-`python tests/suites.py [EVALUATOR…]` runs them all, on `auto` or on these evaluators (`all`). The data, and the script
-that knows what they mean, are in `../shared/suites`, or in the folder `suites` of what CEPHEID_SHARED names.
+`python tests/programs/suites.py [EVALUATOR…]` runs them all, on `auto` or on these evaluators (`all`). The data, and
+the script that knows what they mean, are in `../shared/suites`, or in the folder `suites` of what CEPHEID_SHARED names.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from types import ModuleType
 from typing import Any
 from unittest import mock
 
-SHARED = Path(os.environ.get("CEPHEID_SHARED", Path(__file__).parents[2] / "shared"))
+SHARED = Path(os.environ.get("CEPHEID_SHARED", Path(__file__).parents[3] / "shared"))
 FOLDER = SHARED / "suites"
 SCRIPT = FOLDER / "check.py"
 SLOW = frozenset(

@@ -1,4 +1,4 @@
-"""Spark's Python daemon with workers that kill themselves where they are told to: `python -m spark.deadly`.
+"""Spark's Python daemon with workers that kill themselves where they are told to: `python -m programs.deadly_workers`.
 
 In: a folder, by the environment. A file `orders/POINT` in it says that the next worker to come to this point is to die
 there. Out: the file is in `deaths` then. Renaming is atomic, so one order kills one worker.

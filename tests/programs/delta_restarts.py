@@ -16,7 +16,7 @@ import pyarrow as pa
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql.streaming import StreamingQuery
 
-from spark.restarted import (
+from support.restarted_query import (
     PER_BATCH,
     Run,
     done_with_all,

@@ -1,4 +1,4 @@
-"""A program that interrupts itself while kernels run: `python tests/interrupted.py [SEED [ROUNDS]]`.
+"""A program that interrupts itself while kernels run: `python tests/programs/interrupted_queries.py [SEED [ROUNDS]]`.
 
 Every query is run again and again. A thread sends SIGINT at a random moment, which it can do only if the kernel has
 released the interpreter lock. Prints for each query what ended it, and how many seconds that took: of the clock, and of

@@ -25,8 +25,8 @@ from cepheid.algebra.conditions import (
     Negation,
 )
 from cepheid.algebra.nodes import Atom, Bind, Filter, Or, Pattern, Repeat, Seq, Strategy
-from comparing import COMPARED
-from generators import (
+from support.compared_queries import COMPARED
+from support.generators import (
     Case,
     Choices,
     Draw,
@@ -38,7 +38,7 @@ from generators import (
     pick,
     unary_condition,
 )
-from making import Making, case_of
+from support.random_patterns import Making, case_of
 
 GATHERED = replace(COMPARED, events=12, strategies=(*COMPARED.strategies, *Strategy))
 ROUNDS = ((1, None), (1, None), (0, None), (2, None), (1, 2), (0, 3))

@@ -15,7 +15,7 @@ from cepheid.kernels.conditions import programs as kernel
 from cepheid.schema import Schema, schema_of
 from cepheid.semantics import values as definition
 from cepheid.semantics.rows import rows_of
-from expressions import array
+from support.random_conditions import array
 
 
 def schema_for(table: pa.Table) -> Schema:
