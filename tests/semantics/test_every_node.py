@@ -28,7 +28,6 @@ NESTED_STRATEGY = Example(
     "a strategy inside a formula",
     read_stream("type\nA\nB\nB"),
     "SELECT * FROM s WHERE A ; MAX(B+)",
-    may_decline=True,
     matches=(),
     error=None,
 )

@@ -7,8 +7,7 @@ NULL,
   `""` the empty string. Columns are whole numbers, reals, timestamps (`2024-01-31T10:00:00`) or text,
   whichever all values are; `type` is always text. Without a column `ts` an event's time is its row. It holds
   until the next one.
-- `cel`: a query; `nary` after the word: an evaluator for unary conditions may decline it.
-- `sremo`: a query of that language, which any evaluator but the definition may decline.
+- `cel`, `sremo`: a query of that language; `nary` after the word says that conditions compare events.
 - `matches`: what the queries since the last such block must all give, one line per match: its positions and,
 where
   the lines say so, its bindings: `{1,2} x=1 y=2`, and `y=[4,6]` for a variable that can hold several events.
@@ -46,7 +45,6 @@ class Example:
     name: str
     stream: pa.Table
     query: str
-    may_decline: bool
     matches: tuple[Match, ...]
     error: tuple[str, ...] | None
 
@@ -55,26 +53,23 @@ def examples(path: Path) -> Iterator[Example]:
     """Every query of a file with what it must give, named after its heading."""
     heading, count = "", 0
     stream: pa.Table | None = None
-    queries: list[tuple[str, bool]] = []
-    for kind, flags, body in _blocks(path.read_text(encoding="utf-8")):
+    queries: list[str] = []
+    for kind, body in _blocks(path.read_text(encoding="utf-8")):
         match kind:
             case "heading":
                 assert not queries, f"{path.name}: queries without matches before {body!r}"
                 heading, count = body, 0
             case "stream":
                 stream = read_stream(body)
-            case "cel":
-                queries.append((body, "nary" in flags))
-            case "sremo":
-                queries.append((body, True))
+            case "cel" | "sremo":
+                queries.append(body)
             case "matches" | "error":
                 assert stream is not None, f"{path.name}: no stream before {heading!r}"
                 assert queries, f"{path.name}: {kind} without a query in {heading!r}"
                 matches = tuple(map(read_match, body.splitlines())) if kind == "matches" else ()
                 error = tuple(body.splitlines()) if kind == "error" else None
-                for number, (text, may_decline) in enumerate(queries, count + 1):
-                    name = f"{path.stem}: {heading} {number}"
-                    yield Example(name, stream, text, may_decline, matches, error)
+                for number, text in enumerate(queries, count + 1):
+                    yield Example(f"{path.stem}: {heading} {number}", stream, text, matches, error)
                 count += len(queries)
                 queries = []
             case _:
@@ -82,14 +77,14 @@ def examples(path: Path) -> Iterator[Example]:
     assert not queries, f"{path.name}: queries without matches at the end"
 
 
-def _blocks(text: str) -> Iterator[tuple[str, list[str], str]]:
-    """Headings and fenced blocks in order: kind, flags, text."""
-    pattern = r"^#+ +(?P<heading>[^\n]+)$|^```(?P<kind>\w+)(?P<flags>[^\n]*)\n(?P<body>.*?)^```$"
+def _blocks(text: str) -> Iterator[tuple[str, str]]:
+    """Headings and fenced blocks in order: kind, text."""
+    pattern = r"^#+ +(?P<heading>[^\n]+)$|^```(?P<kind>\w+)[^\n]*\n(?P<body>.*?)^```$"
     for found in re.finditer(pattern, text, re.MULTILINE | re.DOTALL):
         if found["heading"] is not None:
-            yield "heading", [], found["heading"]
+            yield "heading", found["heading"]
         else:
-            yield found["kind"], found["flags"].split(), found["body"].strip("\n")
+            yield found["kind"], found["body"].strip("\n")
 
 
 def read_stream(text: str) -> pa.Table:
