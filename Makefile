@@ -6,6 +6,8 @@ CHECKED ?= tests/kernels tests/evaluators tests/test_engine.py
 VERSION ?= 4.2
 PANDAS ?= 2
 TESTS ?=
+WORDS ?=
+MODULES ?= rewrite/push.py
 EVALUATORS ?= auto
 VENV := .venv
 BIN := $(VENV)/bin
@@ -16,7 +18,7 @@ SPARK_READY := $(SPARK_VENV)/.ready
 SPARK_KERNELS := $(SPARK_VENV)/.kernels
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test test-spark test-install wheel bounds mutants fuzz suites soak bench bench-quick format clean
+.PHONY: help demo test test-spark test-install wheel bounds breaks mutants fuzz suites soak bench bench-quick format clean
 
 help: ## list the targets
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## /\1\t/' | expand -t 16
@@ -46,8 +48,12 @@ bounds: $(READY) ## the kernels once more with every index checked; a quarter of
 	rm -rf out/bounds
 	NUMBA_BOUNDSCHECK=1 CEPHEID_CACHE_DIR=$(CURDIR)/out/bounds $(BIN)/python -m pytest $(CHECKED)
 
-mutants: $(READY) ## break the engine in some hundred places; every break must be noticed
-	$(BIN)/python tests/programs/breaks.py
+breaks: $(READY) ## break the kernels in some eighty places, or those that WORDS="…" name; every break must be noticed
+	$(BIN)/python tests/programs/breaks.py $(WORDS)
+
+mutants: $(READY) ## every mutant of MODULES="rewrite/push.py …", by mutmut, which is fetched; every one must be noticed
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check 'mutmut>=3.8,<4'
+	$(BIN)/python tests/programs/mutants.py $(MODULES) $(TESTS)
 
 fuzz: $(READY) ## random queries, columns of all types and saved states for SECONDS=60
 	$(BIN)/python tests/programs/fuzz.py $(SECONDS)
