@@ -19,7 +19,7 @@ from cepheid.errors import CepheidError
 from support.maven import IN_SPARK, Artifact, UnresolvedError, resolve
 from support.session_processes import python_path
 
-pytestmark = pytest.mark.spark
+pytestmark = [pytest.mark.spark, pytest.mark.own_driver]
 
 LONGEST_S = 600
 

@@ -21,7 +21,7 @@ from support.kafka_broker import kafka_broker
 from support.maven import IN_SPARK, Artifact, UnresolvedError, resolve
 from support.session_processes import python_path
 
-pytestmark = pytest.mark.spark
+pytestmark = [pytest.mark.spark, pytest.mark.own_driver]
 
 LONGEST_S = 600
 BROKER = [Artifact("org.apache.kafka:kafka_2.13:3.9.2"), Artifact("org.slf4j:slf4j-simple:1.7.36")]

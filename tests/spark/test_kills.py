@@ -30,7 +30,7 @@ from programs.killed_stream import DELAY_SECONDS, QUERY
 from support.late_stream import files_of, micro_batches, split_late, write_files
 from support.session_processes import Process, end_session, kill, processes_in, python_path
 
-pytestmark = pytest.mark.spark
+pytestmark = [pytest.mark.spark, pytest.mark.own_driver]
 
 FILES, ROWS = 22, 50
 EACH_POINT = 2
