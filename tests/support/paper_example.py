@@ -1,4 +1,5 @@
-"""The paper's running example: the stream of figure 1 and the formulas φ1–φ6 as algebra (`cel-cea`)."""
+"""The papers' running examples: the stream of figure 1 and the formulas φ1–φ6 as algebra (`cel-cea`); the trades of
+table 1 (`srt`)."""
 
 from __future__ import annotations
 
@@ -15,6 +16,21 @@ STREAM = [
         type, index, {"id": id, "tmp": value if type == "T" else None, "hum": value if type == "H" else None}
     )
     for index, (type, id, value) in enumerate(zip(_TYPES, _IDS, _VALUES, strict=True))
+]
+
+TABLE_1 = [
+    Event(type, time, {"type": type, "id": id, "price": price, "volume": volume})
+    for time, (type, id, price, volume) in enumerate(
+        [
+            ("B", 1, 22, 300),
+            ("B", 1, 24, 225),
+            ("B", 2, 32, 1210),
+            ("S", 1, 70, 760),
+            ("S", 1, 68, 2000),
+            ("B", 2, 33, 95),
+        ],
+        start=1,
+    )
 ]
 
 

@@ -8,9 +8,14 @@ pace. The watermark waits for 10.
 
 from __future__ import annotations
 
+import json
+import os
+import subprocess
+import sys
 import time
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
@@ -20,6 +25,7 @@ from pyspark.sql.streaming import StreamingQuery
 
 import cepheid
 from cepheid.spark.session import local_session
+from support.session_processes import python_path
 
 QUERY = """
     SELECT * FROM farm
@@ -113,3 +119,20 @@ def done_with_all(query: StreamingQuery) -> int:
     query.processAllAvailable()  # has no limit of its own; the test's is that of this process
     query.stop()
     return batches_with_events(query)
+
+
+def report_of(program: str, arguments: list[str], folder: Path) -> dict[str, Any]:
+    """What a program of `programs/` found out with a Spark of its own: it takes longer to start than to run."""
+    folder.mkdir()
+    done = subprocess.run(
+        [sys.executable, "-m", f"programs.{program}", *arguments, str(folder)],
+        env={**os.environ, "PYSPARK_PYTHON": sys.executable, "PYTHONPATH": python_path()},
+        stdin=subprocess.DEVNULL,
+        capture_output=True,
+        text=True,
+        timeout=2 * LONGEST_S,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr
+    read: dict[str, Any] = json.loads((folder / "report.json").read_text())
+    return read
