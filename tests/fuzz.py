@@ -10,8 +10,8 @@ A seed decides which kind of case is drawn, among all or those named:
 
 Streams are cut for which the definition takes longer than `PATIENCE`; a line says so. Cases run in a process of their
 own. A finding is a difference, any exception but a CepheidError, a crash, or a case that takes more than `LIMIT`
-seconds of CPU time; each is printed with its seed and kind, and `fuzz.py 1 SEED KIND` repeats it. The last lines say how many cases
-of each kind ran. Ends with 1 where anything was found.
+seconds of CPU time; each is printed with its seed and kind, and `fuzz.py 1 SEED KIND` repeats it. The last lines say
+how many cases of each kind ran. Ends with 1 where anything was found.
 """
 
 from __future__ import annotations
