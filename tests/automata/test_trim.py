@@ -62,6 +62,14 @@ def test_states_that_lead_nowhere_and_states_nothing_leads_to_are_dropped() -> N
     assert trim(automaton) == CEA(2, (named,), (frozenset(),), (Mark(0, 0, 0, 1),), (0, None), frozenset({1}))
 
 
+def test_skips_lead_to_matches_or_are_dropped_and_end_none() -> None:
+    """State 1 leads to a match by skipping only; 2 skips to 4, which leads nowhere, and is entered by no event."""
+    predicates, labels = (Predicate("A", None), Predicate("B", None)), (frozenset[str](),)
+    marks = (Mark(0, 0, 0, 1), Mark(2, 1, 0, 3))
+    automaton = CEA(5, predicates, labels, marks, (0, 2, 4, None, 4), frozenset({2, 3}))
+    assert trim(automaton) == CEA(4, predicates, labels, marks, (0, 2, None, None), frozenset({3}))
+
+
 def test_an_automaton_that_accepts_nothing_keeps_its_initial_state() -> None:
     automaton = CEA(2, (Predicate("A", None),), (frozenset(),), (Mark(0, 0, 0, 1),), (0, 1), frozenset())
     assert trim(automaton) == CEA(1, (), (frozenset(),), (), (0,), frozenset())
