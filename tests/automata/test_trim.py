@@ -70,6 +70,21 @@ def test_skips_lead_to_matches_or_are_dropped_and_end_none() -> None:
     assert trim(automaton) == CEA(4, predicates, labels, marks, (0, 2, None, None), frozenset({3}))
 
 
+def test_a_skip_to_a_state_that_is_merged_leads_to_the_one_that_acts_for_it() -> None:
+    predicates, labels = tuple(Predicate(type, None) for type in "ABC"), (frozenset[str](),)
+    marks = (Mark(0, 0, 0, 1), Mark(0, 1, 0, 2), Mark(2, 2, 0, 4), Mark(3, 2, 0, 4))
+    trimmed = trim(CEA(5, predicates, labels, marks, (0, 3, 2, 3, None), frozenset({4})))
+    kept = (Mark(0, 0, 0, 1), Mark(0, 1, 0, 2), Mark(2, 2, 0, 3))
+    assert trimmed == CEA(4, predicates, labels, kept, (0, 2, 2, None), frozenset({3}))
+
+
+def test_nothing_is_merged_into_the_initial_state() -> None:
+    """The state after an A of A+ moves as the initial one does."""
+    trimmed = trim(construct(Repeat(A, 1, None), ()))
+    assert trimmed.states == 2
+    assert {mark.target for mark in trimmed.marks} == {1}
+
+
 def test_an_automaton_that_accepts_nothing_keeps_its_initial_state() -> None:
     automaton = CEA(2, (Predicate("A", None),), (frozenset(),), (Mark(0, 0, 0, 1),), (0, 1), frozenset())
     assert trim(automaton) == CEA(1, (), (frozenset(),), (), (0,), frozenset())
