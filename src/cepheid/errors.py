@@ -231,6 +231,14 @@ def nearest(name: str, known: Iterable[str]) -> str | None:
     return by_folded[found[0]] if found else None
 
 
+def quoted(names: Iterable[object]) -> str:
+    """
+    >>> quoted(["x", "y"])
+    '`x`, `y`'
+    """
+    return ", ".join(f"`{name}`" for name in names)
+
+
 def did_you_mean(name: str, known: Iterable[str], otherwise: str | None = None) -> str | None:
     """A hint that offers the nearest known name."""
     found = nearest(name, known)

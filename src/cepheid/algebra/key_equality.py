@@ -1,15 +1,8 @@
-"""When two attributes are one key, as a condition: as `=` says, but NULL is a key like any other, and so is NaN."""
+"""Equality of partition keys as a condition: `=`, but NULL equals NULL and NaN equals NaN."""
 
 from __future__ import annotations
 
-from cepheid.algebra.conditions import (
-    Comparison,
-    Condition,
-    Conjunction,
-    Disjunction,
-    Expression,
-    IsNull,
-)
+from cepheid.algebra.conditions import Comparison, Condition, Conjunction, Disjunction, Expression, IsNull
 
 
 def same_key(left: Expression, right: Expression) -> Condition:

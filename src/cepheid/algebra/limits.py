@@ -1,7 +1,6 @@
 """The size guard: rewriting may grow a pattern exponentially (`cel-cea`, theorems 1 and 2), but only so far.
 
-In: a pattern a rule just made. Out: the same pattern, or an error before the next step makes it larger
-still.
+In: a pattern that a rule has made. Out: the same pattern, or an error before the next step makes it larger still.
 """
 
 from __future__ import annotations

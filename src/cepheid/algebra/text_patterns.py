@@ -1,8 +1,7 @@
-"""LIKE, RLIKE and the texts that functions make: what is wrong or too large whatever the data are.
+"""Checks of LIKE, RLIKE and functions that make texts: regular expressions are valid and sizes bounded.
 
-In: a condition. Out: nothing, or the error. A regular expression that RE2 cannot read is a mistake of the query, found
-before any data are there. Sizes are bounded so that no condition, constant ones that planning evaluates included, takes
-long or fills the memory by itself.
+In: a condition. Out: nothing, or the error, before any data are read. The bounds keep every condition, also a constant
+one that planning evaluates, from taking long or filling the memory by itself.
 """
 
 from __future__ import annotations
@@ -40,7 +39,7 @@ MOST_WORK = 10_000_000  # characters of a constant times those of the LIKE it is
 
 
 def check_text_patterns(condition: Condition) -> None:
-    """Raises for the first pattern that is none and the first text that is too long.
+    """Raises for the first invalid pattern and the first text that is too long.
 
     >>> check_text_patterns(RLike(Attribute("x", "name"), "a(b"))
     Traceback (most recent call last):
@@ -58,19 +57,9 @@ def check_text_patterns(condition: Condition) -> None:
             message = f"`{condition.function}` here can make a text {_longest(condition):,} times as long"
             hint = "replace inside of replace multiplies lengths: use fewer, or do it where the data are made"
             raise CepheidError("too-large", message, span=condition.span, hint=hint)
-        case (
-            Literal()
-            | Attribute()
-            | Arithmetic()
-            | Comparison()
-            | Conjunction()
-            | Disjunction()
-            | Negation()
-            | IsTrue()
-            | IsNull()
-            | In()
-            | Call()
-        ):
+        case Literal() | Attribute() | Arithmetic() | Comparison() | Conjunction() | Disjunction():
+            pass
+        case Negation() | IsTrue() | IsNull() | In() | Call():
             pass
         case _:
             assert_never(condition)
@@ -131,19 +120,9 @@ def _longest(expression: Expression) -> int:
             return _longest(text) * max(1, _longest(new))
         case Call("upper" | "lower", [text]):
             return 3 * _longest(text)
-        case (
-            Arithmetic()
-            | Comparison()
-            | Conjunction()
-            | Disjunction()
-            | Negation()
-            | IsTrue()
-            | IsNull()
-            | In()
-            | Like()
-            | RLike()
-            | Call()
-        ):
+        case Arithmetic() | Comparison() | Conjunction() | Disjunction() | Negation() | IsTrue() | IsNull():
+            return max(map(_longest, children(expression)), default=1)
+        case In() | Like() | RLike() | Call():
             return max(map(_longest, children(expression)), default=1)
         case _:
             assert_never(expression)
