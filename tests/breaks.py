@@ -1070,7 +1070,7 @@ REWRITING = (
         (COLUMNS,),
     ),
     Break(
-        "evaluators/columns/compare.py",
+        "evaluators/columns/orders.py",
         "",
         '"<>": np.not_equal',
         '"<>": lambda a, b: (a < b) | (a > b)',
@@ -1809,7 +1809,7 @@ N_ARY = (
     Break(
         "evaluators/configurations/compile.py",
         "_compare_two",
-        "outcomes, left, right = _mirrored(outcomes), right, left",
+        "op, left, right = MIRRORED[op], right, left",
         "left, right = right, left",
         "n-ary: sides that change places mirror the comparison",
         (NARY,),
@@ -1825,8 +1825,8 @@ N_ARY = (
     Break(
         "evaluators/configurations/word_forms.py",
         "_of_arithmetic",
-        'return left if op == "%" else WHOLE',
-        "return WHOLE",
+        'return left if op == "%" else tags.WHOLE',
+        "return tags.WHOLE",
         "n-ary: a remainder without a sign may need 64 bits",
         (NARY,),
     ),
