@@ -1242,7 +1242,7 @@ ON_SPARK = (
     ),
     Break(
         "spark/batch.py",
-        "_distributed",
+        "_by_keys_or_slices",
         "numbered.repartition(*map(column, keys))",
         "numbered.repartition(4)",
         "all rows of a key are in one task",

@@ -54,8 +54,8 @@ STREAMS: tuple[Break, ...] = (
     Break(
         BUCKET,
         "take",
-        "key=lambda given: (given.source, given.number)",
-        "key=lambda given: given.number",
+        "key=lambda item: (item.source, item.number)",
+        "key=lambda item: item.number",
         "streams: rows keep the order of the source's tasks",
         (ARRIVAL,),
     ),

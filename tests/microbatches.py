@@ -319,7 +319,7 @@ def small_pages(choices: Choices) -> Iterator[None]:
     """Pages of a few rows, merged a few at a time, and saved engines in many pages."""
     with (
         mock.patch("cepheid.spark.live.pages.BYTES", pick(choices, (1, 120, 400, 1 << 18))),
-        mock.patch("cepheid.spark.live.pack.HELD", pick(choices, (1, 300, 1 << 20))),
+        mock.patch("cepheid.spark.live.pack.SORTED_BYTES", pick(choices, (1, 300, 1 << 20))),
         mock.patch(
             "cepheid.spark.live.bucket.in_order", partial(in_order, rows=pick(choices, (1, 2, 5, 99)))
         ),

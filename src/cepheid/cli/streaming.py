@@ -44,7 +44,7 @@ def run_stream(
     master: str,
     **options: Any,
 ) -> None:
-    from cepheid.spark.files import append, read_stream, stream_described, write_stream
+    from cepheid.spark.files import read_stream, stream_described, write, write_stream
     from cepheid.spark.session import local_session
 
     output, format = target
@@ -68,7 +68,7 @@ def run_stream(
         for line in _lines(started):
             errors.print(line)
     if how.flush:
-        append(cepheid.finish(session, checkpoint), f"{output}.rest", format)
+        write(cepheid.finish(session, checkpoint), f"{output}.rest", format, "append")
         errors.print(f"what still waited is in {output}.rest")
     errors.print(f"matches are in {output}, the checkpoint is {checkpoint}")
 

@@ -1,4 +1,4 @@
-"""The session's time zone, under the name that the rest of the engine knows it by.
+"""The session's time zone, by the name that Arrow and Python use.
 
 In: a Spark session. Out: the zone of `spark.sql.session.timeZone`: a region, UTC or an offset. Spark also takes Java's
 names of three letters.

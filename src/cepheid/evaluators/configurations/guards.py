@@ -1,8 +1,8 @@
 """Guards: conditions that compare the current event with stored ones, compiled for `kernels.conditions.programs`.
 
 In: typed conditions; attributes without a variable are of the current event, the others of the event in that register.
-Out: `program`, which decides them on words, and, batch by batch, the words of events. The engine keeps of a stored event
-its *record*, the first words of its row. Invariant: a condition holds on words exactly when `semantics.values.holds`
+Out: `program`, which decides them on words, and, batch by batch, the words of events. A stored event is kept as its
+*record*, the first words of its row. Invariant: a condition holds on words exactly when `semantics.values.holds`
 does on the events.
 """
 

@@ -1,11 +1,11 @@
-"""A bucket: the rows of some of the keys, waiting for the watermark and then matched in order by one engine.
+"""A bucket: the rows of some of the keys, buffered until the watermark and then matched in order by one engine.
 
-In: pages of rows as they arrive, and how far the watermark has come. Out: the matches that end at or before it, the
-late rows, and some numbers. Everything that has to outlast the call is in the store when it ends. Spark is not known
-here: the operator, the end of a stream and the tests call the same three functions.
+In: pages of rows as they arrive, and the watermark. Out: the matches that end at or before it, the late rows, and
+metrics. At the end of a call all state is in the store. Nothing here depends on Spark: the operator, the end of a
+stream and the tests call the same three functions.
 
-Rows are put into the store before any is read, then all at or before the watermark are read in stream order. So
-whatever the cuts between micro-batches, the engine sees the same stream.
+Rows are stored before any is read; then all rows up to the watermark are read in stream order. So the engine sees the
+same stream, wherever micro-batches are cut.
 """
 
 from __future__ import annotations
@@ -43,8 +43,7 @@ class Arrived:
 
 @dataclass(slots=True)
 class Numbers:
-    """What one call did, and what it leaves behind: late rows, matches; rows and bytes in the store; bytes of the
-    engine."""
+    """The metrics of one call: late rows, matches; rows and bytes left in the store; bytes of the engine."""
 
     late: int = 0
     matches: int = 0
@@ -72,10 +71,9 @@ class Bucket:
         self.numbers = Numbers()
 
     def take(self, arrived: Iterable[Arrived]) -> None:
-        """Rows that have come. Those at or before the last watermark are late."""
+        """Buffers rows that have arrived. Those at or before the last watermark are late."""
         head = self.head
-        for given in sorted(arrived, key=lambda given: (given.source, given.number)):
-            page = given.page
+        for page in (item.page for item in sorted(arrived, key=lambda item: (item.source, item.number))):
             waiting = Waiting(head.number(), page.rows, page.low, page.high, len(page.content))
             if head.watermark is not None and page.low <= head.watermark:
                 table = read(page.content, self._schema)
@@ -87,7 +85,7 @@ class Bucket:
             self._new[waiting.number] = page.content
 
     def release(self, watermark: int | float | None) -> Iterator[pa.Table]:
-        """The matches that end at or before the watermark, which has come so far."""
+        """Advances the watermark and gives the matches that end at or before it."""
         head = self.head
         if watermark is not None and (head.watermark is None or watermark > head.watermark):
             head.watermark = watermark
@@ -113,8 +111,8 @@ class Bucket:
         return moment_of(newest - delay, dtype)
 
     def hear(self, newest_ms: int | None) -> None:
-        """The newest time of this micro-batch's rows, in all buckets. It counts from the next one on, and is kept only
-        as long as Spark's watermark stays at 0 for it."""
+        """Notes the newest time of this micro-batch's rows, in all buckets. It counts from the next micro-batch on, and
+        only while Spark's watermark would still be 0 for it."""
         delay = self._job.delay_ms
         if newest_ms is None or delay is None:
             return
@@ -123,7 +121,7 @@ class Bucket:
         self.head.newest_ms = newest if newest - delay <= 0 else None
 
     def finish(self) -> Iterator[pa.Table]:
-        """All that waits, as if the stream ended here. The store is only read."""
+        """The matches of all buffered rows, as if the stream ended here. The store is only read."""
         engine = self._engine()
         for rows in in_order(self.head.waiting, self._rows, None, self._schema):
             yield from self._matched(engine.pieces(rows))
@@ -185,7 +183,7 @@ class Bucket:
         return engine
 
     def _put_engine(self, engine: Engine | None, last: int | float) -> None:
-        """Saves the engine, if it was used; what it remembers is dropped when no match can need it."""
+        """Saves the engine, if it was used; drops its state when no match can need it any more."""
         head = self.head
         if engine is None:
             if head.until is None or last <= head.until:

@@ -1,8 +1,8 @@
-"""The end of a stream: the matches that a checkpoint still has rows for.
+"""The end of a stream: the matches that end in the buffered rows of a checkpoint.
 
-In: the checkpoint of a query that has stopped. Out: a batch DataFrame of the matches that end in rows which the
-watermark has not passed, and of those that waited for the end. What the stream gave and what this gives are together
-the matches of the batch query. The checkpoint is only read, so the query can also go on instead.
+In: the checkpoint of a stopped query. Out: a batch DataFrame of the matches that end in rows after the watermark, and
+of those that wait for the end. Together with the matches of the stream they are the matches of the batch query. The
+checkpoint is only read, so the query can also be continued instead.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ HEAD = -1  # in place of a page's number
 
 
 def finish_stream(session: SparkSession, checkpoint: str) -> DataFrame:
-    """The matches of what still waits in a checkpoint, as if the stream ended there."""
+    """The matches of the buffered rows of a checkpoint, as if the stream ended there."""
     use_state_store(session)
     # Spark 4.1 has the coordinator that a state store asks for only where somebody has asked for a session's streams.
     _ = session.streams.active
@@ -52,7 +52,6 @@ def finish_stream(session: SparkSession, checkpoint: str) -> DataFrame:
     )
     schema = job.engine().output_schema
     task = with_kernels(session, job.plan.evaluator, FinishTask(job))
-
     both = heads.unionAll(pages).repartition(job.terms["buckets"], "bucket").sortWithinPartitions("bucket")
     with workers_python(session):
         found = both.mapInArrow(sent_task(task, job.plan.text), from_arrow_schema(schema))

@@ -1,7 +1,7 @@
-"""A job: what all parts of one streaming query know of it, made on the driver and pickled to the workers.
+"""A job: the description of a streaming query that all its parts share, made on the driver and pickled to the workers.
 
-The *terms* are what a checkpoint was begun with and must be gone on with: another query, other columns or another
-number of buckets would make its state mean something else.
+The *terms* of a checkpoint are those that it began with and must be continued with: another query, other columns or
+another number of buckets would change the meaning of its state.
 """
 
 from __future__ import annotations
@@ -25,8 +25,8 @@ Terms = dict[str, Any]
 
 @dataclass(frozen=True, slots=True)
 class Job:
-    """`keys` are the numbers of the buckets (`placing`); `late` says what becomes of late rows (`late`), `delay_ms` how
-    long the watermark waits. These two may change when a query is started again."""
+    """`keys` are the numbers of the buckets (`bucket_keys`); `late` is the fate of late rows (`late`), `delay_ms` the
+    delay of the watermark. These two may change when a query is started again."""
 
     plan: Plan
     keys: tuple[int, ...]
@@ -65,8 +65,8 @@ class Job:
         }
 
     def going_on(self, terms: Terms) -> Job:
-        """The job that goes on with a checkpoint: what `auto` chose when it was begun still runs the query. Refuses a
-        checkpoint that was begun on other terms."""
+        """The job that continues a checkpoint, with the evaluator that `auto` chose at its beginning. Refuses a
+        checkpoint with other terms."""
         own = self.terms
         changed = [name for name in own if terms.get(name) != own[name]]
         if changed == ["evaluator"] and self.plan.asked == "auto":

@@ -1,13 +1,12 @@
-"""Matching a streaming DataFrame: puts the parts of this folder together on the driver.
+"""Matching a streaming DataFrame: connects the parts of this folder on the driver.
 
 In: a streaming DataFrame, or one per stream, a query, a watermark. Out: a streaming DataFrame of matches. Each match is
-given once, in append mode, when the watermark has passed its last event.
+emitted once, in append mode, when the watermark has passed its last event.
 """
 
 from __future__ import annotations
 
 import datetime as dt
-import warnings
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -17,7 +16,7 @@ from pyspark.sql import DataFrame
 from pyspark.sql import functions as sql
 
 from cepheid.engine import checked_columns
-from cepheid.errors import CepheidWarning, callers
+from cepheid.errors import warn
 from cepheid.pipeline import ParsedQuery, plan_for
 from cepheid.plan.plan import Plan
 from cepheid.plan.reads import read_by_conditions
@@ -40,6 +39,13 @@ from cepheid.spark.worker import sent_operator, sent_task
 from cepheid.streams.zones import zoned_schema
 
 METRICS = "cepheid"
+METRIC_NAMES = {
+    "late": "late_rows",
+    "matches": "matches",
+    "waiting": "waiting_rows",
+    "state_bytes": "state_bytes",
+    "memory": "engine_bytes",
+}
 
 
 def match_stream(
@@ -81,7 +87,7 @@ def match_stream(
 
 
 def _without_zones(plan: Plan, parsed: ParsedQuery, evaluator: str) -> Plan:
-    """Where no condition reads instants, no zone plays a part, and the checkpoint can be gone on with in any."""
+    """Without the zone if no condition reads instants, so that the checkpoint can be continued in any zone."""
     schema = plan.schema
     read = (schema.arrow.field(name).type for name in read_by_conditions(plan.query))
     if any(pa.types.is_timestamp(dtype) and dtype.tz is not None for dtype in read):
@@ -98,22 +104,13 @@ def _run(rows: DataFrame, job: Job, made: pa.Schema) -> DataFrame:
             sent_task(pack, query), from_arrow_schema(PACKED)
         )
         called = packed.groupBy("bucket").transformWithStateInPandas(
-            sent_operator(operator, query),
-            outputStructType=OUTPUT,
-            outputMode="Append",
-            timeMode="EventTime",
+            sent_operator(operator, query), OUTPUT, outputMode="Append", timeMode="EventTime"
         )
-    observed = called.observe(
-        METRICS,
-        sql.coalesce(sql.sum("late"), sql.lit(0)).alias("late_rows"),
-        sql.coalesce(sql.sum("matches"), sql.lit(0)).alias("matches"),
-        sql.coalesce(sql.sum("waiting"), sql.lit(0)).alias("waiting_rows"),
-        sql.coalesce(sql.sum("state_bytes"), sql.lit(0)).alias("state_bytes"),
-        sql.coalesce(sql.sum("memory"), sql.lit(0)).alias("engine_bytes"),
-    )
-    with workers_python(rows.sparkSession):
-        found = observed.select("content").mapInArrow(
-            sent_task(UnpackTask(made), query), from_arrow_schema(made)
+        sums = [sql.coalesce(sql.sum(own), sql.lit(0)).alias(name) for own, name in METRIC_NAMES.items()]
+        found = (
+            called.observe(METRICS, *sums)
+            .select("content")
+            .mapInArrow(sent_task(UnpackTask(made), query), from_arrow_schema(made))
         )
     return restored(found, made, job.plan)
 
@@ -123,9 +120,5 @@ def _bucket(job: Job) -> sql.Column:
     by = job.plan.query.partition_by
     if by:
         return sql.pmod(sql.hash(*map(column, by)), sql.lit(len(job.keys))).cast("int").alias(BUCKET)
-    warnings.warn(
-        "the query has no PARTITION BY: one Spark task will match the whole stream, in order",
-        CepheidWarning,
-        stacklevel=callers(),
-    )
+    warn("the query has no PARTITION BY: one Spark task will match the whole stream, in order")
     return sql.lit(0).alias(BUCKET)

@@ -1,8 +1,7 @@
 """Spark's watermark and the times of a stream.
 
-Spark knows one kind of event time, a timestamp, and counts its watermark in milliseconds. Here both are translated:
-the time column into a timestamp that Spark can watch, and its watermark into a time of the stream, as `streams.times`
-counts.
+Spark's event time is a timestamp, its watermark is in milliseconds. Both are translated here: the time column into a
+timestamp with a watermark, and the watermark into a time of the stream in the unit of `streams.times`.
 
 | the time column | one millisecond of Spark's watermark is |
 | --- | --- |
@@ -10,9 +9,10 @@ counts.
 | whole number | 1 |
 | real number | 0.001 |
 
-All rows at or before the watermark have come; those that come later are *late*. Spark's watermark starts at 0 and never
-goes back, so 0 says nothing. Before it moves, the buckets make their own of what the source's tasks tell, by the same
-rule: the newest time of earlier micro-batches less the delay (`Bucket.passed`). So times before 1970 pass, too.
+All rows at or before the watermark have arrived; rows that arrive after it has passed them are *late*. The watermark
+starts at 0 and never goes back, so 0 means none. Until it moves, the buckets compute their own from the newest times
+that the source's tasks send, by the same rule: the newest time of earlier micro-batches less the delay
+(`Bucket.passed`). So times before 1970 pass, too.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ DELAY = "spark.watermarkDelayMs"  # how Spark notes a watermark in the metadata 
 def watched(
     rows: DataFrame, schema: Schema, watermark: str | float | dt.timedelta | None
 ) -> tuple[DataFrame, int]:
-    """The rows with a watermark on their time, the one given or the one they have, and its delay in milliseconds."""
+    """The rows with a watermark on their time, the argument or the rows' own, and its delay in milliseconds."""
     fields = rows.schema.fields
     has = [name for name, field in zip(schema.names, fields, strict=True) if DELAY in (field.metadata or {})]
     if has:
