@@ -85,9 +85,14 @@ def _exactly(of_decimals: Callable[..., Value], of_numbers: Callable[..., Value]
 
 
 def _round_decimals(value: Decimals | WideDecimals, digits: Value | None = None) -> Value:
-    if digits is not None and (not isinstance(digits, Numbers) or digits.values.ndim or digits.real):
+    return rounded_decimals(value, 0 if digits is None else _whole_constant(digits))
+
+
+def _whole_constant(value: Value) -> int:
+    """A later argument of a function that is a whole number other than NULL, the same for all rows."""
+    if not isinstance(value, Numbers) or value.values.ndim or value.real or value.null is not None:
         raise RowByRowError
-    return rounded_decimals(value, 0 if digits is None else int(digits.values))
+    return int(value.values)
 
 
 def _abs(number: Numbers) -> Numbers:
@@ -140,10 +145,7 @@ def _by_arrow(kernel: Callable[..., Any], *arrays: npt.NDArray[np.float64]) -> n
 
 
 def _round(number: Numbers, digits: Numbers | None = None) -> Numbers:
-    places = Numbers(np.asarray(0)) if digits is None else digits
-    if places.values.ndim or places.real:
-        raise RowByRowError
-    return rounded(number, int(places.values))
+    return rounded(number, 0 if digits is None else _whole_constant(digits))
 
 
 # Texts
@@ -196,10 +198,7 @@ def _trimmed(kernel: Callable[..., Any]) -> Callable[..., Value]:
 
 def _substr(text: Value, *places: Value) -> Value:
     [values] = _arrow_text([text])
-    numbers = [place for place in places if isinstance(place, Numbers) and place.values.ndim == 0]
-    if len(numbers) < len(places) or any(number.real for number in numbers):
-        raise RowByRowError
-    return _by_definition("substr", values, *(int(number.values) for number in numbers))
+    return _by_definition("substr", values, *map(_whole_constant, places))
 
 
 def _concat(*texts: Value) -> Value:
