@@ -1,8 +1,8 @@
-"""A parsed query: the syntax tree of its text, before it means anything.
+"""A parsed query: the syntax tree of its text, before lowering.
 
-In: what a language's parser built. Out: a value that knows its language and its text, and prints as
-indented lines for `explain`. Nothing is checked here but the depth: all later passes recurse, so a tree
-deeper than `DEPTH_LIMIT` is refused with an error instead of overflowing the stack somewhere else.
+In: the tree of a language's parser. Out: a value that knows its language and its text, and prints as indented lines for
+`explain`. Only the depth is checked: all later passes recurse, so a tree deeper than `DEPTH_LIMIT` is an error here
+instead of a stack overflow later.
 """
 
 from __future__ import annotations

@@ -1,11 +1,10 @@
 """Partition: a PART-BY around the whole formula, on one attribute of all events, becomes a partition.
 
-In: a query. Out: one with the same matches, whose partition columns say what its outermost PART-BYs said. The
-events of a match then have one key, so they lie in one partition, and all that compete with it under a
-strategy end at the same event and lie there too. Not so where the stream as a whole is asked about: which events
-are neighbours (`:`, STRICT), how many lie in between (windows by count), what to forget (CONSUME). Then nothing
-changes. The output stays that of the query as written: no column for the key, positions and ids of the whole
-stream.
+In: a query. Out: a query with the same matches, with partition columns for its outermost PART-BYs. The events of a
+match have one key, so they lie in one partition, and so do all matches that compete with it under a strategy: they
+end at the same event. Operators that depend on the whole stream rule this out: neighbours (`:`, STRICT), the number of
+events in between (windows by count), consumption (CONSUME). The output stays that of the query as written: no column
+for the key, positions and ids of the whole stream.
 """
 
 from __future__ import annotations
@@ -52,8 +51,8 @@ def partition(query: Query) -> Query:
 
 
 def _taken_off(pattern: Pattern) -> tuple[Pattern, tuple[str, ...]]:
-    """The pattern without the PART-BYs that all its events pass, and their attributes. What is around them passes
-    matches through or stops them, so their order does not matter."""
+    """The pattern without the PART-BYs over all its events, and their attributes. The operators around them only filter
+    matches, so the order does not matter."""
     match pattern:
         case PartBy(body, keys):
             inner, names = _taken_off(body)

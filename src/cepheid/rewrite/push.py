@@ -1,11 +1,10 @@
 """Push: a condition on one variable goes to the atoms that bind it (`cel-cea`, theorem 2, step 2).
 
-In: any pattern. Out: the same matches; no filter is left above the binding of its only variable. A filter
-whose body does not bind its variable waits for `parametrise`; a condition on several variables stays put.
-Sound because every match of a pattern in which x is bound has exactly one event for x. Iterations are not
-entered: an x inside one is another variable.
-A condition on one set holds for each of its events on its own, so it goes to every atom that the set gathers from,
-iterations included; where there is no event there is nothing to hold.
+In: any pattern. Out: the same matches; no filter is left above the binding of its only variable. A filter whose body
+does not bind its variable is left to `parametrise`; a condition on several variables stays where it is. Sound because
+every match of a pattern in which x is bound has exactly one event for x. Iterations are not entered: an x inside one is
+another variable. A condition on one set holds for each of its events alone, so it goes to every atom that the set
+gathers from, iterations included; without events it holds.
 """
 
 from __future__ import annotations

@@ -99,18 +99,9 @@ def _tidy(pattern: Pattern) -> Pattern:
         case Or():
             choices = list(_choices(pattern))
             return pattern if len(set(choices)) == len(choices) and EMPTY not in choices else either(choices)
-        case (
-            Atom()
-            | Seq()
-            | StrictSeq()
-            | All()
-            | Repeat()
-            | Filter()
-            | PartBy()
-            | Select()
-            | Bind()
-            | Recognise()
-        ):
+        case Atom() | Recognise() | Select() | Filter():
+            return pattern
+        case Seq() | StrictSeq() | All() | Repeat() | PartBy() | Bind():
             return pattern
         case _:
             assert_never(pattern)

@@ -29,6 +29,7 @@ from cepheid.algebra.conditions import (
     sets_read,
     variables,
 )
+from cepheid.algebra.conditions import rebuild as rebuild_condition
 from cepheid.algebra.empty import either
 from cepheid.algebra.limits import guarded
 from cepheid.algebra.nodes import Filter, Pattern, rebuild
@@ -55,7 +56,7 @@ def split(pattern: Pattern) -> Pattern:
 
 
 def _filtered(body: Pattern, condition: Condition, span: Span | None) -> Pattern:
-    # Over sets AND alone is taken apart: where one is empty, what else joins conditions is not what it seems.
+    # Conditions over sets are split at AND only: on an empty set every part holds, whatever joins the parts.
     for part in _few(conjuncts(condition if sets_read(condition) else _inwards(condition))):
         if sets_read(part):
             body = Filter(body, part, span)
@@ -67,8 +68,8 @@ def _filtered(body: Pattern, condition: Condition, span: Span | None) -> Pattern
 
 
 def _few(parts: tuple[Condition, ...]) -> tuple[Condition, ...]:
-    """The same conditions; of very many, those over the same variables are one again, so that filters do not nest as
-    deep as there are conditions."""
+    """The same conditions; if there are very many, those over the same variables are joined again, to bound the nesting
+    of filters."""
     if len(parts) <= MOST_FILTERS:
         return parts
     joined: dict[object, list[Condition]] = {}
@@ -83,29 +84,17 @@ def _inwards(condition: Condition) -> Condition:
     if len(variables(condition)) <= 1:
         return condition
     match condition:
-        case Conjunction(operands, span):
-            return Conjunction(tuple(_inwards(operand) for operand in operands), span)
-        case Disjunction(operands, span):
-            return Disjunction(tuple(_inwards(operand) for operand in operands), span)
+        case Conjunction() | Disjunction():
+            return rebuild_condition(condition, _inwards)
         case Negation(Negation(operand)):
             return _inwards(operand)
         case Negation(Conjunction(operands, span)):
             return Disjunction(tuple(_inwards(Negation(operand)) for operand in operands), span)
         case Negation(Disjunction(operands, span)):
             return Conjunction(tuple(_inwards(Negation(operand)) for operand in operands), span)
-        case (
-            Literal()
-            | Attribute()
-            | Arithmetic()
-            | Comparison()
-            | Negation()
-            | IsTrue()
-            | IsNull()
-            | In()
-            | Like()
-            | RLike()
-            | Call()
-        ):
+        case Literal() | Attribute() | Arithmetic() | Comparison() | Negation() | IsTrue() | IsNull():
+            return condition
+        case In() | Like() | RLike() | Call():
             return condition
         case _:
             assert_never(condition)

@@ -1,7 +1,7 @@
 """The likely fix of a syntax error: one small guess per usual mistake, the first that fits wins.
 
-In: a `Mistake`. Out: the error a user sees, with a hint where a guess fits. A guess looks only at what was
-found, what stands before it and what the grammar would have accepted.
+In: a `Mistake`. Out: the error a user sees, with a hint where a guess fits. A guess looks only at the text found, the
+text before it and the terminals that the grammar accepts.
 """
 
 from __future__ import annotations
@@ -50,7 +50,7 @@ OTHER_SIGNS = {
 
 
 def explain(source: Source, error: UnexpectedInput) -> CepheidError:
-    """The error a user sees for what the parser could not read.
+    """The error a user sees for a text that does not parse.
 
     >>> from cepheid.languages.cel.tree import parse_cel
     >>> try:
