@@ -40,13 +40,20 @@ from cepheid.algebra.conditions import (
 )
 from cepheid.algebra.functions import FUNCTIONS
 from cepheid.algebra.kinds import Kind
-from cepheid.algebra.precision import DecimalType, is_held, result_type, rounded_type, type_of_decimal, widest
+from cepheid.algebra.precision import (
+    INTEGER_DIGITS,
+    DecimalType,
+    is_held,
+    result_type,
+    rounded_type,
+    type_of_decimal,
+    widest,
+)
 from cepheid.errors import Span
 from cepheid.schema import Schema
 
 _WHOLE, _REAL, _DECIMAL = "whole", "real", "decimal"
 _LONG = DecimalType(20, 0)
-_DIGITS = {8: 3, 16: 5, 32: 10, 64: 20}  # of whole numbers by their bits
 _CHOOSERS = ("coalesce", "least", "greatest", "nullif")
 _ROUNDERS = ("round", "floor", "ceil")
 _REAL_RESULT = ("sqrt", "power", "ln", "exp", "sign")
@@ -213,7 +220,7 @@ def _column(dtype: pa.DataType) -> _Number | None:
     if pa.types.is_decimal(dtype):
         return _Number(_DECIMALS, DecimalType(dtype.precision, dtype.scale))
     if pa.types.is_integer(dtype):
-        return _Number(_WHOLES, DecimalType(_DIGITS[dtype.bit_width], 0))
+        return _Number(_WHOLES, DecimalType(INTEGER_DIGITS[dtype.bit_width], 0))
     return _ONE_REAL if pa.types.is_floating(dtype) else None
 
 

@@ -13,6 +13,7 @@ from decimal import Decimal
 
 MOST_DIGITS = 38
 MOST_WIDE_DIGITS = 76
+INTEGER_DIGITS = {8: 3, 16: 5, 32: 10, 64: 20}  # of whole numbers by their bits, as Spark has it
 _KEPT_SCALE = 6  # digits after the point that stay when a result has too many digits
 _QUOTIENT_SCALE = 6
 
