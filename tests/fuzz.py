@@ -41,7 +41,7 @@ from times_at_limits import difference_in_times
 from typed_streams import described, seeded_typed, typed_differences
 
 LIMIT = 120  # seconds of a case: some compile kernels
-PATIENCE = 15  # seconds of CPU time for the definition, which can take hours for a dozen events
+PATIENCE = 5  # seconds of CPU time for the definition, which can take hours for a dozen events
 MOST = 20  # findings, after which it ends
 
 Kind = Callable[[int], str | None]
