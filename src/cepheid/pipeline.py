@@ -151,8 +151,8 @@ def _saved_schema(table: pa.Table, names: dict[str, Any]) -> Schema:
     time, type, order, stream = names["time"], names["type"], names["order"], names["stream"]
     texts = all(isinstance(name, str) or name is None for name in (time, type, order))
     require(texts, "the name of a column is no text")
-    require(time in columns.names and is_time(columns.field(time).type), "its time column is none")
-    require(type is None or is_type(columns.field(type).type), "its type column is none")
-    require(order is None or is_comparable(columns.field(order).type), "its order column is none")
+    require(time in columns.names and is_time(columns.field(time).type), "its time column cannot hold times")
+    require(type is None or is_type(columns.field(type).type), "its type column cannot hold types")
+    require(order is None or is_comparable(columns.field(order).type), "its order column cannot be ordered")
     require(isinstance(stream, str), "its stream has no name")
     return Schema(columns, time, type, order, stream)

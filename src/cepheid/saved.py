@@ -64,7 +64,7 @@ def unpack(saved: bytes) -> tuple[dict[str, Any], dict[str, pa.Table], Arrays]:
         begin = int.from_bytes(content[:_LENGTH].to_pybytes(), "little") + _LENGTH
         require(begin <= content.size, "its header is longer than all of it")
         header = json.loads(content[_LENGTH:begin].to_pybytes())
-        require(isinstance(header, dict), "its header is no object")
+        require(isinstance(header, dict), "its header is not an object")
         if header.get("version") != VERSION:
             raise another_format(header.get("version"))
         parts = _parts(content, header.pop("parts"), begin)
@@ -102,7 +102,7 @@ def _parts(content: pa.Buffer, places: list[Any], begin: int) -> Arrays:
         kind = np.dtype(dtype) if isinstance(dtype, str) else np.dtype("O")
         require(kind.kind in _TYPES and kind.itemsize <= 8, f"`{name}` has the type {dtype!r}")
         counts = isinstance(shape, list) and all(is_count(length, content.size) for length in shape)
-        require(counts, f"`{name}` has no shape")
+        require(counts, f"`{name}` has an invalid shape")
         count = 1
         for length in shape:
             count *= length

@@ -1,4 +1,4 @@
-"""What a stream carries: its columns and which of them are time, type and order.
+"""The schema of a stream: its columns and which of them are time, type and order.
 
 In: an Arrow schema and the names of the user's columns. Out: a `Schema` whose columns exist and whose time column can
 order events. Types are those of `streams.plain`, to which every batch is converted.

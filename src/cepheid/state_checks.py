@@ -146,7 +146,7 @@ def require_disjoint(begins: Ints, lengths: Ints, size: int, name: str) -> None:
 def require_columns(table: pa.Table, schema: pa.Schema, name: str) -> None:
     """A table has exactly these columns, of these types."""
     same = table.schema.names == schema.names and table.schema.types == schema.types
-    require(same, f"the columns of the table `{name}` are other ones")
+    require(same, f"the columns of the table `{name}` differ")
 
 
 def stream_of(content: npt.NDArray[Any] | bytes, name: str) -> pa.Table:

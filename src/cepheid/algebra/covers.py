@@ -85,7 +85,7 @@ def _check_part_by(node: PartBy, whole: Pattern) -> None:
 
 
 def _check_plain(node: PartBy) -> None:
-    """`PART-BY [a, b]` would ask for a = b, which is not what it looks like."""
+    """Refuses `PART-BY [a, b]`: it would mean a = b, which few users expect."""
     if len(node.keys) == 1:
         return
     plain = [print_name(name) for var, name in node.keys if var is None]

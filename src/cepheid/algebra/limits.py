@@ -36,7 +36,7 @@ def guarded(pattern: Pattern, rule: str, *, most: int = MOST_NODES) -> Pattern:
 
 @contextmanager
 def not_too_deep() -> Iterator[None]:
-    """Turns Python's recursion limit, met in a deeply nested pattern, into an error for the user.
+    """Turns a RecursionError, of a deeply nested pattern, into an error for the user.
 
     >>> with not_too_deep():
     ...     raise RecursionError
@@ -51,5 +51,5 @@ def not_too_deep() -> Iterator[None]:
             "too-large",
             "the formula is nested too deeply",
             hint="some 300 operators in a row are the most: write many rounds as `{l,m}`, many values as IN (…), and "
-            "lower the bounds of a repetition of what is compared",
+            "lower the bounds of repetitions",
         ) from None

@@ -40,8 +40,8 @@ class Strategy(Enum):
 class Atom(Node):
     """One event of `type` (None: any type) for which `condition` holds, bound to `var`.
 
-    `condition` speaks of the event at hand (attributes with var None). `also`: further variables of the event, where
-    ALL has one event for several atoms.
+    `condition` is about the current event (attributes with var None). `also`: further variables of the event, where ALL
+    has one event for several atoms.
     """
 
     type: str | None
@@ -144,8 +144,8 @@ class Bind(Node):
 @final
 @node
 class Recognise(Node):
-    """A SREMO: the events that a run marks which begins at any event and ends by reading one that it marks. All are
-    shown as the set variable `EVENTS`."""
+    """A SREMO: the events marked by a run that begins at any event and ends by reading an event that it marks. The
+    output shows them as the set variable `EVENTS`."""
 
     reading: Reading
 
@@ -158,8 +158,8 @@ EVENTS = "events"
 class Read(Node):
     """`[condition] > register`: reads one event for which the condition holds, marks it (•) or not (⊗), and stores it.
 
-    The condition speaks of the event at hand (attributes with var None) and of registers (var the register's name);
-    where it reads an empty register it does not hold."""
+    The condition is about the current event (attributes with var None) and registers (var the register's name); it does
+    not hold where it reads an empty register."""
 
     condition: Condition
     marked: bool = True
@@ -186,7 +186,7 @@ class Iterate(Node):
 @final
 @node
 class Both(Node):
-    """`left & right`: both read the same string and mark the same events. Neither sees what the other stores."""
+    """`left & right`: both read the same string and mark the same events. Neither sees the other's registers."""
 
     left: Reading
     right: Reading

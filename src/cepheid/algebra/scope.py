@@ -269,7 +269,7 @@ def _label(node: Pattern) -> str | None:
 
 
 def _check_partition_by(names: Sequence[str], spans: Sequence[Span]) -> None:
-    """Partition columns are columns of the output, beside those that every output has."""
+    """Partition columns become columns of the output, which must not repeat its own."""
     if len(names) > MOST_KEYS:
         message = f"PARTITION BY names {len(names)} columns; {MOST_KEYS} are the most"
         raise CepheidError("too-large", message, span=_at(spans, MOST_KEYS))

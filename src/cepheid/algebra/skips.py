@@ -137,7 +137,7 @@ def something(reading: Reading) -> Reading:
 
 
 def reads_nothing(reading: Reading) -> bool:
-    """Whether the empty string is among those that the expression reads, from whatever valuation.
+    """Whether the expression reads the empty string, from any valuation.
 
     >>> reads_nothing(SKIP), reads_nothing(Complement(EPSILON)), reads_nothing(EPSILON)
     (True, False, True)

@@ -105,6 +105,6 @@ def described(given: Input, columns: Columns) -> Described | None:
         option = "--schema" if columns.schema is not None else "--time-format"
         raise CepheidError(
             "bad-argument",
-            f"{option} is for CSV, JSON, Parquet and ORC files on this machine, and {given.paths[0]} is none",
+            f"{option} is for CSV, JSON, Parquet and ORC files on this machine, not for {given.paths[0]}",
         )
     return found

@@ -94,7 +94,7 @@ def describe(
             columns = _with(columns, time, found)
         if pa.types.is_string(found):
             raise _no_time(files, time)
-    # ORC has one type of timestamps, which pyarrow reads as nanoseconds and Spark as what it has.
+    # ORC has one type of timestamps, which pyarrow reads as nanoseconds and Spark as microseconds.
     fine = tuple(field.name for field in readable if _is_fine(field.type)) if format == "parquet" else ()
     if not is_text and (len(readable) < len(held) or any(map(_is_extension, held.types))):
         stored = spark_schema(readable)

@@ -134,7 +134,7 @@ def _conjuncts(source: Source, part: Part) -> tuple[Condition, ...]:
 
 
 def _chain(source: Source, node: Node) -> tuple[Comparison, ...]:
-    """`a = b = c` holds when every two neighbours compare as it says.
+    """`a = b = c` is the conjunction of the comparisons of neighbours.
 
     Where all are to equal a constant, each is compared with it: `x.id = z.id = 1` is two unary conditions, as the
     paper counts it, not one over x and z.

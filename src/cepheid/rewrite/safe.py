@@ -81,7 +81,7 @@ def _disjoint(pattern: Seq | StrictSeq, shared: frozenset[str]) -> Pattern:
 def _groups(pattern: Pattern, shared: frozenset[str]) -> Groups:
     """The alternatives of a pattern by which of the shared variables they bind.
 
-    An alternative behind an operator that cannot be taken apart (a strategy) is filed under what it surely
+    An alternative behind an operator that cannot be split (a strategy) is grouped by the variables that it surely
     binds, so that none is dropped wrongly.
     """
     surely = bound(pattern) & shared

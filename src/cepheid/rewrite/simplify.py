@@ -45,7 +45,7 @@ def simplify_whole(pattern: Pattern) -> Pattern:
 
 
 def simplify(pattern: Pattern) -> Pattern:
-    """The pattern without what is certain, impossible or said twice.
+    """The pattern without constant conditions, impossible parts and repeated alternatives.
 
     >>> a, b = Atom("A"), Atom("B")
     >>> simplify(Seq(Or((a, Filter(b, FALSE))), Repeat(Filter(b, TRUE), 1, 1))) == Seq(a, b)

@@ -41,7 +41,7 @@ from cepheid.spark.task import COUNT_SCHEMA, CountTask, MatchTask
 from cepheid.spark.types import from_arrow_schema
 from cepheid.spark.worker import sent_task
 
-# Spark sizes Arrow batches row by row unless it is told this very number, which about halves the cost of
+# With exactly this number Spark does not measure the size of Arrow batches row by row, which about halves the cost of
 # moving rows to Python. Batches stay bounded by their number of rows.
 UNMEASURED_BATCHES = ("spark.sql.execution.arrow.maxBytesPerBatch", "2147483647")
 

@@ -60,7 +60,7 @@ def _replaced(dtype: DataType, by: DataType) -> DataType:
 
 
 def arrow_schema(types: StructType, names: list[str] | None = None) -> pa.Schema:
-    """What the engine will see of a DataFrame: its columns, under these names, as Arrow types, timestamps in UTC."""
+    """The columns of a DataFrame, under these names, as the engine's Arrow types, timestamps in UTC."""
     named = zip(types.fields if names is None else names, types.fields, strict=True)
     return pa.schema([_field(getattr(name, "name", name), field.dataType) for name, field in named])
 

@@ -53,7 +53,7 @@ def in_zones(table: pa.Table, zones: Mapping[str, str]) -> pa.Table:
 
 
 def zoned_schema(schema: pa.Schema, zone: str | None) -> pa.Schema:
-    """The schema with every column of instants in one zone, if there is one; clock times stay what they are.
+    """The schema with every column of instants in one zone, if there is one; clock times stay clock times.
 
     >>> zoned_schema(pa.schema([("a", pa.timestamp("ns", "UTC")), ("b", pa.timestamp("s"))]), "Europe/Paris").types
     [TimestampType(timestamp[ns, tz=Europe/Paris]), TimestampType(timestamp[s])]

@@ -91,7 +91,7 @@ class Dictionary:
 
 
 def _bytes(texts: pa.StringArray) -> tuple[npt.NDArray[np.int32], npt.NDArray[np.uint8]]:
-    """Offsets, one more than texts, and what they point into."""
+    """The offsets, one more than texts, and the bytes of all texts."""
     if not len(texts):
         return np.zeros(1, np.int32), np.zeros(0, np.uint8)
     _, offsets, data = texts.buffers()

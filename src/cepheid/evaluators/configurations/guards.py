@@ -161,12 +161,12 @@ class Tests:
         """After loading: a word of `columns_of_texts` holds numbers of texts in UTF-8, of decimals of 32 bytes, or
         NULL."""
         numbers = np.unique(numbers[numbers >= 0])
-        require(not len(numbers) or numbers[-1] < self._texts.count, "a text is none that it has kept")
+        require(not len(numbers) or numbers[-1] < self._texts.count, "a number of a text is out of range")
         if any(leaf.word == word and leaf.form == TEXT for leaf in self._leaves):
             self._texts.of(numbers)
         else:
             lengths = pc.binary_length(self._texts.binary(numbers))
-            require(pc.all(pc.equal(lengths, 32)).as_py() in (True, None), "a decimal is none")
+            require(pc.all(pc.equal(lengths, 32)).as_py() in (True, None), "a decimal does not have 32 bytes")
 
     def columns_of_tags(self) -> list[int]:
         """The words of a record that are tags of the next word."""

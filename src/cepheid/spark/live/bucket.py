@@ -34,7 +34,7 @@ CHUNK = 1 << 17
 
 @dataclass(frozen=True, slots=True)
 class Arrived:
-    """A page that has just come: the `number`-th of those that the task `source` made in this micro-batch."""
+    """A page that has arrived: page `number` of the task `source` in this micro-batch."""
 
     source: int
     number: int

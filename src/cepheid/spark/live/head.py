@@ -89,12 +89,10 @@ def _require(head: Head) -> None:
     """Numbers are numbers, and none is so large that one more would not fit."""
     counts = [head.calls, head.next_page, head.engine_bytes, head.taken, head.given, *head.engine]
     counts += [number for page in head.waiting for number in (page.number, page.rows, page.size)]
-    require(all(is_count(count) for count in counts), "the head of a bucket has a count that is none")
+    require(all(is_count(count) for count in counts), "the head of a bucket has an invalid count")
     times = [head.watermark, head.until, *(page.done for page in head.waiting)]
     times = [time for time in times if time is not None]
     times += [time for page in head.waiting for time in (page.low, page.high)]
     known = all(isinstance(time, int | float) and not isinstance(time, bool) for time in times)
-    require(known, "the head of a bucket has a time that is none")
-    require(
-        head.alarm is None or isinstance(head.alarm, int), "the head of a bucket has an alarm that is none"
-    )
+    require(known, "the head of a bucket has an invalid time")
+    require(head.alarm is None or isinstance(head.alarm, int), "the head of a bucket has an invalid alarm")

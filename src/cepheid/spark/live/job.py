@@ -79,7 +79,7 @@ class Job:
             raise CepheidError(
                 "bad-state",
                 f"the checkpoint was begun with another {_WORDS.get(name, name)}: {was}; now it is {now}",
-                hint=_HINTS.get(name, "go on with what it was begun with, or begin a new checkpoint"),
+                hint=_HINTS.get(name, "continue it with the same, or begin a new checkpoint"),
             )
         return self
 
@@ -98,7 +98,7 @@ def _check_zones(was: pa.Schema, now: pa.Schema) -> None:
         raise CepheidError(
             "bad-state",
             f"the checkpoint was begun in the time zone {old}; now it is {new}",
-            hint=f'give `zone="{old}"`, or set `spark.sql.session.timeZone` to what it was',
+            hint=f'give `zone="{old}"`, or set `spark.sql.session.timeZone` to its old value',
         )
 
 
@@ -114,12 +114,12 @@ _WORDS = {
     "buckets": "number of buckets",
 }
 _HINTS = {
-    "buckets": "set `spark.sql.shuffle.partitions` to what it was before `match` is called, or begin a new checkpoint"
+    "buckets": "set `spark.sql.shuffle.partitions` to its old value before `match` is called, or begin a new checkpoint"
 }
 
 
 def job_on(terms: Terms) -> Job:
-    """The job that a checkpoint was begun with."""
+    """The job with which a checkpoint began."""
     schema = Schema(_schema(terms["schema"]), terms["time"], terms["type"], terms["order"], terms["stream"])
     plan = plan_for(
         parse_query(terms["query"], terms["language"]), schema, terms["asked"], terms["evaluator"]

@@ -53,7 +53,7 @@ def pages_of(table: pa.Table, schema: Schema) -> Iterator[Page]:
 
 
 def written(table: pa.Table) -> bytes:
-    """A table as bytes; its own rows only, whatever it is a slice of."""
+    """A table as bytes; of a slice only its own rows."""
     sink = pa.BufferOutputStream()
     with pa.ipc.new_stream(sink, table.schema, options=_OPTIONS) as writer:
         writer.write_table(table.combine_chunks())

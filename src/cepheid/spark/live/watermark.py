@@ -118,8 +118,7 @@ def _is_watched_as_it_is(rows: DataFrame, schema: Schema) -> bool:
 
 
 def _moment(schema: Schema) -> Column:
-    """The time as a timestamp. One beyond what a timestamp can be is an error of Spark's; NULL is left to the
-    engine."""
+    """The time as a timestamp. A time out of a timestamp's range is Spark's error; NULL is the engine's."""
     time, dtype = column(schema.time), schema.time_type
     if pa.types.is_date(dtype):
         return sql.timestamp_seconds(sql.unix_date(time).cast("bigint") * 86_400)
