@@ -520,7 +520,7 @@ DENSE_COUNTS = (
     ),
     Break(
         "streams/partitions.py",
-        "of_some",
+        "at_noting_times",
         "note_ties(partitions, ties_of(times), places, self._numbers[1])",
         "pass",
         "partitions that are still active are not forgotten",
@@ -1031,9 +1031,9 @@ REWRITING = (
     ),
     Break(
         "rewrite/split.py",
-        "_inwards",
-        "return Disjunction(tuple(_inwards(Negation(operand))",
-        "return Conjunction(tuple(_inwards(Negation(operand))",
+        "_negations_inwards",
+        "return Disjunction(tuple(_negations_inwards(Negation(operand))",
+        "return Conjunction(tuple(_negations_inwards(Negation(operand))",
         "NOT (P AND Q) is NOT P OR NOT Q",
         (RULES,),
     ),
@@ -1336,14 +1336,14 @@ CORRELATION = (
     Break(
         "rewrite/split.py",
         "_filtered",
-        "condition if sets_read(condition) else _inwards(condition)",
-        "_inwards(condition)",
+        "condition if sets_read(condition) else _negations_inwards(condition)",
+        "_negations_inwards(condition)",
         "sets: where one is empty NOT (P OR Q) is not NOT P AND NOT Q",
         (RULES,),
     ),
     Break(
         "rewrite/partition.py",
-        "asks_about_the_stream",
+        "depends_on_whole_stream",
         "by_count or query.consume or",
         "by_count or",
         "PART-BY: CONSUME forgets the whole stream",
@@ -1351,7 +1351,7 @@ CORRELATION = (
     ),
     Break(
         "rewrite/partition.py",
-        "_asks_about_the_stream",
+        "_depends_on_whole_stream",
         "return True",
         "return False",
         "PART-BY: neighbours are neighbours in the whole stream",
@@ -1359,7 +1359,7 @@ CORRELATION = (
     ),
     Break(
         "rewrite/partition.py",
-        "_taken_off",
+        "_without_outer_part_bys",
         "if any(set(others) != set(names) for _, others in taken)",
         "if not names",
         "PART-BY: both sides of an OR have the key",

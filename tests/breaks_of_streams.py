@@ -29,7 +29,7 @@ STREAMS: tuple[Break, ...] = (
     ),
     Break(
         BUCKET,
-        "hear",
+        "note_newest",
         "max(known, newest_ms)",
         "newest_ms",
         "streams: the watermark of times before 1970 does not go back",
@@ -69,7 +69,7 @@ STREAMS: tuple[Break, ...] = (
     ),
     Break(
         BUCKET,
-        "_settle",
+        "_drop_read_pages",
         "page.done = last",
         "pass",
         "streams: rows of a page are read once",
@@ -77,7 +77,7 @@ STREAMS: tuple[Break, ...] = (
     ),
     Break(
         BUCKET,
-        "_settle",
+        "_drop_read_pages",
         "if page.high <= last and",
         "if page.low <= last and",
         "streams: a page is kept until it is read to its end",
@@ -85,7 +85,7 @@ STREAMS: tuple[Break, ...] = (
     ),
     Break(
         BUCKET,
-        "_settle",
+        "_drop_read_pages",
         "if page.high > last]",
         "if page.low > last]",
         "streams: the head knows of pages that are read in part",
@@ -189,7 +189,7 @@ STREAMS: tuple[Break, ...] = (
     ),
     Break(
         "spark/live/job.py",
-        "going_on",
+        "continuing",
         "if changed:",
         "if False:",
         "streams: a checkpoint is not taken over by another query",

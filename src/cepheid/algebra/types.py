@@ -278,10 +278,10 @@ def _as_beside(item: Typed, other: Typed, schema: Schema) -> Typed:
     if not isinstance(literal, Literal) or isinstance(expression, Literal):
         return item
     converted = as_literal_of(literal, kind, wanted, _zone(expression, schema))
-    return converted, wanted if _follows(kind, wanted) else kind
+    return converted, wanted if _converts_to(kind, wanted) else kind
 
 
-def _follows(literal: Kind, other: Kind) -> bool:
+def _converts_to(literal: Kind, other: Kind) -> bool:
     """Whether a literal of one kind can be read as the other."""
     if literal is Kind.STRING:
         return other is Kind.TIMESTAMP or other is Kind.DATE or other is Kind.TIME
@@ -373,7 +373,7 @@ def _in(operand: Typed, items: tuple[Expression, ...], schema: Schema, span: Spa
         # Lists may be long: literals of the same type as the first are converted without checking again.
         if listed and isinstance(item, Literal) and not isinstance(value, Literal):
             own = _PLAIN.get(type(item.value))
-            if own is not None and (own is kind or _follows(own, kind)):
+            if own is not None and (own is kind or _converts_to(own, kind)):
                 listed.append(item if own is kind else as_literal_of(item, own, kind, zone))
                 continue
         value, typed = _comparable((value, kind), _typed(item, schema), schema, item.span or span)

@@ -47,21 +47,21 @@ def fold(condition: Condition) -> Condition:
     >>> fold(Conjunction((hot, Negation(IsTrue(hot))))) == FALSE
     True
     """
-    return _holding(_value(condition))
+    return _when_true(_value(condition))
 
 
-def _holding(condition: Condition) -> Condition:
+def _when_true(condition: Condition) -> Condition:
     """A condition that is true for the same events; NULL and false are not distinguished."""
     match condition:
         case Literal(None):
             return FALSE
         case IsTrue(operand):
-            return _holding(operand)
+            return _when_true(operand)
         case Conjunction(operands):
-            parts = conjunction(tuple(_holding(operand) for operand in operands))
+            parts = conjunction(tuple(_when_true(operand) for operand in operands))
             return FALSE if isinstance(parts, Conjunction) and _contradicts(parts.operands) else parts
         case Disjunction(operands):
-            return _any(_flat(tuple(_holding(operand) for operand in operands)))
+            return _any(_flat(tuple(_when_true(operand) for operand in operands)))
         case Literal() | Attribute() | Arithmetic() | Comparison() | Negation() | IsNull():
             return condition
         case In() | Like() | RLike() | Call():

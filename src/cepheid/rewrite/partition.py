@@ -43,28 +43,28 @@ def partition(query: Query) -> Query:
     >>> partition(Query(PartBy(pair, ((None, "id"),)), consume=True)).partition_by
     ()
     """
-    pattern, names = _taken_off(query.pattern)
+    pattern, names = _without_outer_part_bys(query.pattern)
     columns = tuple(dict.fromkeys((*query.partition_by, *names)))
-    if not names or len(columns) > MOST_KEYS or asks_about_the_stream(query):
+    if not names or len(columns) > MOST_KEYS or depends_on_whole_stream(query):
         return query
     return replace(query, pattern=pattern, partition_by=columns)
 
 
-def _taken_off(pattern: Pattern) -> tuple[Pattern, tuple[str, ...]]:
+def _without_outer_part_bys(pattern: Pattern) -> tuple[Pattern, tuple[str, ...]]:
     """The pattern without the PART-BYs over all its events, and their attributes. The operators around them only filter
     matches, so the order does not matter."""
     match pattern:
         case PartBy(body, keys):
-            inner, names = _taken_off(body)
+            inner, names = _without_outer_part_bys(body)
             attributes = {name for _, name in keys}
             if len(attributes) == 1 and compares_all(pattern):
                 return inner, (*attributes, *names)
             return replace(pattern, body=inner), names
         case Filter(body) | Bind(body):
-            inner, names = _taken_off(body)
+            inner, names = _without_outer_part_bys(body)
             return replace(pattern, body=inner), names
         case Or(parts):
-            taken = [_taken_off(part) for part in parts]
+            taken = [_without_outer_part_bys(part) for part in parts]
             names = taken[0][1]
             if any(set(others) != set(names) for _, others in taken):
                 return pattern, ()
@@ -80,14 +80,14 @@ def compares_all(node: PartBy) -> bool:
     return any(var is None for var, _ in node.keys) or not any(uncovered(node.body, variables))
 
 
-def asks_about_the_stream(query: Query) -> bool:
+def depends_on_whole_stream(query: Query) -> bool:
     by_count = query.window is not None and query.window.unit is WindowUnit.EVENTS
     if by_count or query.consume or query.strategy is Strategy.STRICT:
         return True
-    return any(map(_asks_about_the_stream, walk(query.pattern)))
+    return any(map(_depends_on_whole_stream, walk(query.pattern)))
 
 
-def _asks_about_the_stream(node: Pattern) -> bool:
+def _depends_on_whole_stream(node: Pattern) -> bool:
     match node:
         case StrictSeq() | Select() | Recognise():
             return True

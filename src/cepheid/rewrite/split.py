@@ -57,7 +57,7 @@ def split(pattern: Pattern) -> Pattern:
 
 def _filtered(body: Pattern, condition: Condition, span: Span | None) -> Pattern:
     # Conditions over sets are split at AND only: on an empty set every part holds, whatever joins the parts.
-    for part in _few(conjuncts(condition if sets_read(condition) else _inwards(condition))):
+    for part in _few(conjuncts(condition if sets_read(condition) else _negations_inwards(condition))):
         if sets_read(part):
             body = Filter(body, part, span)
         elif isinstance(part, Disjunction) and len(variables(part)) > 1 and _separable(part):
@@ -79,19 +79,19 @@ def _few(parts: tuple[Condition, ...]) -> tuple[Condition, ...]:
     return tuple(same[0] if len(same) == 1 else Conjunction(tuple(same)) for same in joined.values())
 
 
-def _inwards(condition: Condition) -> Condition:
+def _negations_inwards(condition: Condition) -> Condition:
     """Negations moved towards the leaves, as far as several variables are involved."""
     if len(variables(condition)) <= 1:
         return condition
     match condition:
         case Conjunction() | Disjunction():
-            return rebuild_condition(condition, _inwards)
+            return rebuild_condition(condition, _negations_inwards)
         case Negation(Negation(operand)):
-            return _inwards(operand)
+            return _negations_inwards(operand)
         case Negation(Conjunction(operands, span)):
-            return Disjunction(tuple(_inwards(Negation(operand)) for operand in operands), span)
+            return Disjunction(tuple(_negations_inwards(Negation(operand)) for operand in operands), span)
         case Negation(Disjunction(operands, span)):
-            return Conjunction(tuple(_inwards(Negation(operand)) for operand in operands), span)
+            return Conjunction(tuple(_negations_inwards(Negation(operand)) for operand in operands), span)
         case Literal() | Attribute() | Arithmetic() | Comparison() | Negation() | IsTrue() | IsNull():
             return condition
         case In() | Like() | RLike() | Call():

@@ -34,7 +34,7 @@ from cepheid.algebra.nodes import (
     StrictSeq,
     rebuild,
 )
-from cepheid.rewrite.partition import asks_about_the_stream, compares_all
+from cepheid.rewrite.partition import compares_all, depends_on_whole_stream
 from cepheid.schema import HIDDEN, Schema
 from cepheid.spark.naming import inner
 from cepheid.spark.sorting import ARRIVAL
@@ -54,7 +54,7 @@ def key_attributes(query: Query) -> tuple[str, ...]:
     (('id',), ())
     """
     outermost = _outermost(query.pattern)
-    if query.partition_by or outermost is None or asks_about_the_stream(query):
+    if query.partition_by or outermost is None or depends_on_whole_stream(query):
         return ()
     names = tuple(dict.fromkeys(name for _, name in outermost.keys))
     # Matches that end at one event compete under a strategy; with two roles the event has two keys.

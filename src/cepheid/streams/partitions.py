@@ -124,7 +124,7 @@ class Partitions:
         self._hashes = np.zeros((2, 32), np.int64)
         self._numbers = np.zeros((3, 32), np.int64)  # events so far, last tie, last rank
 
-    def of_some(self, table: pa.Table, times: Times, places: Ints) -> Ints:
+    def at_noting_times(self, table: pa.Table, times: Times, places: Ints) -> Ints:
         """The partitions of the rows at these places, without numbering the events in them."""
         partitions = self.at(table, places)
         note_ties(partitions, ties_of(times), places, self._numbers[1])

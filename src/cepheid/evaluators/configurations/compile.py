@@ -37,7 +37,7 @@ from cepheid.algebra.conditions import (
     rebuild,
     without_negations,
 )
-from cepheid.algebra.key_equality import asked_same
+from cepheid.algebra.key_equality import sides_of_same_key
 from cepheid.algebra.number_types import decimal_type
 from cepheid.algebra.precision import DecimalType
 from cepheid.evaluators.columns.orders import MIRRORED
@@ -235,7 +235,7 @@ class Compiler:
 
     def _compare_keys(self, condition: Condition, compiled: Compiled) -> None:
         """Key equality is equality of words of one form, NULL and NaN included."""
-        sides = asked_same(condition)
+        sides = sides_of_same_key(condition)
         if sides is None:
             return
         right, left = sorted(sides, key=lambda side: None not in self._readers(side))

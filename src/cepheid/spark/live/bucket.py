@@ -64,7 +64,7 @@ class Bucket:
     def __init__(self, job: Job, store: Store) -> None:
         saved = store.head()
         self.head = Head(job.terms) if saved is None else load_head(saved)
-        self._job, self._store = job.going_on(self.head.terms), store
+        self._job, self._store = job.continuing(self.head.terms), store
         self._schema = job.plan.schema
         self._new: dict[int, bytes] = {}  # pages that have come and are not in the store
         self.late: list[pa.Table] = []
@@ -97,7 +97,7 @@ class Bucket:
             for rows in in_order(due, self._rows, last, self._schema):
                 yield from self._matched(engine.pieces(rows))
         if last is not None:
-            self._settle(due, last)
+            self._drop_read_pages(due, last)
             self._put_engine(engine, last)
         for number, content in self._new.items():
             self._store.put_page(number, content)
@@ -110,7 +110,7 @@ class Bucket:
             return passed(watermark_ms, dtype)
         return moment_of(newest - delay, dtype)
 
-    def hear(self, newest_ms: int | None) -> None:
+    def note_newest(self, newest_ms: int | None) -> None:
         """Notes the newest time of this micro-batch's rows, in all buckets. It counts from the next micro-batch on, and
         only while Spark's watermark would still be 0 for it."""
         delay = self._job.delay_ms
@@ -165,7 +165,7 @@ class Bucket:
         times = times_of(table[self._schema.time], self._schema.time)
         return after(table, times, self.head.watermark)[0]
 
-    def _settle(self, due: list[Waiting], last: int | float) -> None:
+    def _drop_read_pages(self, due: list[Waiting], last: int | float) -> None:
         """Drops the pages that have been read to their end."""
         for page in due:
             page.done = last

@@ -19,7 +19,7 @@ from cepheid.spark.carriers import restored
 from cepheid.spark.interpreter import workers_python
 from cepheid.spark.live.bucket import Bucket
 from cepheid.spark.live.head import load_head
-from cepheid.spark.live.job import Job, job_on
+from cepheid.spark.live.job import Job, job_of_terms
 from cepheid.spark.live.settings import use_state_store
 from cepheid.spark.live.store import Memory
 from cepheid.spark.sending import with_kernels
@@ -44,7 +44,7 @@ def finish_stream(session: SparkSession, checkpoint: str) -> DataFrame:
         raise CepheidError(
             "bad-state", f"the checkpoint `{checkpoint}` holds no bucket: no micro-batch has been run yet"
         )
-    job = job_on(load_head(bytes(first[0]["content"])).terms)
+    job = job_of_terms(load_head(bytes(first[0]["content"])).terms)
     pages = _state(session, checkpoint, "pages").select(
         sql.col("key.bucket").alias("bucket"),
         sql.col("user_map_key.number").alias("number"),

@@ -64,7 +64,7 @@ class Job:
             "buckets": len(self.keys),
         }
 
-    def going_on(self, terms: Terms) -> Job:
+    def continuing(self, terms: Terms) -> Job:
         """The job that continues a checkpoint, with the evaluator that `auto` chose at its beginning. Refuses a
         checkpoint with other terms."""
         own = self.terms
@@ -118,7 +118,7 @@ _HINTS = {
 }
 
 
-def job_on(terms: Terms) -> Job:
+def job_of_terms(terms: Terms) -> Job:
     """The job with which a checkpoint began."""
     schema = Schema(_schema(terms["schema"]), terms["time"], terms["type"], terms["order"], terms["stream"])
     plan = plan_for(

@@ -80,7 +80,7 @@ class MatchOperator(StatefulProcessor):  # type: ignore[misc]
         if bucket.late:
             write_late(self._job.late, bucket.late, f"{_query()}-{key}-{bucket.head.calls}")
         self._set_alarm(bucket, watermark_ms)
-        bucket.hear(newest_ms)
+        bucket.note_newest(newest_ms)
         bucket.close()
         yield _row(None, bucket.numbers)
 

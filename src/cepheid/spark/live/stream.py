@@ -31,7 +31,7 @@ from cepheid.spark.live.late_table import late_table
 from cepheid.spark.live.operator import OUTPUT, MatchOperator, UnpackTask
 from cepheid.spark.live.pack import BUCKET, PACKED, PackTask
 from cepheid.spark.live.settings import partitions_of, use_state_store
-from cepheid.spark.live.watermark import watched
+from cepheid.spark.live.watermark import with_watermark
 from cepheid.spark.sending import WithKernels, send_kernels
 from cepheid.spark.streams import column, union_streams
 from cepheid.spark.types import from_arrow_schema
@@ -80,7 +80,7 @@ def match_stream(
     if kept not in (DROP, ERROR):
         schema.require_readable(schema.names)
     late_path = kept if kept in (DROP, ERROR) or is_path(kept) else late_table(session, kept, rows, schema)
-    watched_rows, delay_ms = watched(rows, schema, watermark)
+    watched_rows, delay_ms = with_watermark(rows, schema, watermark)
     job = replace(job, late=late_path, delay_ms=delay_ms)
     found = _run(watched_rows, job, made)
     return found if wanted is None else found.limit(wanted)

@@ -34,7 +34,7 @@ AT = f"{HIDDEN}at"
 DELAY = "spark.watermarkDelayMs"  # how Spark notes a watermark in the metadata of a column
 
 
-def watched(
+def with_watermark(
     rows: DataFrame, schema: Schema, watermark: str | float | dt.timedelta | None
 ) -> tuple[DataFrame, int]:
     """The rows with a watermark on their time, the argument or the rows' own, and its delay in milliseconds."""
@@ -50,7 +50,7 @@ def watched(
         place = schema.names.index(schema.time)
         return rows, int(fields[place].metadata[DELAY])
     delay = delay_of(schema, watermark)
-    if _is_watched_as_it_is(rows, schema):
+    if _is_spark_timestamp(rows, schema):
         return rows.withWatermark(inner(schema.time), f"{delay} milliseconds"), delay
     return rows.withColumn(AT, _moment(schema)).withWatermark(AT, f"{delay} milliseconds"), delay
 
@@ -113,7 +113,7 @@ def spark_ms(time: int | float, schema: Schema) -> int:
     return int(time) if pa.types.is_integer(schema.time_type) else int(time) // 1000
 
 
-def _is_watched_as_it_is(rows: DataFrame, schema: Schema) -> bool:
+def _is_spark_timestamp(rows: DataFrame, schema: Schema) -> bool:
     return bool(rows.schema[inner(schema.time)].dataType.typeName() == "timestamp")
 
 
