@@ -162,11 +162,9 @@ def count(
 
         chosen = _chosen(data, parsed, time)
         if _is_stream(chosen):
-            raise CepheidError(
-                "bad-argument",
-                "the number of matches of a stream is known only at its end",
-                hint="count the rows of `match` in a streaming query, or give a batch DataFrame",
-            )
+            message = "the number of matches of a stream is known only at its end"
+            hint = "count the rows of `match` in a streaming query, or give a batch DataFrame"
+            raise CepheidError("bad-argument", message, hint=hint)
         type = _type_column(chosen, type)
         _check_streams(chosen, parsed, type)
         return count_spark(

@@ -25,11 +25,8 @@ def require(extra: str, what: str) -> None:
     """
     lacking = [name for name, module in EXTRAS[extra].items() if not _installed(module)]
     if lacking:
-        raise CepheidError(
-            "not-installed",
-            f"{what} needs the `{extra}` extra; not installed: {', '.join(lacking)}",
-            hint=f"pip install 'cepheid[{extra}]'",
-        )
+        message = f"{what} needs the `{extra}` extra; not installed: {', '.join(lacking)}"
+        raise CepheidError("not-installed", message, hint=f"pip install 'cepheid[{extra}]'")
 
 
 def _installed(module: str) -> bool:

@@ -177,11 +177,8 @@ def columns_of(data: Any) -> list[str]:
 def require_no_index(data: Any, time: str) -> None:
     """Refuses a pandas frame whose time is its index, which is no column."""
     if kind_of(data) == "pandas" and time in data.index.names and time not in data.columns:
-        raise CepheidError(
-            "unknown-column",
-            f"the data has no column `{time}`, given as time: it is the index of the frame",
-            hint="give `frame.reset_index()`",
-        )
+        message = f"the data has no column `{time}`, given as time: it is the index of the frame"
+        raise CepheidError("unknown-column", message, hint="give `frame.reset_index()`")
 
 
 def schema_without_rows(data: Any) -> pa.Schema:

@@ -42,11 +42,8 @@ def size_of(text: str) -> int:
     if found is not None:
         size = int(float(found[1]) * 1024 ** " kmgt".index(found[2].lower() or " "))
     if size <= 0:
-        raise CepheidError(
-            "bad-argument",
-            f"`{VARIABLE}` is a size in bytes, such as 2GiB; got `{text}` instead",
-            hint="the units are KiB, MiB, GiB and TiB",
-        )
+        message = f"`{VARIABLE}` is a size in bytes, such as 2GiB; got `{text}` instead"
+        raise CepheidError("bad-argument", message, hint="the units are KiB, MiB, GiB and TiB")
     return size
 
 

@@ -85,11 +85,11 @@ def _content(behind: memoryview) -> pa.Buffer:
     require(_LENGTH <= size <= _MOST_PACKED * len(packed), f"it cannot hold {size:,} bytes")
     most = memory_limit() // 2
     if size > most:
-        raise CepheidError(
-            "bad-state",
-            f"the saved state holds {size >> 20:,} MiB; half of the memory there is are {most >> 20:,} MiB",
-            hint=f"load it where there is more memory, set {VARIABLE}, or start the query anew",
+        message = (
+            f"the saved state holds {size >> 20:,} MiB; half of the memory there is are {most >> 20:,} MiB"
         )
+        hint = f"load it where there is more memory, set {VARIABLE}, or start the query anew"
+        raise CepheidError("bad-state", message, hint=hint)
     return CODEC.decompress(packed, size)
 
 
@@ -118,11 +118,9 @@ def _parts(content: pa.Buffer, places: list[Any], begin: int) -> Arrays:
 
 
 def another_format(version: object) -> CepheidError:
-    return CepheidError(
-        "bad-state",
-        f"the state was saved in format {version}; this release reads format {VERSION}",
-        hint="load it with the release that saved it, or start the query anew",
-    )
+    message = f"the state was saved in format {version}; this release reads format {VERSION}"
+    hint = "load it with the release that saved it, or start the query anew"
+    return CepheidError("bad-state", message, hint=hint)
 
 
 def _undamaged(saved: bytes) -> memoryview:

@@ -32,11 +32,8 @@ def bad_state(why: str) -> CepheidError:
     error[bad-state]: the saved state is not one that `save` gave: `partitions` has no rows
       hint: load only states that you saved yourself; start the query anew, or load a copy
     """
-    return CepheidError(
-        "bad-state",
-        f"the saved state is not one that `save` gave: {why}",
-        hint="load only states that you saved yourself; start the query anew, or load a copy",
-    )
+    hint = "load only states that you saved yourself; start the query anew, or load a copy"
+    return CepheidError("bad-state", f"the saved state is not one that `save` gave: {why}", hint=hint)
 
 
 @contextmanager

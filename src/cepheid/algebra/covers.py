@@ -64,12 +64,9 @@ def check_set_use(inside: Filter, whole: Pattern, used: Attribute, span: Span | 
     if used.var in sets(inside.body):
         return
     around = next(node for node in walk(whole) if isinstance(node, Bind) and node.var == used.var)
-    raise CepheidError(
-        "unbound-variable",
-        f"the set `{used.var}` gathers no event inside of what is filtered here",
-        span=span,
-        hint=f"put the filter where the set is: ({print_pattern(around)} FILTER …), or around it",
-    )
+    message = f"the set `{used.var}` gathers no event inside of what is filtered here"
+    hint = f"put the filter where the set is: ({print_pattern(around)} FILTER …), or around it"
+    raise CepheidError("unbound-variable", message, span=span, hint=hint)
 
 
 def _check_part_by(node: PartBy, whole: Pattern) -> None:
@@ -90,12 +87,9 @@ def _check_plain(node: PartBy) -> None:
         return
     plain = [print_name(name) for var, name in node.keys if var is None]
     each = " ".join(f"PART-BY [{name}]" for name in plain)
-    raise CepheidError(
-        "bad-argument",
-        "PART-BY takes one attribute of all events, or one of each variable",
-        span=node.key_span(1),
-        hint=f"write {each}" if len(plain) == len(node.keys) else f"say whose attribute {plain[0]} is",
-    )
+    message = "PART-BY takes one attribute of all events, or one of each variable"
+    hint = f"write {each}" if len(plain) == len(node.keys) else f"say whose attribute {plain[0]} is"
+    raise CepheidError("bad-argument", message, span=node.key_span(1), hint=hint)
 
 
 def _check_key(body: Pattern, whole: Pattern, var: str, span: Span | None) -> None:
@@ -106,12 +100,11 @@ def _check_key(body: Pattern, whole: Pattern, var: str, span: Span | None) -> No
         if repeated is None:
             return
         name = _fresh(whole)
-        raise CepheidError(
-            "kleene-variable",
-            f"`{var}` is bound inside a repetition, afresh in each round, and PART-BY compares all rounds",
-            span=span,
-            hint=f"name the set: {print_pattern(Bind(repeated, name))}, and list {name} instead",
+        message = (
+            f"`{var}` is bound inside a repetition, afresh in each round, and PART-BY compares all rounds"
         )
+        hint = f"name the set: {print_pattern(Bind(repeated, name))}, and list {name} instead"
+        raise CepheidError("kleene-variable", message, span=span, hint=hint)
     known = sorted(defined(whole) | sets(whole))
     if var in known:
         message = f"`{var}` is bound outside of what this PART-BY compares"

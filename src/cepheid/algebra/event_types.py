@@ -48,12 +48,9 @@ the data has no type column, so every event's type is `farm`
         else:
             types = "an event's type is the name of its stream"
             write = did_you_mean(atom.type, possible) or f"write one of {quoted(possible)}"
-        raise CepheidError(
-            "unknown-type",
-            f"no event can be of type `{atom.type}`: the data has no type column, so {types}",
-            span=atom.span,
-            hint=f"{write}, or name the column that tells the type: `type=`, on the command line `--type`",
-        )
+        message = f"no event can be of type `{atom.type}`: the data has no type column, so {types}"
+        hint = f"{write}, or name the column that tells the type: `type=`, on the command line `--type`"
+        raise CepheidError("unknown-type", message, span=atom.span, hint=hint)
 
 
 def types_named(query: Query, column: str) -> tuple[str, ...]:

@@ -144,12 +144,9 @@ def _out_of_scope(pattern: Pattern, path: tuple[Pattern, ...], used: Attribute) 
     if choices:
         message, hint = _why_unbound(choices[0], var)
         return CepheidError("unbound-variable", message, span=span, hint=hint)
-    return CepheidError(
-        "kleene-variable",
-        f"`{var}` is bound inside a repetition, afresh in each round, and used outside it",
-        span=span,
-        hint=f"put the filter inside: {_filter_inside(pattern, var)}",
-    )
+    message = f"`{var}` is bound inside a repetition, afresh in each round, and used outside it"
+    hint = f"put the filter inside: {_filter_inside(pattern, var)}"
+    return CepheidError("kleene-variable", message, span=span, hint=hint)
 
 
 def _unknown(pattern: Pattern, var: str, span: Span | None) -> CepheidError:
@@ -212,12 +209,9 @@ def check_repeat(node: Repeat) -> None:
 
 
 def _refuse_nested_strategy(node: Select) -> None:
-    raise CepheidError(
-        "not-yet",
-        "a strategy inside a formula is not yet supported",
-        span=node.span,
-        hint=f"apply it to the whole query: SELECT {node.strategy.value} * …",
-    )
+    message = "a strategy inside a formula is not yet supported"
+    hint = f"apply it to the whole query: SELECT {node.strategy.value} * …"
+    raise CepheidError("not-yet", message, span=node.span, hint=hint)
 
 
 def _check_select(query: Query, places: Places) -> None:

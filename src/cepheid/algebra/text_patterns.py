@@ -71,12 +71,9 @@ def check_text_patterns(condition: Condition) -> None:
 def _check_length(condition: Like | RLike, pattern: str) -> None:
     if len(pattern) > LONGEST_PATTERN:
         name = "LIKE" if isinstance(condition, Like) else "RLIKE"
-        raise CepheidError(
-            "too-large",
-            f"the pattern of {name} has {len(pattern):,} characters; {LONGEST_PATTERN:,} are the most",
-            span=condition.span,
-            hint="write several values as a list, x.name IN ('a', 'b', …), or join several patterns by OR",
-        )
+        message = f"the pattern of {name} has {len(pattern):,} characters; {LONGEST_PATTERN:,} are the most"
+        hint = "write several values as a list, x.name IN ('a', 'b', …), or join several patterns by OR"
+        raise CepheidError("too-large", message, span=condition.span, hint=hint)
 
 
 def _check_regex(condition: RLike) -> None:
@@ -84,12 +81,9 @@ def _check_regex(condition: RLike) -> None:
         pc.match_substring_regex(pa.array([""]), condition.pattern)
     except pa.ArrowInvalid as invalid:
         reason = str(invalid).rsplit("RE2: ", 1)[-1].strip()
-        raise CepheidError(
-            "bad-argument",
-            f"`{clipped(condition.pattern, 200)}` is not a regular expression: {clipped(reason, 300)}",
-            span=condition.span,
-            hint="the syntax is RE2's: no look-around",
-        ) from None
+        message = f"`{clipped(condition.pattern, 200)}` is not a regular expression: {clipped(reason, 300)}"
+        hint = "the syntax is RE2's: no look-around"
+        raise CepheidError("bad-argument", message, span=condition.span, hint=hint) from None
 
 
 def _check_constant(condition: Like | RLike, operand: Expression, pattern: str) -> None:
@@ -99,12 +93,9 @@ def _check_constant(condition: Like | RLike, operand: Expression, pattern: str) 
         length > LONGEST_CONSTANT if isinstance(condition, RLike) else length * len(pattern) > MOST_WORK
     )
     if too_long:
-        raise CepheidError(
-            "too-large",
-            f"a constant text of up to {length:,} characters is too long to be compared with a pattern",
-            span=condition.span,
-            hint="a condition on constants is always true or never: write TRUE or FALSE",
-        )
+        message = f"a constant text of up to {length:,} characters is too long to be compared with a pattern"
+        hint = "a condition on constants is always true or never: write TRUE or FALSE"
+        raise CepheidError("too-large", message, span=condition.span, hint=hint)
 
 
 def _longest(expression: Expression) -> int:

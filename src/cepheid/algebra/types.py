@@ -160,12 +160,8 @@ def _condition(condition: Condition, schema: Schema) -> Condition:
     """An expression that must be true or false."""
     typed, kind = _typed(condition, schema)
     if kind not in (Kind.BOOLEAN, Kind.NULL):
-        raise CepheidError(
-            "type-mismatch",
-            f"a condition must be true or false; `{print_condition(condition)}` is {kind.value}",
-            span=condition.span,
-            hint="compare it with something",
-        )
+        message = f"a condition must be true or false; `{print_condition(condition)}` is {kind.value}"
+        raise CepheidError("type-mismatch", message, span=condition.span, hint="compare it with something")
     return typed
 
 
@@ -240,24 +236,19 @@ def _number(op: str, operand: Expression, schema: Schema) -> Expression:
         Kind.TIME: "compare times of day, or take hour(…), minute(…), …",
         Kind.DURATION: "compare durations with each other; arithmetic on them is not yet supported",
     }
-    raise CepheidError(
-        "type-mismatch",
-        f"`{op}` takes numbers; `{print_condition(operand)}` is {kind.value}",
-        span=operand.span,
-        hint=hints.get(kind),
-    )
+    message = f"`{op}` takes numbers; `{print_condition(operand)}` is {kind.value}"
+    raise CepheidError("type-mismatch", message, span=operand.span, hint=hints.get(kind))
 
 
 def _string(operator: Like | RLike, operand: Expression, schema: Schema) -> Expression:
     typed, kind = _typed(operand, schema)
     if kind in (Kind.STRING, Kind.NULL):
         return typed
-    raise CepheidError(
-        "type-mismatch",
-        f"{type(operator).__name__.upper()} takes a string; `{print_condition(operand)}` is {kind.value}",
-        span=operand.span,
-        hint="compare it with =, <, BETWEEN or IN",
+    message = (
+        f"{type(operator).__name__.upper()} takes a string; `{print_condition(operand)}` is {kind.value}"
     )
+    hint = "compare it with =, <, BETWEEN or IN"
+    raise CepheidError("type-mismatch", message, span=operand.span, hint=hint)
 
 
 def _comparable(
@@ -304,12 +295,9 @@ def _check_zones(first: Expression, second: Expression, schema: Schema, span: Sp
                 zoned[dtype.tz is not None] = read
     if len(zoned) > 1:
         with_zone, without = print_condition(zoned[True]), print_condition(zoned[False])
-        raise CepheidError(
-            "type-mismatch",
-            f"`{with_zone}` has a time zone and `{without}` has none: they cannot be compared",
-            span=span,
-            hint="give both columns a zone, or neither, before matching",
-        )
+        message = f"`{with_zone}` has a time zone and `{without}` has none: they cannot be compared"
+        hint = "give both columns a zone, or neither, before matching"
+        raise CepheidError("type-mismatch", message, span=span, hint=hint)
 
 
 def _mismatch(left: Typed, right: Typed, span: Span | None) -> CepheidError:
@@ -416,12 +404,8 @@ def _check_count(function: Function, call: Call) -> None:
 
 def _wrong_argument(function: Function, argument: Expression, kind: Kind, wanted: Kinds) -> CepheidError:
     listed = " or ".join(sorted(item.value for item in wanted))
-    return CepheidError(
-        "type-mismatch",
-        f"`{function.name}` takes {listed} here; `{print_condition(argument)}` is {kind.value}",
-        span=argument.span,
-        hint=f"call it as {function.signature}",
-    )
+    message = f"`{function.name}` takes {listed} here; `{print_condition(argument)}` is {kind.value}"
+    return CepheidError("type-mismatch", message, span=argument.span, hint=f"call it as {function.signature}")
 
 
 def _shared_kind(function: Function, typed: list[Typed], schema: Schema) -> Kind:
@@ -447,18 +431,12 @@ def _typed_window(window: Window | None, schema: Schema, span: Span | None) -> W
         return window
     kind, shown = kind_of(schema.time_type), print_window(window)
     if window.unit is not WindowUnit.PLAIN and kind is Kind.NUMBER:
-        raise CepheidError(
-            "bad-argument",
-            f"`WITHIN {shown}` needs a timestamp or date; time column `{schema.time}` is a number",
-            span=span,
-            hint="give the window as a plain number in the column's own unit",
-        )
+        message = f"`WITHIN {shown}` needs a timestamp or date; time column `{schema.time}` is a number"
+        hint = "give the window as a plain number in the column's own unit"
+        raise CepheidError("bad-argument", message, span=span, hint=hint)
     if window.unit is WindowUnit.PLAIN and kind is not Kind.NUMBER:
-        raise CepheidError(
-            "bad-argument",
-            f"`WITHIN {shown}` needs a unit; time column `{schema.time}` is {kind.value}",
-            span=span,
-            hint=f"write WITHIN {shown} seconds, minutes, …, or EVENTS",
-        )
+        message = f"`WITHIN {shown}` needs a unit; time column `{schema.time}` is {kind.value}"
+        hint = f"write WITHIN {shown} seconds, minutes, …, or EVENTS"
+        raise CepheidError("bad-argument", message, span=span, hint=hint)
     counts_ns = counts_nanoseconds(schema.time_type)
     return window.counted_in(WindowUnit.NANOSECONDS if counts_ns else WindowUnit.MICROSECONDS)

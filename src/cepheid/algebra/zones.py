@@ -120,8 +120,5 @@ def _zone(name: str) -> dt.tzinfo:
     try:
         return ZoneInfo(name)
     except (KeyError, ValueError, OSError):  # not found, a path, a folder
-        raise CepheidError(
-            "bad-argument",
-            f"time zone `{name}` is not known here",
-            hint="zones are regions such as Europe/Paris, UTC, or offsets such as +02:00",
-        ) from None
+        hint = "zones are regions such as Europe/Paris, UTC, or offsets such as +02:00"
+        raise CepheidError("bad-argument", f"time zone `{name}` is not known here", hint=hint) from None

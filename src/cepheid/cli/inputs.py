@@ -103,8 +103,8 @@ def described(given: Input, columns: Columns) -> Described | None:
     found = describe(given.paths, given.format, **names, schema=columns.schema)
     if found is None and (columns.schema is not None or columns.time_format is not None):
         option = "--schema" if columns.schema is not None else "--time-format"
-        raise CepheidError(
-            "bad-argument",
-            f"{option} is for CSV, JSON, Parquet and ORC files on this machine, not for {given.paths[0]}",
+        message = (
+            f"{option} is for CSV, JSON, Parquet and ORC files on this machine, not for {given.paths[0]}"
         )
+        raise CepheidError("bad-argument", message)
     return found

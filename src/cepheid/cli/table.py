@@ -50,11 +50,9 @@ def _rows(matches: pa.Table) -> list[dict[str, Any]]:
     try:
         return matches.to_pylist()  # type: ignore[no-any-return]
     except (OverflowError, ValueError) as error:
-        raise CepheidError(
-            "bad-data",
-            f"a match holds a time that cannot be shown: {error}",
-            hint="--output writes all times; only the years 1 to 9999 can be shown",
-        ) from error
+        message = f"a match holds a time that cannot be shown: {error}"
+        hint = "--output writes all times; only the years 1 to 9999 can be shown"
+        raise CepheidError("bad-data", message, hint=hint) from error
 
 
 def cell(value: object) -> str:

@@ -70,11 +70,8 @@ def describe(
     if format not in FORMATS or not all(map(is_local, paths)):
         return None
     if format == "arrow":
-        raise CepheidError(
-            "bad-argument",
-            f"{paths[0]}: Spark does not read Arrow files",
-            hint="write Parquet, or give the path to `cepheid.match` in Python",
-        )
+        hint = "write Parquet, or give the path to `cepheid.match` in Python"
+        raise CepheidError("bad-argument", f"{paths[0]}: Spark does not read Arrow files", hint=hint)
     files = None if schema is not None and format != "parquet" else open_files(paths, format)
     held = schema if files is None else files.schema
     assert held is not None
@@ -171,11 +168,9 @@ def _with(schema: pa.Schema, name: str, dtype: pa.DataType) -> pa.Schema:
 
 def _no_time(files: Files, time: str) -> CepheidError:
     if all(batch[time].null_count == len(batch) for batch in files.batches([time])):
-        return CepheidError(
-            "bad-time",
-            f"time column `{time}` has no values, so that its type is not known",
-            hint="give the types of all columns, for example --schema 'ts timestamp, price double'",
-        )
+        message = f"time column `{time}` has no values, so that its type is not known"
+        hint = "give the types of all columns, for example --schema 'ts timestamp, price double'"
+        return CepheidError("bad-time", message, hint=hint)
     return CepheidError(
         "bad-time",
         f"time column `{time}` is text, and not all of its values are ISO dates or timestamps, all of them with an "
@@ -260,11 +255,8 @@ def java_pattern(format: str) -> str:
         letter = format[at + 1 : at + 2]
         if letter not in _DIRECTIVES:
             listed = " ".join(f"%{known}" for known in _DIRECTIVES)
-            raise CepheidError(
-                "bad-argument",
-                f"`%{letter}` is not known in the time format `{format}`",
-                hint=f"known are {listed}",
-            )
+            message = f"`%{letter}` is not known in the time format `{format}`"
+            raise CepheidError("bad-argument", message, hint=f"known are {listed}")
         made, plain, at = made + _quoted(plain) + _DIRECTIVES[letter], "", at + 2
     return made + _quoted(plain)
 

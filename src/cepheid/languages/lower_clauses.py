@@ -72,12 +72,8 @@ def _limit_in(source: Source, clause: Node | None) -> int | None:
     sign, number = amount.children
     assert isinstance(number, Token)
     if number.type != "INT":
-        raise CepheidError(
-            "syntax",
-            "`LIMIT` requires a whole number of matches",
-            span=span_of(source, number),
-            hint="as in LIMIT 10",
-        )
+        message = "`LIMIT` requires a whole number of matches"
+        raise CepheidError("syntax", message, span=span_of(source, number), hint="as in LIMIT 10")
     return integer_of(source, number, 1 if sign is None else -1)
 
 

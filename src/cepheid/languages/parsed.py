@@ -46,12 +46,9 @@ def check_depth(tree: ParsedTree) -> None:
     while waiting:
         node, depth = waiting.pop()
         if depth > DEPTH_LIMIT:
-            raise CepheidError(
-                "too-large",
-                f"the query is nested more than {DEPTH_LIMIT} levels deep",
-                span=span_of(tree.source, node),
-                hint="a chain of operators nests as well: split the query, or use {l,m} and IN (…)",
-            )
+            message = f"the query is nested more than {DEPTH_LIMIT} levels deep"
+            hint = "a chain of operators nests as well: split the query, or use {l,m} and IN (…)"
+            raise CepheidError("too-large", message, span=span_of(tree.source, node), hint=hint)
         waiting.extend((child, depth + 1) for child in node.children if isinstance(child, Tree))
 
 

@@ -158,22 +158,15 @@ def _amount_of(source: Source, number: Token) -> Decimal:
         raise _too_large(source, number)
     exponent = amount.as_tuple().exponent
     if isinstance(exponent, int) and exponent < -MOST_DECIMALS:
-        raise CepheidError(
-            "syntax",
-            f"this window has more than {MOST_DECIMALS} decimals",
-            span=span_of(source, number),
-            hint="a window with a unit is a whole number of nanoseconds",
-        )
+        message = f"this window has more than {MOST_DECIMALS} decimals"
+        hint = "a window with a unit is a whole number of nanoseconds"
+        raise CepheidError("syntax", message, span=span_of(source, number), hint=hint)
     return amount
 
 
 def _too_large(source: Source, number: Token) -> CepheidError:
-    return CepheidError(
-        "syntax",
-        "this window is too large",
-        span=span_of(source, number),
-        hint="a window has at most 64 bits, in microseconds if it has a unit",
-    )
+    hint = "a window has at most 64 bits, in microseconds if it has a unit"
+    return CepheidError("syntax", "this window is too large", span=span_of(source, number), hint=hint)
 
 
 def _plain(amount: Decimal) -> int | float:

@@ -45,11 +45,9 @@ def workers_python(session: SparkSession) -> Iterator[None]:
         yield
         return
     if os.environ.get(CHOSEN) or not is_classic(session):
-        raise CepheidError(
-            "bad-worker",
-            f"the Python of Spark's workers, {context.pythonExec}, cannot run Cepheid: {obstacle}",
-            hint=f"set {CHOSEN}={sys.executable} before the session starts, or install cepheid there",
-        )
+        message = f"the Python of Spark's workers, {context.pythonExec}, cannot run Cepheid: {obstacle}"
+        hint = f"set {CHOSEN}={sys.executable} before the session starts, or install cepheid there"
+        raise CepheidError("bad-worker", message, hint=hint)
     before, context.pythonExec = context.pythonExec, sys.executable
     try:
         yield

@@ -52,8 +52,6 @@ def session_zone(session: Any) -> str:
     try:
         return known_zone(_SHORT.get(name, name))
     except CepheidError as error:
-        raise CepheidError(
-            "bad-argument",
-            f"the session's time zone, `{name}`, is not known here",
-            hint=f"set `{SESSION_ZONE}` to a region such as Europe/Paris, or give `zone=`",
-        ) from error
+        message = f"the session's time zone, `{name}`, is not known here"
+        hint = f"set `{SESSION_ZONE}` to a region such as Europe/Paris, or give `zone=`"
+        raise CepheidError("bad-argument", message, hint=hint) from error

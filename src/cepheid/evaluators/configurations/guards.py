@@ -196,11 +196,8 @@ class Tests:
 
     def load(self, state: State) -> None:
         if not self._decimals.keys() <= state.keys():
-            raise CepheidError(
-                "bad-state",
-                "the state was saved by a version that compared decimals as doubles",
-                hint="match the stream again from its beginning",
-            )
+            message = "the state was saved by a version that compared decimals as doubles"
+            raise CepheidError("bad-state", message, hint="match the stream again from its beginning")
         texts = Texts()
         texts.load("texts", dict(state))
         constants = self._texts.of(np.arange(self._constants))

@@ -116,11 +116,9 @@ def _tagged_time(ns: int, form: int) -> tuple[int, int]:
 def out_of_range(form: int) -> CepheidError:
     """The error for a time that has no word of this form."""
     name = "nanoseconds" if form == tags.NANOS else "microseconds"
-    return CepheidError(
-        "bad-data",
-        f"a condition of several events reads a time outside the range of {name} in 64 bits",
-        hint="set such times to NULL, or read them from a column of integers",
-    )
+    message = f"a condition of several events reads a time outside the range of {name} in 64 bits"
+    hint = "set such times to NULL, or read them from a column of integers"
+    return CepheidError("bad-data", message, hint=hint)
 
 
 def _of_value(value: kinds.Value, form: int, texts: Texts) -> tuple[Ints, Nulls]:

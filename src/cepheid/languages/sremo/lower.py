@@ -125,9 +125,6 @@ def _register(token: Part) -> str | None:
 
 
 def _too_large(why: str, span: Span) -> CepheidError:
-    return CepheidError(
-        "too-large",
-        f"written out, this expression is too large: {why}",
-        span=span,
-        hint="lower the bounds of `{l,m}`, or use `+`; repetitions inside repetitions multiply",
-    )
+    message = f"written out, this expression is too large: {why}"
+    hint = "lower the bounds of `{l,m}`, or use `+`; repetitions inside repetitions multiply"
+    return CepheidError("too-large", message, span=span, hint=hint)

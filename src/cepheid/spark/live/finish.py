@@ -101,8 +101,6 @@ def _state(session: SparkSession, checkpoint: str, variable: str) -> DataFrame:
         state = session.read.format("statestore").option("stateVarName", variable)
         return state.option("operatorId", 0 if own is None else own[0]).load(checkpoint)
     except PySparkException as error:
-        raise CepheidError(
-            "bad-state",
-            f"`{checkpoint}` is not the checkpoint of a match on a stream: {str(error).splitlines()[0]}",
-            hint="give the `checkpointLocation` that the query was started with",
-        ) from error
+        message = f"`{checkpoint}` is not the checkpoint of a match on a stream: {str(error).splitlines()[0]}"
+        hint = "give the `checkpointLocation` that the query was started with"
+        raise CepheidError("bad-state", message, hint=hint) from error

@@ -74,11 +74,9 @@ def load_head(saved: bytes) -> Head:
         fields: dict[str, Any] = json.loads(saved)
         found = fields.pop("format", None)
         if found != FORMAT:
-            raise CepheidError(
-                "bad-state",
-                f"the checkpoint holds state of format {found}; this release reads format {FORMAT}",
-                hint="go on with the release that wrote it, or begin a new checkpoint",
-            )
+            message = f"the checkpoint holds state of format {found}; this release reads format {FORMAT}"
+            hint = "go on with the release that wrote it, or begin a new checkpoint"
+            raise CepheidError("bad-state", message, hint=hint)
         fields["waiting"] = [Waiting(**page) for page in fields["waiting"]]
         head = Head(**fields)
         _require(head)

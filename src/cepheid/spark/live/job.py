@@ -76,11 +76,11 @@ class Job:
             if name == "schema":
                 _check_zones(_schema(str(terms.get(name))), _schema(own[name]))
             was, now = _shown(name, terms.get(name)), _shown(name, own[name])
-            raise CepheidError(
-                "bad-state",
-                f"the checkpoint was begun with another {_WORDS.get(name, name)}: {was}; now it is {now}",
-                hint=_HINTS.get(name, "continue it with the same, or begin a new checkpoint"),
+            message = (
+                f"the checkpoint was begun with another {_WORDS.get(name, name)}: {was}; now it is {now}"
             )
+            hint = _HINTS.get(name, "continue it with the same, or begin a new checkpoint")
+            raise CepheidError("bad-state", message, hint=hint)
         return self
 
 
@@ -95,11 +95,9 @@ def _check_zones(was: pa.Schema, now: pa.Schema) -> None:
     moved = [(old, new) for old, new in zones if None not in (old, new) and old != new]
     if moved and zoned_schema(was, "UTC") == zoned_schema(now, "UTC"):
         old, new = moved[0]
-        raise CepheidError(
-            "bad-state",
-            f"the checkpoint was begun in the time zone {old}; now it is {new}",
-            hint=f'give `zone="{old}"`, or set `spark.sql.session.timeZone` to its old value',
-        )
+        message = f"the checkpoint was begun in the time zone {old}; now it is {new}"
+        hint = f'give `zone="{old}"`, or set `spark.sql.session.timeZone` to its old value'
+        raise CepheidError("bad-state", message, hint=hint)
 
 
 def _zone(dtype: pa.DataType) -> str | None:

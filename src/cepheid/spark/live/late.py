@@ -31,10 +31,8 @@ def checked_late(late: str | Path) -> str:
     if isinstance(late, Path):
         return str(late.absolute())
     if not isinstance(late, str) or not late:
-        raise CepheidError(
-            "bad-argument",
-            f"`late` requires one of drop, error, a path or the name of a table; got `{late!r}` instead",
-        )
+        message = f"`late` requires one of drop, error, a path or the name of a table; got `{late!r}` instead"
+        raise CepheidError("bad-argument", message)
     return str(Path(late).absolute()) if is_path(late) and "://" not in late else late
 
 

@@ -29,11 +29,9 @@ def late_table(session: SparkSession, name: str, rows: DataFrame, schema: Schema
         session.catalog.refreshTable(name)  # which files it has was kept just now, and will change
         return _location(session, name)
     except PySparkException as error:
-        raise CepheidError(
-            "bad-argument",
-            f"late rows cannot be written to the table `{name}`: {first_line(str(error))}",
-            hint='name another table, or a folder: late="out/late"',
-        ) from error
+        message = f"late rows cannot be written to the table `{name}`: {first_line(str(error))}"
+        hint = 'name another table, or a folder: late="out/late"'
+        raise CepheidError("bad-argument", message, hint=hint) from error
 
 
 def _make(session: SparkSession, name: str, columns: StructType) -> None:
@@ -58,11 +56,8 @@ def _check_columns(name: str, found: StructType, columns: StructType) -> None:
     has, needs = ([(field.name, field.dataType) for field in types.fields] for types in (found, columns))
     if sorted(has, key=str) != sorted(needs, key=str):
         shown = ", ".join(f"{own} {dtype.simpleString()}" for own, dtype in has)
-        raise CepheidError(
-            "bad-argument",
-            f"the table `{name}` for late rows has other columns than the events: {shown}",
-            hint="name a table that does not exist yet, or a folder",
-        )
+        message = f"the table `{name}` for late rows has other columns than the events: {shown}"
+        raise CepheidError("bad-argument", message, hint="name a table that does not exist yet, or a folder")
 
 
 def _location(session: SparkSession, name: str) -> str:
@@ -70,9 +65,6 @@ def _location(session: SparkSession, name: str) -> str:
     properties = {row["col_name"]: row["data_type"] for row in described}
     kind, location = str(properties.get("Provider")), str(properties.get("Location", ""))
     if kind.lower() != "parquet" or not location:
-        raise CepheidError(
-            "bad-argument",
-            f"late rows can be written to a table of Parquet files; `{name}` is of {kind}",
-            hint="name a table that does not exist yet, or a folder",
-        )
+        message = f"late rows can be written to a table of Parquet files; `{name}` is of {kind}"
+        raise CepheidError("bad-argument", message, hint="name a table that does not exist yet, or a folder")
     return location if "://" in location else location.replace("file:/", "file:///")

@@ -42,11 +42,9 @@ def with_watermark(
     has = [name for name, field in zip(schema.names, fields, strict=True) if DELAY in (field.metadata or {})]
     if has:
         if has != [schema.time] or watermark is not None:
-            raise CepheidError(
-                "bad-argument",
-                f"the DataFrame has a watermark already, on `{has[0]}`, and Spark allows one",
-                hint=f"leave out `withWatermark`, or set it on `{schema.time}` and leave out `watermark`",
-            )
+            message = f"the DataFrame has a watermark already, on `{has[0]}`, and Spark allows one"
+            hint = f"leave out `withWatermark`, or set it on `{schema.time}` and leave out `watermark`"
+            raise CepheidError("bad-argument", message, hint=hint)
         place = schema.names.index(schema.time)
         return rows, int(fields[place].metadata[DELAY])
     delay = delay_of(schema, watermark)
@@ -66,11 +64,9 @@ def delay_of(schema: Schema, watermark: str | float | dt.timedelta | None) -> in
     counted = pa.types.is_integer(dtype) or pa.types.is_floating(dtype)
     if watermark is None:
         example = "10" if counted else EXAMPLE
-        raise CepheidError(
-            "bad-argument",
-            "a stream needs a watermark: how much later than others a row may come",
-            hint=f"add `watermark={example}`; rows that come later still are counted, or go where `late` says",
-        )
+        message = "a stream needs a watermark: how much later than others a row may come"
+        hint = f"add `watermark={example}`; rows that come later still are counted, or go where `late` says"
+        raise CepheidError("bad-argument", message, hint=hint)
     if not counted:
         return milliseconds_of(watermark)
     try:
