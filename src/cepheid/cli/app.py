@@ -97,6 +97,14 @@ Zone = Annotated[
 ]
 
 
+def _of_streams(name: str, **settings: Any) -> Any:
+    """An option of the panel `Streams` in the help."""
+    return typer.Option(name, rich_help_panel="Streams", **settings)
+
+
+WATERMARK = 'How much later than others a row may come, like "10 seconds".'
+
+
 def _show_version(asked: bool) -> None:
     if asked:
         print(f"cepheid {cepheid.__version__}")
@@ -139,55 +147,23 @@ def run(
     master: Master = "local[*]",
     language: Language = None,
     zone: Zone = "UTC",
-    stream: Annotated[
-        bool,
-        typer.Option("--stream", help="Read folders as streams, until stopped.", rich_help_panel="Streams"),
-    ] = False,
-    watermark: Annotated[
-        str | None,
-        typer.Option(
-            "--watermark",
-            metavar="DELAY",
-            help='How much later than others a row may come, like "10 seconds".',
-            rich_help_panel="Streams",
-        ),
-    ] = None,
+    stream: Annotated[bool, _of_streams("--stream", help="Read folders as streams, until stopped.")] = False,
+    watermark: Annotated[str | None, _of_streams("--watermark", metavar="DELAY", help=WATERMARK)] = None,
     checkpoint: Annotated[
         str | None,
-        typer.Option(
-            "--checkpoint",
-            metavar="PATH",
-            help="Where the state is kept; else OUTPUT.checkpoint.",
-            rich_help_panel="Streams",
-        ),
+        _of_streams("--checkpoint", metavar="PATH", help="The folder of the state; else OUTPUT.checkpoint."),
     ] = None,
     late: Annotated[
-        str,
-        typer.Option(
-            "--late",
-            help="Later rows: drop (and count), error, a folder or a table.",
-            rich_help_panel="Streams",
-        ),
+        str, _of_streams("--late", help="Later rows: drop (and count), error, a folder or a table.")
     ] = "drop",
     once: Annotated[
-        bool,
-        typer.Option(
-            "--once", help="Stop when all files that exist have been read.", rich_help_panel="Streams"
-        ),
+        bool, _of_streams("--once", help="Stop when all files that exist have been read.")
     ] = False,
     flush: Annotated[
-        bool,
-        typer.Option(
-            "--flush",
-            help="At the end, write the remaining matches to OUTPUT.rest.",
-            rich_help_panel="Streams",
-        ),
+        bool, _of_streams("--flush", help="At the end, write the remaining matches to OUTPUT.rest.")
     ] = False,
     files_at_once: Annotated[
-        int | None,
-        typer.Option(
-            "--files-at-once", min=1, help="So many files in a micro-batch.", rich_help_panel="Streams"
-        ),
+        int | None, _of_streams("--files-at-once", min=1, help="So many files in a micro-batch.")
     ] = None,
 ) -> None:
     """Run a query on Spark; without --output, show the first matches."""
