@@ -246,9 +246,8 @@ def type_column(streams: Mapping[str, list[str]], type: str | None) -> str:
 def unite(streams: Mapping[str, pa.Table], type: str) -> pa.Table:
     """Several streams as one: attributes by name, NULL where a stream lacks them.
 
-    Where a stream has no type column, an event's type is its stream's name. Instants that the streams show in
-    different zones are shown in UTC; times of different units are in the finest; whole numbers beside decimals are
-    decimals.
+    Where a stream has no type column, an event's type is its stream's name. Instants that the streams show in different
+    zones are shown in UTC; times of different units are in the finest; whole numbers beside decimals are decimals.
 
     >>> unite({"a": pa.table({"ts": [1]}), "b": pa.table({"ts": [2], "v": [7]})}, "type").to_pylist()
     [{'ts': 1, 'type': 'a', 'v': None}, {'ts': 2, 'type': 'b', 'v': 7}]

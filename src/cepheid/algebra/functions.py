@@ -114,7 +114,6 @@ _ALL = (
 )
 
 ALIASES = {"substring": "substr", "ceiling": "ceil", "pow": "power"}
-"""Other names for the same functions; typing replaces them, so that evaluations need only know
-`FUNCTIONS`."""
+"""Other names for the same functions; typing replaces them, so that evaluations need only know `FUNCTIONS`."""
 
 FUNCTIONS: dict[str, Function] = {function.name: function for function in _ALL}

@@ -1,8 +1,7 @@
 """Query text → syntax tree → algebra, for every language.
 
-In: a text and, if the user says so, its language. Out: a `ParsedTree`, and from it the `Query` that all
-later stages share. A language is one entry of `LANGUAGES`: how it is recognised, parsed and lowered;
-nothing else knows of it.
+In: a text and, if the user says so, its language. Out: a `ParsedTree`, and from it the `Query` that all later stages
+share. A language is one entry of `LANGUAGES`: how it is recognised, parsed and lowered; nothing else knows of it.
 """
 
 from __future__ import annotations

@@ -1,8 +1,7 @@
 """A long list of plain numbers and strings, as in `x.id IN (1, 2, …)`: one token, read by itself.
 
 In: the token. Out: its literals. Parsing each of them as a condition takes some fifty times as long, and IN may have
-many thousand values. A short list, or one with other items, is parsed item by item; both ways give the same
-literals.
+many thousand values. A short list, or one with other items, is parsed item by item; both ways give the same literals.
 """
 
 from __future__ import annotations

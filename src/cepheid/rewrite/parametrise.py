@@ -1,10 +1,9 @@
 """Parametrise: the locally parametrised (LP) normal form for conditional filters (`cel-cea`, theorem 2).
 
-In: a safe pattern whose local filters are pushed. Out: the same matches; a filter P(x) inside a part that
-does not bind x, such as φ₆'s "if x is hot, then …", is decided where x is bound: φ becomes (φ with P true)
-FILTER P OR (φ with P false) FILTER ¬P, and both filters go to x's atoms. ¬P is "P is not true", so that NULL
-falls on the second side. Each decision is simplified at once, so a filter that every match must pass costs
-nothing: its second side is impossible.
+In: a safe pattern whose local filters are pushed. Out: the same matches; a filter P(x) inside a part that does not bind
+x, such as φ₆'s "if x is hot, then …", is decided where x is bound: φ becomes (φ with P true) FILTER P OR (φ with P
+false) FILTER ¬P, and both filters go to x's atoms. ¬P is "P is not true", so that NULL falls on the second side. Each
+decision is simplified at once, so a filter that every match must pass costs nothing: its second side is impossible.
 """
 
 from __future__ import annotations

@@ -1,9 +1,8 @@
 """The oracle: the matches of a whole query over a list of events, straight from the definitions.
 
-In: a query and a stream. Out: its matches, distinct in (complex event, binding of the selected variables), in
-order of their last position. The clauses apply in this order: PARTITION BY splits the stream, WITHIN keeps the matches
-inside the window, the strategy chooses among complex events with the same last position, CONSUME forgets events, LIMIT
-cuts.
+In: a query and a stream. Out: its matches, distinct in (complex event, binding of the selected variables), in order of
+their last position. The clauses apply in this order: PARTITION BY splits the stream, WITHIN keeps the matches inside
+the window, the strategy chooses among complex events with the same last position, CONSUME forgets events, LIMIT cuts.
 """
 
 from __future__ import annotations
