@@ -301,3 +301,14 @@ def test_a_text_column_is_encoded_once_for_all_conditions(monkeypatch: pytest.Mo
     small, same = Comparison("<", Attribute(None, "k"), Literal(3)), Comparison("=", X, Literal("a"))
     assert columns.holds(Conjunction((small, same))).tolist() == [True, False, False, False]
     assert len(encoded) == 1
+
+
+@pytest.mark.parametrize("places", [Call("abs", (Literal(-(2**63)),)), Call("floor", (Literal(1e300),))])
+def test_a_constant_number_of_places_that_overflows_is_null(places: Call) -> None:
+    table = pa.table({"i": [0, 1], "m": pa.array([Decimal("0.10"), None]), "s": ["abc", ""]})
+    for call in (
+        Call("round", (Attribute(None, "i"), places)),
+        Call("round", (Attribute(None, "m"), places)),
+        Call("substr", (Attribute(None, "s"), Literal(1), places)),
+    ):
+        assert holds(IsNull(call), table).tolist() == [True, True]

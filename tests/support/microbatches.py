@@ -31,7 +31,7 @@ from cepheid.semantics.oracle import evaluate
 from cepheid.semantics.stream import events_of
 from cepheid.spark.live.bucket import Arrived, Bucket
 from cepheid.spark.live.head import load_head
-from cepheid.spark.live.job import Job, job_on
+from cepheid.spark.live.job import Job, job_of_terms
 from cepheid.spark.live.merge import in_order
 from cepheid.spark.live.pack import BUCKET, PackTask, newest_of, number_of
 from cepheid.spark.live.pages import Page
@@ -258,7 +258,7 @@ def run_stream(job: Job, table: pa.Table, coming: Coming, choices: Choices) -> R
     for key in keys:
         kept = Memory(stores[key].head(), stores[key].pages)
         if (head := kept.head()) is not None:
-            ran.finished += list(Bucket(job_on(load_head(head).terms), kept).finish())
+            ran.finished += list(Bucket(job_of_terms(load_head(head).terms), kept).finish())
             assert (kept.head(), kept.pages) == (stores[key].head(), stores[key].pages)
     return ran
 
@@ -294,7 +294,7 @@ def call(
     bucket = Bucket(job, store)
     bucket.take(arrived)
     found = list(bucket.release(bucket.passed(watermark)))
-    bucket.hear(newest)
+    bucket.note_newest(newest)
     bucket.close()
     assert bucket.numbers.matches == sum(map(len, found))
     assert bucket.numbers.late == sum(map(len, bucket.late))
@@ -330,7 +330,7 @@ def small_pages(choices: Choices) -> Iterator[None]:
     """Pages of a few rows, merged a few at a time, and saved engines in many pages."""
     with (
         mock.patch("cepheid.spark.live.pages.BYTES", pick(choices, (1, 120, 400, 1 << 18))),
-        mock.patch("cepheid.spark.live.pack.HELD", pick(choices, (1, 300, 1 << 20))),
+        mock.patch("cepheid.spark.live.pack.SORTED_BYTES", pick(choices, (1, 300, 1 << 20))),
         mock.patch(
             "cepheid.spark.live.bucket.in_order", partial(in_order, rows=pick(choices, (1, 2, 5, 99)))
         ),

@@ -193,7 +193,7 @@ def call(choices: Choices, depth: int, kind: Kind) -> Call:
         if function.result is kind or (function.result is None and kind in function.parameters[0])
     ]
     function = pick(choices, suitable)
-    count = function.fewest + choices.below(2 if function.repeated or function.optional else 1)
+    count = function.fewest + choices.below(2 if function.most != function.fewest else 1)
     kinds = [
         kind if function.result is None else pick(choices, sorted(function.parameter(index), key=str))
         for index in range(count)
