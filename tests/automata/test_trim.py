@@ -8,7 +8,7 @@ from hypothesis import given, settings
 import generators
 from cepheid.algebra.nodes import Atom, Or, Repeat, Seq, StrictSeq
 from cepheid.algebra.variables import shown
-from cepheid.automata.cea import CEA, Mark, Predicate
+from cepheid.automata.automaton import Automaton, Guard, Predicate, Transition, numbered
 from cepheid.automata.construct import construct
 from cepheid.automata.trim import trim
 from cepheid.rewrite.rules import rewrite
@@ -49,22 +49,23 @@ def test_states_that_differ_in_how_they_skip_stay_apart() -> None:
 
 
 def test_states_that_lead_nowhere_and_states_nothing_leads_to_are_dropped() -> None:
-    any_event = Predicate(None, None)
-    named = Predicate("A", None)
-    automaton = CEA(
-        states=5,
-        predicates=(any_event, named),
-        labels=(frozenset(), frozenset({"x"})),
-        marks=(Mark(0, 1, 0, 1), Mark(0, 0, 1, 2), Mark(3, 0, 0, 1), Mark(2, 0, 0, 4)),
-        skips=(0, None, 2, 3, 4),
-        finals=frozenset({1}),
-    )
-    assert trim(automaton) == CEA(2, (named,), (frozenset(),), (Mark(0, 0, 0, 1),), (0, None), frozenset({1}))
+    any_event, named = (Guard(frozenset([Predicate(type, None)])) for type in (None, "A"))
+    nothing = frozenset[str]()
+    useful = Transition(0, 1, named, nothing)
+    others = [
+        Transition(0, 2, any_event, frozenset({"x"})),
+        Transition(3, 1, any_event, nothing),
+        Transition(2, 4, any_event, nothing),
+        *(Transition(state, state) for state in (2, 3, 4)),
+    ]
+    automaton = numbered(5, [*others, useful], frozenset({1}))
+    assert len(automaton.predicates) == len(automaton.labels) == 2
+    assert trim(automaton) == numbered(2, [useful], frozenset({1}))
 
 
 def test_an_automaton_that_accepts_nothing_keeps_its_initial_state() -> None:
-    automaton = CEA(2, (Predicate("A", None),), (frozenset(),), (Mark(0, 0, 0, 1),), (0, 1), frozenset())
-    assert trim(automaton) == CEA(1, (), (frozenset(),), (), (0,), frozenset())
+    automaton = numbered(2, [Transition(0, 1, label=frozenset()), Transition(1, 1)], frozenset())
+    assert trim(automaton) == Automaton(1, (), frozenset())
 
 
 def test_a_long_chain_is_trimmed_in_reasonable_time() -> None:

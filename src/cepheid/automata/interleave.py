@@ -49,7 +49,7 @@ _START = _Place(None, 0, 0, False, False, frozenset())
 def interleaved(left: Side, right: Side, positions: Positions) -> Fragment:
     """Adds the positions of `left ALL right`.
 
-    >>> from cepheid.automata.follow import positions_of
+    >>> from cepheid.automata.positions_of_pattern import positions_of
     >>> both = Positions()
     >>> whole = interleaved(positions_of(Atom("A", "x")), positions_of(Atom(None, "y")), both)
     >>> [(atom.type, sorted(names_of(atom))) for atom in both.atoms]

@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 import numpy as np
 import numpy.typing as npt
 
-from cepheid.automata.chain_determinise import ChainMove
+from cepheid.automata.determinise_chain import LinkedMark
 from cepheid.errors import CepheidError
 from cepheid.evaluators.chain.automaton import ChainAutomaton
 from cepheid.evaluators.chain.keys import Keys
@@ -44,7 +44,7 @@ class Layout:
         self.indices: list[Index] = []
         self._numbers: dict[tuple[int, tuple[int, ...]], int] = {}
         self._reached = [0]
-        self._known: dict[tuple[int, int], tuple[ChainMove, ...]] = {}
+        self._known: dict[tuple[int, int], tuple[LinkedMark, ...]] = {}
         self._n_known = (0, 0)
         self._n_states = len(automaton)
         self.moves = self._table()
@@ -81,13 +81,13 @@ class Layout:
         return more or before != [(index.state, index.equal, len(index.different)) for index in self.indices]
 
     def _add(self, state: int, klass: int) -> None:
-        moves = self._automaton.moves(state, self._classes.satisfied[klass])
+        moves = self._automaton.transitions(state, self._classes.satisfied[klass])
         self._known[state, klass] = moves
         for move in moves:
             if state != 0:
                 self._index(state, move)
 
-    def _index(self, state: int, move: ChainMove) -> int:
+    def _index(self, state: int, move: LinkedMark) -> int:
         equal = tuple(sorted(move.equal))
         if (state, equal) not in self._numbers:
             self._numbers[state, equal] = len(self.indices)

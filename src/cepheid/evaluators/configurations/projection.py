@@ -1,7 +1,7 @@
 """What was told of matches beyond what is shown is dropped again, and what is then one match comes once.
 
-In: matches of a transducer that tells (`automata.srt_told`), or that has labels for checks. Out: the same with the
-labels of the output, without the events that were marked only to tell of them.
+In: matches of a transducer that tells (`automata.expose_registers`), or that has labels for checks. Out: the same with
+the labels of the output, without the events that were marked only to tell of them.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ from collections.abc import Collection, Sequence
 
 import numpy as np
 
-from cepheid.automata.srt_expose import UNMARKED
+from cepheid.automata.expose_registers import UNMARKED
 from cepheid.evaluators.configurations.evaluator import ConfigurationsEvaluator
 from cepheid.evaluators.configurations.match_filter import LARGE, Sifting
 from cepheid.evaluators.interface import Events

@@ -15,8 +15,15 @@ from itertools import product
 import numpy as np
 import numpy.typing as npt
 
-from cepheid.automata.srt_determinise import NEW, ROOT, Choices, Goal, Outcome, Place
-from cepheid.automata.srt_minimise import RegisterAutomaton
+from cepheid.automata.deterministic import (
+    NEW,
+    ROOT,
+    Goal,
+    Outcome,
+    Place,
+    RegisterAutomaton,
+    Transitions,
+)
 from cepheid.evaluators.configurations.live_words import Word, live_words
 from cepheid.kernels.columns.events import BEGINS, ENDS, TURNS
 from cepheid.kernels.loops.registers.layout import BASE, NOWHERE, OTHER, S_COLUMNS, STAY, Layout, Moves
@@ -74,7 +81,7 @@ class Tables:
         self.sums = sums_starts and self._is_free_of_starts()
         self._indexed: dict[int, int] = self._words_to_index()
         self._live = None if automaton.classes is None else live_words(automaton, self._read)
-        self._choices: dict[tuple[int, int], Choices] = {}
+        self._choices: dict[tuple[int, int], Transitions] = {}
         self._classes = 0
         self.moves: Moves
         self.turns: Turns
@@ -91,7 +98,7 @@ class Tables:
         while state < len(self._automaton):
             for klass, satisfied in enumerate(classes):
                 if (state, klass) not in self._choices:
-                    self._choices[state, klass] = self._automaton.choices(state, satisfied)
+                    self._choices[state, klass] = self._automaton.transitions(state, satisfied)
             state += 1
         self.moves = self._flat(len(classes))
         self.turns = self._turns(len(classes))
@@ -278,7 +285,7 @@ class Tables:
         return creates, extends, most
 
     @staticmethod
-    def _is_looked_at(state: int, choices: Choices) -> bool:
+    def _is_looked_at(state: int, choices: Transitions) -> bool:
         return not all(_is_idle(state, outcome) for outcome in choices.outcomes)
 
     def _equals(self, region: Ints, regions: int, classes: int) -> Ints:
@@ -291,7 +298,7 @@ class Tables:
                 equals[columns, klass] = words.get(at, -1)
         return equals
 
-    def _needed(self, choices: Sequence[Choices], states: Sequence[int]) -> dict[int, int]:
+    def _needed(self, choices: Sequence[Transitions], states: Sequence[int]) -> dict[int, int]:
         """The equalities without which nothing moves: by word of the slot, the word of the event."""
         found: list[dict[int, int]] = []
         for state, choice in zip(states, choices, strict=True):
@@ -327,7 +334,7 @@ class Tables:
                 continue
             wanted: Counter[int] = Counter()
             for satisfied in self._automaton.classes:
-                choices = {state: self._automaton.choices(state, satisfied) for state in states}
+                choices = {state: self._automaton.transitions(state, satisfied) for state in states}
                 if _ordered(choices) is None:
                     wanted.clear()
                     break
@@ -348,7 +355,7 @@ class Tables:
             if columns <= 0:
                 continue
             for satisfied in self._automaton.classes:
-                choices = {state: self._automaton.choices(state, satisfied) for state in states}
+                choices = {state: self._automaton.transitions(state, satisfied) for state in states}
                 if any(0 in asked.columns for one in choices.values() for asked in one.asked):
                     return False
                 if _ordered(choices) is None:
@@ -386,7 +393,7 @@ class _Flat:
         self._accepts: list[bool] = []
         self._goals: dict[Goal, int] = {}
 
-    def choice(self, state: int, choices: Choices) -> int:
+    def choice(self, state: int, choices: Transitions) -> int:
         for asked in choices.asked:
             self._asked_test.append(asked.test)
             self._asked_columns.append(self._tables.columns_of(asked.test, asked.columns))
@@ -461,7 +468,7 @@ def _marked(outcome: Outcome) -> list[Goal]:
     return [mark.goal for mark in outcome.marks if mark.goal is not None]
 
 
-def _ordered(choices: dict[int, Choices], anywhere: bool = False) -> list[int] | None:
+def _ordered(choices: dict[int, Transitions], anywhere: bool = False) -> list[int] | None:
     """The states of a region, or with `anywhere` of all, in an order in which each moves before others move to it, if
     skipping leaves all where they are."""
     before: dict[int, set[int]] = {}
