@@ -18,7 +18,7 @@ import pyarrow as pa
 
 from cepheid.algebra.nodes import Atom, Query, Window, WindowUnit
 from cepheid.automata.automaton import ADJACENT, Link, Predicate
-from cepheid.automata.determinise_chain import LinkedMark
+from cepheid.automata.deterministic import LinkedMark
 from cepheid.evaluators.chain.evaluator import ChainEvaluator
 from cepheid.evaluators.interface import Bounds, Events
 from cepheid.matches.match_arrays import Found

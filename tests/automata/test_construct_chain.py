@@ -29,7 +29,8 @@ from cepheid.automata.automaton import (
     numbered,
 )
 from cepheid.automata.construct_chain import construct_chain
-from cepheid.automata.determinise_chain import ChainDeterminiser, LinkedMark
+from cepheid.automata.determinise_chain import ChainDeterminiser
+from cepheid.automata.deterministic import LinkedMark
 from cepheid.automata.printing import automaton_dot, print_automaton
 from cepheid.automata.trim import trim
 from cepheid.errors import CepheidError

@@ -18,7 +18,7 @@ from cepheid.algebra.variables import shown
 from cepheid.automata.automaton import Automaton, Predicate
 from cepheid.automata.construct import construct
 from cepheid.automata.determinise import Determiniser
-from cepheid.automata.deterministic import Deterministic
+from cepheid.automata.deterministic import Deterministic, Transitions
 from cepheid.automata.minimise import minimise, possible_classes
 from cepheid.automata.trim import trim
 from cepheid.plan.plan import Plan
@@ -56,7 +56,9 @@ def test_how_many_states(
     assert (len(automaton), *sizes) == (determinised, labelled, counting)
 
 
-def outputs(automaton: Deterministic, classes: list[frozenset[int]]) -> list[Counter[tuple[int, ...]]]:
+def outputs(
+    automaton: Deterministic[Transitions], classes: list[frozenset[int]]
+) -> list[Counter[tuple[int, ...]]]:
     """By event, the label strings (0 for a skipped event) of the matches it completes."""
     runs: list[tuple[int, tuple[int, ...]]] = [(0, ())]
     found = []

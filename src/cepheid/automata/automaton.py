@@ -62,8 +62,8 @@ Test = Predicate | Link
 @dataclass(frozen=True, slots=True)
 class Guard:
     """Every test of `holds` holds, and of each group of `fails` at least one test does not. `within`: the event is no
-    later than so long after the one in a register, which is not empty. Of register transducers conjunctions are taken
-    apart: a test is never one of several that must hold together."""
+    later than so long after the one in a register, which is not empty. In automata with registers by name conjunctions
+    are taken apart: a test is never one of several that must hold together."""
 
     holds: frozenset[Test] = frozenset()
     fails: frozenset[frozenset[Test]] = frozenset()

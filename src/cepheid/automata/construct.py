@@ -39,7 +39,8 @@ def construct(pattern: Pattern, shown: tuple[str, ...]) -> Automaton:
 
 def _automaton(positions: Positions, whole: Fragment, shown: frozenset[str]) -> Automaton:
     predicates = [Predicate(atom.type, atom.condition) for atom in positions.atoms]
-    guards = [Guard(frozenset([predicate])) for predicate in predicates]
+    guards = {predicate: Guard(frozenset([predicate])) for predicate in dict.fromkeys(predicates)}
+    entering = [guards[predicate] for predicate in predicates]
     labels = [
         label(atom, gatherers, shown)
         for atom, gatherers in zip(positions.atoms, positions.gatherers, strict=True)
@@ -48,7 +49,8 @@ def _automaton(positions: Positions, whole: Fragment, shown: frozenset[str]) -> 
     states = 0
     for state, (followers, skip) in enumerate(_states(positions, whole)):
         transitions += (
-            Transition(state, target, guards[target - 1], labels[target - 1]) for target in sorted(followers)
+            Transition(state, target, entering[target - 1], labels[target - 1])
+            for target in sorted(followers)
         )
         if skip is not None:
             transitions.append(Transition(state, skip))
@@ -57,7 +59,7 @@ def _automaton(positions: Positions, whole: Fragment, shown: frozenset[str]) -> 
         states,
         tuple(transitions),
         whole.last,
-        tuple(dict.fromkeys(predicates)),
+        tuple(guards),
         labels=tuple(dict.fromkeys([NOTHING, *labels])),
     )
 

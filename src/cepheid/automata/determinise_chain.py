@@ -17,7 +17,7 @@ from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
 from cepheid.automata.automaton import Automaton, Link
-from cepheid.automata.deterministic import Class
+from cepheid.automata.deterministic import Class, LinkedMark
 from cepheid.automata.lazy_states import LazyStates
 from cepheid.errors import CepheidError
 from cepheid.state_checks import is_count, require
@@ -26,18 +26,6 @@ States = frozenset[int]
 NONE: frozenset[int] = frozenset()
 START: States = frozenset([0])
 MOST_TRANSITIONS = 4096
-
-
-@dataclass(frozen=True, slots=True)
-class LinkedMark:
-    """Where the links of `equal` hold and those of `different` do not, marking with `label` leads to state `target`
-    (None: nothing can follow) and completes a match if `accepts`."""
-
-    label: int
-    equal: frozenset[int]
-    different: frozenset[int]
-    target: int | None
-    accepts: bool
 
 
 class _Mark(NamedTuple):

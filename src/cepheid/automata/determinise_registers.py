@@ -111,9 +111,6 @@ class RegisterDeterminiser:
         """How many columns beside the first a state remembers, or ROOT where nothing is marked yet."""
         return self._met[state][0]
 
-    def members(self, state: int) -> Members:
-        return self._met[state][1]
-
     def transitions(self, state: int, satisfied: Class) -> Transitions:
         """What `state` does on an event that satisfies exactly the predicates `satisfied`."""
         columns, members = self._met[state]

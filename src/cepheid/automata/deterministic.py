@@ -3,8 +3,8 @@
 A deterministic automaton reads classes of events: the sets of unary predicates that an event satisfies. In a state it
 may first ask tests of the events that a partial match remembers, its *columns*. For each outcome of these there is at
 most one way to skip the event and one to mark it under each label, so no match comes out twice. An automaton without
-registers asks nothing and has one outcome. Chain automata have transitions of their own (`determinise_chain`): most
-links make no difference to most transitions, and outcomes would be as many as combinations of all of them.
+registers asks nothing and has one outcome. Transitions of chain automata are marks, each with the links it asks for:
+most links make no difference to most of them, and outcomes would be as many as combinations of all links.
 """
 
 from __future__ import annotations
@@ -12,10 +12,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 from enum import Enum
-from typing import Any, Protocol
+from typing import Any, Protocol, TypeVar
 
 from cepheid.algebra.windows import Window
-from cepheid.automata.automaton import Predicate
+from cepheid.automata.automaton import Link, Predicate
 
 Class = frozenset[int]
 """A class of events: the numbers of the unary predicates that they satisfy."""
@@ -95,7 +95,22 @@ class Transitions:
             yield from outcome.goals
 
 
-class Deterministic(Protocol):
+@dataclass(frozen=True, slots=True)
+class LinkedMark:
+    """Where the links of `equal` hold and those of `different` do not, marking with `label` leads to state `target`
+    (None: nothing can follow) and completes a match if `accepts`."""
+
+    label: int
+    equal: frozenset[int]
+    different: frozenset[int]
+    target: int | None
+    accepts: bool
+
+
+Does = TypeVar("Does", covariant=True)
+
+
+class Deterministic(Protocol[Does]):
     """A deterministic automaton. State 0 is the start; states are numbered as they are met. `labels[0]` is the empty
     set."""
 
@@ -105,16 +120,11 @@ class Deterministic(Protocol):
         ...
 
     @property
-    def tests(self) -> tuple[Predicate, ...]:
-        """The tests that read registers."""
-        ...
-
-    @property
     def labels(self) -> tuple[frozenset[str], ...]: ...
 
     def __len__(self) -> int: ...
 
-    def transitions(self, state: int, satisfied: Class) -> Transitions:
+    def transitions(self, state: int, satisfied: Class) -> Does:
         """What a state does on an event that satisfies exactly these predicates."""
         ...
 
@@ -127,9 +137,19 @@ class Deterministic(Protocol):
         ...
 
 
-class RegisterAutomaton(Deterministic, Protocol):
-    """A deterministic automaton whose partial matches remember events. `reads[test]`: the registers a test reads."""
+class ChainAutomaton(Deterministic[tuple[LinkedMark, ...]], Protocol):
+    """A deterministic chain automaton. Transitions of the start have no links, none leads to it, and those of one
+    state, class and label exclude each other: no partial match and event can take two of them."""
 
+    @property
+    def links(self) -> tuple[Link, ...]: ...
+
+
+class RegisterAutomaton(Deterministic[Transitions], Protocol):
+    """A deterministic automaton whose partial matches remember events. `tests` are those that read registers,
+    `reads[test]` the registers each reads, `windows` those of nested windows."""
+
+    tests: tuple[Predicate, ...]
     windows: tuple[Window, ...]
     reads: tuple[tuple[str, ...], ...]
     classes: list[Class] | None

@@ -34,15 +34,12 @@ def trim(automaton: Automaton) -> Automaton:
     (5, 3)
     """
     small = _merged(_needed_writes(_useful(automaton)), start_apart=True)
-    number = {state: place for place, state in enumerate(sorted(_reached(small.transitions)))}
-    transitions, finals = _renumbered(small.transitions, small.finals, number)
-    used = frozenset[object]().union(*(guard.tests for guard in {one.guard for one in transitions}))
-    labels = {frozenset[str](), *(one.label for one in transitions)}
+    small = _renumbered(small, sorted(_reached(small.transitions)))
+    guards = {id(one.guard): one.guard for one in small.transitions}.values()
+    used = frozenset[object]().union(*(guard.tests for guard in guards))
+    labels = {frozenset[str](), *(one.label for one in small.transitions)}
     return replace(
-        automaton,
-        states=len(number),
-        transitions=transitions,
-        finals=finals,
+        small,
         predicates=tuple(test for test in automaton.predicates if test in used),
         tests=tuple(test for test in automaton.tests if test in used),
         labels=tuple(label for label in automaton.labels if label in labels),
@@ -58,15 +55,12 @@ def trim_guards(automaton: Automaton) -> Automaton:
     ...     2, [replace(step, writes=frozenset())], frozenset([1]))
     True
     """
-    small = _merged(_fewer(_needed_writes(_useful(automaton))), start_apart=False)
-    small = _fewer(small)
-    order = _breadth_first(small.by_source())
-    number = {state: place for place, state in enumerate(order)}
-    transitions, finals = _renumbered(small.transitions, small.finals, number)
+    small = _fewer(_merged(_fewer(_needed_writes(_useful(automaton))), start_apart=False))
+    small = _renumbered(small, _breadth_first(small.by_source()))
     return numbered(
-        len(order),
-        sorted(transitions, key=lambda one: one.source),
-        finals,
+        small.states,
+        sorted(small.transitions, key=lambda one: one.source),
+        small.finals,
         checks=automaton.checks,
         exposes=automaton.exposes,
         guarded=automaton.guarded,
@@ -168,32 +162,42 @@ class _TooMuchWorkError(Exception):
 def _merged(automaton: Automaton, start_apart: bool) -> Automaton:
     """One state for all that are alike: the first, which acts for all. The same automaton where finding them takes too
     long."""
-    kinds = [int(state in automaton.finals) for state in range(automaton.states)]
+    finality = [int(state in automaton.finals) for state in range(automaton.states)]
     if start_apart:
-        kinds[0] = 2
+        finality[0] = 2
+    kinds = _kinds(automaton.transitions)
+    leaving: list[list[tuple[int, int]]] = [[] for _ in range(automaton.states)]
     entering: dict[int, set[int]] = defaultdict(set)
-    for one in automaton.transitions:
+    for one, kind in zip(automaton.transitions, kinds, strict=True):
+        leaving[one.source].append((kind, one.target))
         entering[one.target].add(one.source)
     try:
-        blocks = refined(kinds, entering, _signatures(automaton))
+        blocks = refined(finality, entering, _signatures(leaving))
     except _TooMuchWorkError:
         return automaton
     first: dict[int, int] = {}
     acting = [first.setdefault(block, state) for state, block in enumerate(blocks)]
-    if len(first) == automaton.states:
-        return automaton
-    kept = [one for one in automaton.transitions if acting[one.source] == one.source]
-    transitions, finals = _renumbered(kept, automaton.finals, dict(enumerate(acting)))
-    return replace(automaton, transitions=tuple(dict.fromkeys(transitions)), finals=finals)
+    kept: dict[tuple[int, int, int], Transition] = {}
+    for one, kind in zip(automaton.transitions, kinds, strict=True):
+        if acting[one.source] == one.source:
+            kept.setdefault((one.source, acting[one.target], kind), one)
+    transitions = (_between(one, source, target) for (source, target, _), one in kept.items())
+    finals = frozenset(acting[state] for state in automaton.finals)
+    return replace(automaton, transitions=tuple(transitions), finals=finals)
 
 
-def _signatures(automaton: Automaton) -> Callable[[int, list[int]], object]:
-    """How a state leads to blocks: what its transitions ask and do, as numbers, and the block each enters."""
-    work = 0
+def _kinds(transitions: Transitions) -> list[int]:
+    """By transition a number for what it asks and does, the same for the same."""
+    guards: Numbering[Guard] = Numbering()
+    # A guard is hashed once: many transitions share it.
+    number = {key: guards[guard] for key, guard in {id(one.guard): one.guard for one in transitions}.items()}
     kinds: Numbering[object] = Numbering()
-    leaving: list[list[tuple[int, int]]] = [[] for _ in range(automaton.states)]
-    for one in automaton.transitions:
-        leaving[one.source].append((kinds[one.guard, one.label, one.writes], one.target))
+    return [kinds[number[id(one.guard)], one.label, one.writes] for one in transitions]
+
+
+def _signatures(leaving: list[list[tuple[int, int]]]) -> Callable[[int, list[int]], object]:
+    """How a state leads to blocks: the kinds of its transitions and the block that each enters."""
+    work = 0
 
     def signature(state: int, block_of: list[int]) -> object:
         nonlocal work
@@ -208,18 +212,26 @@ def _signatures(automaton: Automaton) -> Callable[[int, list[int]], object]:
 # ── numbers ─────────────────────────────────────────────────────────────────────────────────────────────────
 
 
-def _renumbered(
-    transitions: Transitions, finals: Iterable[int], number: dict[int, int]
-) -> tuple[tuple[Transition, ...], frozenset[int]]:
-    """States under other numbers, without those that have none."""
-    renumbered = tuple(
-        one
-        if number[one.source] == one.source and number[one.target] == one.target
-        else Transition(number[one.source], number[one.target], one.guard, one.label, one.writes)
-        for one in transitions
-        if one.source in number
+def _renumbered(automaton: Automaton, order: Sequence[int]) -> Automaton:
+    """The states of `order`, which are all that can be reached, under the numbers of their places."""
+    number = {state: place for place, state in enumerate(order)}
+    return replace(
+        automaton,
+        states=len(order),
+        transitions=tuple(
+            _between(one, number[one.source], number[one.target])
+            for one in automaton.transitions
+            if one.source in number
+        ),
+        finals=frozenset(number[state] for state in automaton.finals if state in number),
     )
-    return renumbered, frozenset(number[state] for state in finals if state in number)
+
+
+def _between(one: Transition, source: int, target: int) -> Transition:
+    """The same transition between other states."""
+    if source == one.source and target == one.target:
+        return one
+    return Transition(source, target, one.guard, one.label, one.writes)
 
 
 def _breadth_first(leaving: list[list[Transition]]) -> list[int]:

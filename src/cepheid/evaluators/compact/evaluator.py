@@ -14,11 +14,11 @@ import numpy.typing as npt
 from cepheid.algebra.nodes import Query, Strategy
 from cepheid.automata.automaton import Automaton
 from cepheid.automata.determinise import Determiniser, numbered_transitions
-from cepheid.automata.deterministic import Deterministic
+from cepheid.automata.deterministic import Deterministic, Transitions
 from cepheid.automata.minimise import minimise
 from cepheid.evaluators.compact.classes import Classes
 from cepheid.evaluators.compact.programs import dense_automaton
-from cepheid.evaluators.compact.transitions import Transitions
+from cepheid.evaluators.compact.transitions import TransitionTable
 from cepheid.evaluators.driver import Matches, drive
 from cepheid.evaluators.interface import GUARD, Bounds, Events, State, guard_of, part_of
 from cepheid.evaluators.window import SlidingWindow
@@ -69,10 +69,10 @@ class CompactEvaluator:
     ) -> None:
         self.labels = automaton.labels
         self._classes = Classes(automaton.predicates, schema)
-        self._automaton: Deterministic = minimise(
+        self._automaton: Deterministic[Transitions] = minimise(
             Determiniser(automaton, query.strategy), labelled=not counting
         ) or Determiniser(automaton, query.strategy)
-        self._transitions = Transitions(self._automaton, self._classes)
+        self._transitions = TransitionTable(self._automaton, self._classes)
         self._window = SlidingWindow(query.window)
         marks, skips = numbered_transitions(automaton)
         self._gaps = query.strategy is Strategy.STRICT or any(

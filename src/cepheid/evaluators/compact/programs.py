@@ -12,7 +12,7 @@ from graphlib import CycleError, TopologicalSorter
 
 import numpy as np
 
-from cepheid.automata.deterministic import Deterministic, Outcome
+from cepheid.automata.deterministic import Deterministic, Outcome, Transitions
 from cepheid.kernels.loops.sliding.dense import Dense, Program
 from cepheid.kernels.memory.carry_save import LOOSE
 
@@ -20,7 +20,7 @@ Update = tuple[int, int, list[int]]  # target, factor, sources
 
 
 def dense_automaton(
-    automaton: Deterministic, classes: list[frozenset[int]], most: int, words: int = 1
+    automaton: Deterministic[Transitions], classes: list[frozenset[int]], most: int, words: int = 1
 ) -> Dense | None:
     """The programs of all classes, or None where the automaton has more than `most` states or lets numbers grow too
     fast. `words`: per number."""

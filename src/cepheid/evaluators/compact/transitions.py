@@ -7,16 +7,16 @@ import json
 import numpy as np
 import numpy.typing as npt
 
-from cepheid.automata.deterministic import Deterministic
+from cepheid.automata.deterministic import Deterministic, Transitions
 from cepheid.automata.minimise import Minimal
 from cepheid.evaluators.compact.classes import Classes
 from cepheid.kernels.loops.sliding.tables import DEAD, UNKNOWN, Table
 
 
-class Transitions:
+class TransitionTable:
     """Rows are states, columns classes; both grow by doubling."""
 
-    def __init__(self, automaton: Deterministic, classes: Classes) -> None:
+    def __init__(self, automaton: Deterministic[Transitions], classes: Classes) -> None:
         self._automaton = automaton
         self._classes = classes
         self._skip = np.full((8, 8), UNKNOWN, np.int64)
