@@ -11,7 +11,7 @@ import pyarrow as pa
 import pytest
 
 from cepheid.algebra.nodes import WindowUnit
-from cepheid.automata.chain import Link
+from cepheid.automata.automaton import Link
 from cepheid.evaluators.chain import arena
 from cepheid.kernels.loops.linked import count as chain_count
 from cepheid.kernels.loops.linked import difference_pointers as differ

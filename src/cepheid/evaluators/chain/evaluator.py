@@ -11,8 +11,8 @@ from __future__ import annotations
 import numpy as np
 
 from cepheid.algebra.nodes import Query, Strategy
+from cepheid.automata.deterministic import ChainAutomaton
 from cepheid.evaluators.chain.arena import Arena
-from cepheid.evaluators.chain.automaton import ChainAutomaton
 from cepheid.evaluators.chain.keys import Keys
 from cepheid.evaluators.chain.layout import Layout
 from cepheid.evaluators.chain.sums import Sums

@@ -12,12 +12,13 @@ import numpy as np
 import numpy.typing as npt
 
 from cepheid.algebra.nodes import Query, Strategy
-from cepheid.automata.cea import CEA
-from cepheid.automata.determinise import Determiniser
-from cepheid.automata.minimise import Automaton, minimise
+from cepheid.automata.automaton import Automaton
+from cepheid.automata.determinise import Determiniser, numbered_transitions
+from cepheid.automata.deterministic import Deterministic, Transitions
+from cepheid.automata.minimise import minimise
 from cepheid.evaluators.compact.classes import Classes
 from cepheid.evaluators.compact.programs import dense_automaton
-from cepheid.evaluators.compact.transitions import Transitions
+from cepheid.evaluators.compact.transitions import TransitionTable
 from cepheid.evaluators.driver import Matches, drive
 from cepheid.evaluators.interface import GUARD, Bounds, Events, State, guard_of, part_of
 from cepheid.evaluators.window import SlidingWindow
@@ -59,23 +60,30 @@ _UNLIMITED = np.iinfo(np.int64).max // 2
 
 class CompactEvaluator:
     def __init__(
-        self, cea: CEA, query: Query, schema: Schema, counting: bool = False, limit: int | None = None
+        self,
+        automaton: Automaton,
+        query: Query,
+        schema: Schema,
+        counting: bool = False,
+        limit: int | None = None,
     ) -> None:
-        self.labels = cea.labels
-        self._classes = Classes(cea.predicates, schema)
-        self._automaton: Automaton = minimise(
-            Determiniser(cea, query.strategy), labelled=not counting
-        ) or Determiniser(cea, query.strategy)
-        self._transitions = Transitions(self._automaton, self._classes)
+        self.labels = automaton.labels
+        self._classes = Classes(automaton.predicates, schema)
+        self._automaton: Deterministic[Transitions] = minimise(
+            Determiniser(automaton, query.strategy), labelled=not counting
+        ) or Determiniser(automaton, query.strategy)
+        self._transitions = TransitionTable(self._automaton, self._classes)
         self._window = SlidingWindow(query.window)
+        marks, skips = numbered_transitions(automaton)
         self._gaps = query.strategy is Strategy.STRICT or any(
-            skip != state
-            for state, skip in enumerate(cea.skips)
-            if state in {mark.source for mark in cea.marks}
+            skip != state for state, skip in enumerate(skips) if marks[state]
         )
+        self._begins = {predicate for predicate, _, _ in marks[0]}
+        self._ends = {
+            predicate for leaving in marks for predicate, _, target in leaving if target in automaton.finals
+        }
         self._near = Nearness(query.window)
         self._batches_to_pass = 0
-        self._cea = cea
         self.positional = self._window.by_position or self._gaps
         self._consume = query.consume
         self._counting = counting
@@ -126,10 +134,8 @@ class CompactEvaluator:
 
     def _roles(self) -> npt.NDArray[np.uint8]:
         """By class, what its events can do (`kernels.columns.events.keep_near`)."""
-        begins = {mark.predicate for mark in self._cea.marks if mark.source == 0}
-        ends = {mark.predicate for mark in self._cea.marks if mark.target in self._cea.finals}
         roles = [
-            (not begins.isdisjoint(satisfied)) * BEGINS | (not ends.isdisjoint(satisfied)) * ENDS
+            (not self._begins.isdisjoint(satisfied)) * BEGINS | (not self._ends.isdisjoint(satisfied)) * ENDS
             for satisfied in self._classes.satisfied
         ]
         return np.array(roles, np.uint8)

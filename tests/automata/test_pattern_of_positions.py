@@ -10,8 +10,8 @@ from cepheid.algebra.nodes import All, Atom, Bind, Or, Pattern, Repeat, Seq, Str
 from cepheid.algebra.variables import shown
 from cepheid.automata.attach_atoms import NotAttachedError
 from cepheid.automata.construct import construct
-from cepheid.automata.follow import positions_of
-from cepheid.automata.regular import pattern_of
+from cepheid.automata.pattern_of_positions import pattern_of
+from cepheid.automata.positions_of_pattern import positions_of
 from cepheid.automata.unary import is_unary
 from cepheid.rewrite.rules import rewrite
 from cepheid.rewrite.unsatisfiable import UnsatisfiableError

@@ -1,8 +1,8 @@
 """What can be seen of an expression, or of what is left of one, before anything is read: which registers it looks
 at, whether it marks.
 
-In: an item or a rest of `srt_rest`. Out: sets of registers and truth values. `needs` may be too large and `may_mark`
-too often true, never the other way round; `must_mark` may be too often false.
+In: an item or a rest of `derivative_states`. Out: sets of registers and truth values. `needs` may be too large and
+`may_mark` too often true, never the other way round; `must_mark` may be too often false.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from typing import assert_never
 from cepheid.algebra.conditions import variables
 from cepheid.algebra.nodes import Both, Complement, Concat, Iterate, Or, Read, Within, children
 from cepheid.algebra.registers import stored_by
-from cepheid.automata.srt_rest import Begun, Counted, Item, Others, Pair, Rest, Thread
+from cepheid.automata.derivative_states import Begun, Counted, Item, Others, Pair, Rest, Thread
 
 Registers = frozenset[str]
 NONE: Registers = frozenset()

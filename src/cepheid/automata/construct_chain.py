@@ -1,11 +1,11 @@
-"""Rewritten pattern → chain-CEA (`partition-by-chain-cea`, proposition 7), without ε-transitions.
+"""Rewritten pattern → chain automaton (`partition-by-chain-cea`, proposition 7), without ε-transitions.
 
-In: a pattern whose unary conditions are on its atoms, and the names the output shows. Out: a `ChainCEA` that
-accepts exactly the pattern's (complex event, binding) pairs, or a `NoChainError` that says why there is none.
-As in `construct.py` there is one state per atom and one *edge* for each way in which an atom can follow another.
-An edge that was made inside a part joins two neighbouring events of one match of that part; so what the part says
-of neighbours is a link on exactly these edges, and not on those that enter it, leave it or go round a repetition
-outside it:
+In: a pattern whose unary conditions are on its atoms, and the names the output shows. Out: an automaton with the
+register `LAST` that accepts exactly the pattern's (complex event, binding) pairs, or a `NoChainError` that says why
+there is none. Every state but the start skips to itself: `ADJACENT` is asked for, not waited for. As in `construct.py`
+there is one state per atom and one *edge* for each way in which an atom can follow another. An edge that was made
+inside a part joins two neighbouring events of one match of that part; so what the part says of neighbours is a link on
+exactly these edges, and not on those that enter it, leave it or go round a repetition outside it:
 - PART-BY compares all events of its body, and all have one key when neighbours do;
 - FILTER x.a = y.b, where no event can come between x and y, compares neighbours;
 - a strict sequence is `ADJACENT` on the edges it makes.
@@ -46,10 +46,19 @@ from cepheid.algebra.nodes import (
 )
 from cepheid.algebra.printing import print_condition, print_part_by
 from cepheid.algebra.variables import bound, is_iteration, label_of
-from cepheid.automata.cea import Predicate
-from cepheid.automata.chain import ADJACENT, ChainCEA, ChainMark, Link, LinkKind
-from cepheid.automata.construct import Numbering, label
-from cepheid.automata.follow import check_positions
+from cepheid.automata.automaton import (
+    ADJACENT,
+    LAST,
+    NOTHING,
+    Automaton,
+    Guard,
+    Link,
+    LinkKind,
+    Predicate,
+    Transition,
+)
+from cepheid.automata.construct import label
+from cepheid.automata.positions_of_pattern import check_positions
 from cepheid.errors import CepheidError
 
 MOST_STATES = 6_000  # links are worked out for each, so that they take longer than those of other automata
@@ -59,7 +68,7 @@ NO_LINKS: frozenset[Link] = frozenset()
 
 
 class NoChainError(CepheidError):
-    """A pattern has no chain-CEA; the message says why."""
+    """A pattern has no chain automaton; the message says why."""
 
     def __init__(self, reason: str) -> None:
         super().__init__("not-yet", reason)
@@ -123,15 +132,15 @@ class Part:
 EMPTY = Part(frozenset(), frozenset(), True)
 
 
-def construct_chain(pattern: Pattern, shown: tuple[str, ...], strict: bool = False) -> ChainCEA:
-    """The chain-CEA of a rewritten pattern; events are labelled with the names in `shown` only. With `strict` it keeps
-    the matches of neighbouring events, as the strategy STRICT does.
+def construct_chain(pattern: Pattern, shown: tuple[str, ...], strict: bool = False) -> Automaton:
+    """The chain automaton of a rewritten pattern; events are labelled with the names in `shown` only. With `strict` it
+    keeps the matches of neighbouring events, as the strategy STRICT does.
 
     >>> chain = construct_chain(PartBy(Seq(Atom("T", "x"), Atom("H", "y")), (("x", "id"), ("y", "to"))), ("x",))
-    >>> chain.states, sorted(chain.finals), [(link.left, link.right) for link in chain.links]
+    >>> chain.states, sorted(chain.finals), [(link.left, link.right) for link in chain.tests]
     (3, [2], [('id', 'to')])
-    >>> [(mark.source, sorted(mark.equal), mark.target) for mark in chain.marks]
-    [(0, [], 1), (1, [0], 2)]
+    >>> [(mark.source, len(mark.guard.holds), mark.target) for mark in chain.marks]
+    [(0, 1, 1), (1, 2, 2)]
     """
     positions = Positions()
     with not_too_deep():
@@ -146,7 +155,7 @@ def construct_chain(pattern: Pattern, shown: tuple[str, ...], strict: bool = Fal
 
 
 def refuse_operators(pattern: Pattern) -> None:
-    """Raises for the first operator that no chain-CEA knows."""
+    """Raises for the first operator that no chain automaton knows."""
     match pattern:
         case All():
             raise NoChainError("ALL takes its parts in any order")
@@ -363,23 +372,38 @@ def _out_of_reach(condition: Condition) -> str:
 # ── from positions to states ────────────────────────────────────────────────────────────────────────────────
 
 
-def _automaton(positions: Positions, whole: Part, shown: frozenset[str]) -> ChainCEA:
-    predicates: Numbering[Predicate] = Numbering()
-    links: Numbering[Link] = Numbering()
-    labels: Numbering[frozenset[str]] = Numbering({frozenset(): 0})
-    entering = [
-        (predicates[Predicate(atom.type, atom.condition)], labels[label(atom, gatherers, shown)])
+def _automaton(positions: Positions, whole: Part, shown: frozenset[str]) -> Automaton:
+    predicates = [Predicate(atom.type, atom.condition) for atom in positions.atoms]
+    labels = [
+        label(atom, gatherers, shown)
         for atom, gatherers in zip(positions.atoms, positions.gatherers, strict=True)
     ]
-    starts = [Edge(0, position) for position in sorted(whole.first)]
-    marks = []
-    for edge in (*starts, *_needed(positions.edges)):
-        predicate, number = entering[edge.target - 1]
-        equal = frozenset(links[link] for link in sorted(edge.equal, key=_order))
-        different = frozenset(links[link] for link in sorted(edge.different, key=_order))
-        marks.append(ChainMark(edge.source, predicate, equal, different, number, edge.target))
-    return ChainCEA(
-        len(positions.atoms) + 1, tuple(predicates), tuple(links), tuple(labels), tuple(marks), whole.last
+    edges = [*(Edge(0, position) for position in sorted(whole.first)), *_needed(positions.edges)]
+    written = frozenset([LAST])
+    marks = [
+        Transition(
+            edge.source,
+            edge.target,
+            Guard(
+                edge.equal | {predicates[edge.target - 1]},
+                frozenset(frozenset([link]) for link in edge.different),
+            ),
+            labels[edge.target - 1],
+            written,
+        )
+        for edge in edges
+    ]
+    links = (
+        link for edge in edges for asked in (edge.equal, edge.different) for link in sorted(asked, key=_order)
+    )
+    states = len(positions.atoms) + 1
+    return Automaton(
+        states,
+        (*marks, *(Transition(state, state) for state in range(1, states))),
+        whole.last,
+        tuple(dict.fromkeys(predicates)),
+        tuple(dict.fromkeys(links)),
+        tuple(dict.fromkeys([NOTHING, *labels])),
     )
 
 

@@ -1,4 +1,4 @@
-"""Guards of register transducers combined: both hold, none holds, several are one.
+"""Guards combined: both hold, none holds, several are one.
 
 In: guards. Out: guards of the same form, or None where nothing can satisfy one. Invariant of what comes out: no test
 of a group of `fails` is in `holds`, no group contains another, and tests that exclude each other are not both in
@@ -12,13 +12,10 @@ from itertools import combinations
 
 from cepheid.algebra.conditions import Attribute, Comparison, Literal
 from cepheid.algebra.node import kept
-from cepheid.automata.cea import Predicate
-from cepheid.automata.srt import Guard
-
-ALWAYS = Guard()
+from cepheid.automata.automaton import ALWAYS, Guard, Link, Predicate, Test
 
 
-def guard_of(tests: Iterable[Predicate]) -> Guard | None:
+def guard_of(tests: Iterable[Test]) -> Guard | None:
     """The guard that asks for all tests; None where two exclude each other."""
     holds = frozenset(tests)
     return None if any(exclude(one, two) for one, two in combinations(holds, 2)) else Guard(holds)
@@ -110,13 +107,15 @@ def _without_difference(one: Guard, two: Guard) -> Guard | None:
     return Guard(two.holds, one.fails, one.within) if one.holds == two.holds | group else None
 
 
-def exclude(one: Predicate, two: Predicate) -> bool:
+def exclude(one: Test, two: Test) -> bool:
     """Whether the two tests are seen never to hold of one event: an attribute equals two different constants.
 
     >>> when = lambda name: Predicate(None, Comparison("=", Attribute(None, "name"), Literal(name)))
     >>> exclude(when("MSFT"), when("ORCL")), exclude(when("MSFT"), when("MSFT"))
     (True, False)
     """
+    if isinstance(one, Link) or isinstance(two, Link):
+        return False
     if one.type is not None and two.type is not None and one.type != two.type:
         return True
     if not isinstance(one.condition, Comparison) or not isinstance(two.condition, Comparison):
@@ -169,5 +168,5 @@ def _equated(condition: Comparison) -> Iterator[tuple[Attribute, str | int]]:
             yield one, value
 
 
-def _text(group: frozenset[Predicate]) -> list[str]:
+def _text(group: frozenset[Test]) -> list[str]:
     return sorted(map(repr, group))

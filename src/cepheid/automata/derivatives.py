@@ -1,10 +1,10 @@
 """One event read: what can be left of an expression, and what the event must be like (partial derivatives).
 
-In: a `Thread`. Out: its `Move`s, each with a guard over slots, whether it marks, and the thread that is left, in
+In: a `Thread`. Out: its `Derivative`s, each with a guard over slots, whether it marks, and the thread that is left, in
 which the event just read is in the slot NEW. There are no ε-transitions to remove: an item that can be read without
-an event lets the next one move too. Theorems 4.7, 4.8 and 4.10 of `srt`, and 4.11 with 4.12:
+an event lets the next one read it too. Theorems 4.7, 4.8 and 4.10 of `srt`, and 4.11 with 4.12:
 
-- a condition that looks at an empty register gives no move, so guards speak of full slots only;
+- a condition that looks at an empty register gives none, so guards speak of full slots only;
 - a complement reads an event by the guards that tell apart which of its body's threads go on. It is the subset
   construction, in which each thread knows its own slots; where the body stores events in one slot after the
   other and a window bounds their number, exploring it is the unrolling of theorem 4.11.
@@ -21,11 +21,8 @@ from cepheid.algebra.nodes import Both, Complement, Concat, Iterate, Or, Read, W
 from cepheid.algebra.registers import stored_by
 from cepheid.algebra.skips import reads_nothing
 from cepheid.algebra.windows import WindowUnit
-from cepheid.automata.cea import Predicate
-from cepheid.automata.srt import Guard
-from cepheid.automata.srt_guards import ALWAYS, conjoin, guard_of, merge, negate
-from cepheid.automata.srt_needs import Registers, may_mark, must_mark, needs
-from cepheid.automata.srt_rest import (
+from cepheid.automata.automaton import ALWAYS, Guard, Predicate
+from cepheid.automata.derivative_states import (
     NEW,
     Begun,
     Counted,
@@ -39,6 +36,8 @@ from cepheid.automata.srt_rest import (
     slots_in,
     with_slot,
 )
+from cepheid.automata.guards import conjoin, guard_of, merge, negate
+from cepheid.automata.reading_properties import Registers, may_mark, must_mark, needs
 from cepheid.errors import CepheidError
 
 MOST_CASES = 256  # of one complement reading one event
@@ -53,10 +52,12 @@ class NoTransducerError(CepheidError):
 
 
 @dataclass(frozen=True, slots=True)
-class Move:
+class Derivative:
+    """One way to read an event, and the thread that is left."""
+
     guard: Guard
     marked: bool
-    target: Thread
+    thread: Thread
 
 
 class Deriver:
@@ -65,32 +66,32 @@ class Deriver:
 
     def __init__(self, counting: bool = False) -> None:
         self._counting = counting
-        self._moves: dict[Thread, list[Move]] = {}
+        self._derivatives: dict[Thread, list[Derivative]] = {}
         self._everything: dict[Thread, bool] = {}
         self._met: dict[Thread, int] = {}
         self._work = 0
 
-    def moves(self, thread: Thread) -> list[Move]:
+    def derivatives(self, thread: Thread) -> list[Derivative]:
         """Every way to read one event.
 
         >>> from cepheid.algebra.conditions import TRUE
         >>> skip = Iterate(Read(TRUE, marked=False))
-        >>> [(move.marked, len(move.target.rest)) for move in Deriver().moves(Thread((skip, Read(TRUE))))]
+        >>> [(one.marked, len(one.thread.rest)) for one in Deriver().derivatives(Thread((skip, Read(TRUE))))]
         [(False, 2), (True, 0)]
         """
-        known = self._moves.get(thread)
+        known = self._derivatives.get(thread)
         if known is None:
-            known = self._moves[thread] = list(dict.fromkeys(self._all_moves(thread)))
+            known = self._derivatives[thread] = list(dict.fromkeys(self._all_derivatives(thread)))
         return known
 
-    def _all_moves(self, thread: Thread) -> Iterable[Move]:
+    def _all_derivatives(self, thread: Thread) -> Iterable[Derivative]:
         slots: Slots | None = thread.slots
         for at, item in enumerate(thread.rest):
             if slots is None:
                 return
             after = thread.rest[at + 1 :]
-            for move in self._item(item, slots):
-                yield Move(move.guard, move.marked, Thread(move.target.rest + after, move.target.slots))
+            for one in self._item(item, slots):
+                yield Derivative(one.guard, one.marked, Thread(one.thread.rest + after, one.thread.slots))
             slots = self._end_item(item, slots)
 
     def end(self, thread: Thread) -> Slots | None:
@@ -155,18 +156,18 @@ class Deriver:
             case _:
                 assert_never(item)
 
-    # ── moves ───────────────────────────────────────────────────────────────────────────────────────────
+    # ── derivatives ───────────────────────────────────────────────────────────────────────────────────────────
 
-    def _item(self, item: Item, slots: Slots) -> Iterable[Move]:
+    def _item(self, item: Item, slots: Slots) -> Iterable[Derivative]:
         match item:
             case Read():
                 return _read(item, slots)
             case Concat(parts):
-                return self.moves(Thread(parts, slots))
+                return self.derivatives(Thread(parts, slots))
             case Or(parts):
-                return [move for part in parts for move in self._item(part, slots)]
+                return [one for part in parts for one in self._item(part, slots)]
             case Iterate(body):
-                return [_followed(move, item) for move in self._item(body, slots)]
+                return [_followed(one, item) for one in self._item(body, slots)]
             case Both(left, right):
                 pair = Pair(
                     Thread((left,), slots), Thread((right,), slots), stored_by(left), stored_by(right)
@@ -189,56 +190,56 @@ class Deriver:
             case _:
                 assert_never(item)
 
-    def _pair(self, pair: Pair, slots: Slots) -> Iterable[Move]:
+    def _pair(self, pair: Pair, slots: Slots) -> Iterable[Derivative]:
         """Theorem 4.10: both sides read the event, under both guards, and agree on marking it."""
-        for left in self.moves(pair.left):
-            for right in self.moves(pair.right):
+        for left in self.derivatives(pair.left):
+            for right in self.derivatives(pair.right):
                 guard = conjoin(left.guard, right.guard)
                 if left.marked != right.marked or guard is None:
                     continue
-                both = Pair(left.target, right.target, pair.stored_left, pair.stored_right)
-                if left.target.rest and right.target.rest:
-                    yield Move(guard, left.marked, Thread((both,), slots))
+                both = Pair(left.thread, right.thread, pair.stored_left, pair.stored_right)
+                if left.thread.rest and right.thread.rest:
+                    yield Derivative(guard, left.marked, Thread((both,), slots))
                 elif (end := self._end_item(both, slots)) is not None:
-                    yield Move(guard, left.marked, Thread((), end))
+                    yield Derivative(guard, left.marked, Thread((), end))
 
-    def _begun(self, item: Begun, slots: Slots) -> Iterable[Move]:
-        for move in self.moves(Thread(item.rest, slots)):
-            guard, first = move.guard, item.first
-            if move.marked and first is None:
+    def _begun(self, item: Begun, slots: Slots) -> Iterable[Derivative]:
+        for one in self.derivatives(Thread(item.rest, slots)):
+            guard, first = one.guard, item.first
+            if one.marked and first is None:
                 first = NEW
-            elif move.marked and first is not None:
+            elif one.marked and first is not None:
                 guard = Guard(guard.holds, guard.fails, guard.within | {(first, item.window)})
-            rest = move.target.rest
+            rest = one.thread.rest
             # Where nothing is marked any more, the window has no say any more.
             inside: Rest = (Begun(rest, item.window, first),) if may_mark(rest) else rest
-            yield Move(guard, move.marked, Thread(inside, move.target.slots))
+            yield Derivative(guard, one.marked, Thread(inside, one.thread.slots))
 
-    def _counted(self, item: Counted, slots: Slots) -> Iterable[Move]:
-        for move in self.moves(Thread(item.rest, slots)):
-            if move.marked and item.over:
+    def _counted(self, item: Counted, slots: Slots) -> Iterable[Derivative]:
+        for one in self.derivatives(Thread(item.rest, slots)):
+            if one.marked and item.over:
                 continue
-            read = min(item.read + 1, item.most) if move.marked or item.read else 0
-            left = Counted(move.target.rest, item.most, read)
+            read = min(item.read + 1, item.most) if one.marked or item.read else 0
+            left = Counted(one.thread.rest, item.most, read)
             if left.over and must_mark(left.rest):
                 continue
-            yield Move(
-                move.guard,
-                move.marked,
-                Thread((left,) if may_mark(left.rest) else left.rest, move.target.slots),
+            yield Derivative(
+                one.guard,
+                one.marked,
+                Thread((left,) if may_mark(left.rest) else left.rest, one.thread.slots),
             )
 
-    def _others(self, item: Others, slots: Slots) -> Iterable[Move]:
+    def _others(self, item: Others, slots: Slots) -> Iterable[Derivative]:
         if any(self._reads_everything(thread) for thread in item.threads):
             return
         leads: dict[Thread, list[Guard]] = {}
         for thread in item.threads:
-            for move in self.moves(thread):
-                if move.guard.within:
+            for one in self.derivatives(thread):
+                if one.guard.within:
                     raise NoTransducerError("a complement of what has a window of its own has no transducer")
-                leads.setdefault(self.settled(move.target), []).append(move.guard)
+                leads.setdefault(self.settled(one.thread), []).append(one.guard)
         for guard, threads in self._cases(leads):
-            yield Move(guard, False, Thread((Others(threads),), slots))
+            yield Derivative(guard, False, Thread((Others(threads),), slots))
 
     def _cases(self, leads: dict[Thread, list[Guard]]) -> Iterable[tuple[Guard, tuple[Thread, ...]]]:
         """Every event has one case, a guard with all threads that go on under it, or one after which the body can read
@@ -272,15 +273,15 @@ class Deriver:
         if known is None:
             self._everything[thread] = True  # a thread that leads to itself
             known = self.end(thread) is not None and any(
-                self._reads_everything(self.settled(move.target))
-                for move in self.moves(thread)
-                if move.guard == ALWAYS
+                self._reads_everything(self.settled(one.thread))
+                for one in self.derivatives(thread)
+                if one.guard == ALWAYS
             )
             self._everything[thread] = known
         return known
 
 
-def _read(item: Read, slots: Slots) -> Iterable[Move]:
+def _read(item: Read, slots: Slots) -> Iterable[Derivative]:
     held = dict(slots)
     tests = conjuncts(item.condition)
     if FALSE in tests or not variables(item.condition) <= held.keys():
@@ -288,7 +289,7 @@ def _read(item: Read, slots: Slots) -> Iterable[Move]:
     guard = guard_of(Predicate(None, _at(test, held)) for test in tests)
     if guard is not None:
         left = slots if item.register is None else with_slot(slots, item.register, NEW)
-        yield Move(guard, item.marked, Thread((), left))
+        yield Derivative(guard, item.marked, Thread((), left))
 
 
 def _at(condition: Condition, held: dict[str, str]) -> Condition:
@@ -298,8 +299,8 @@ def _at(condition: Condition, held: dict[str, str]) -> Condition:
     return rebuild(condition, lambda child: _at(child, held))
 
 
-def _followed(move: Move, item: Item) -> Move:
-    return Move(move.guard, move.marked, Thread((*move.target.rest, item), move.target.slots))
+def _followed(one: Derivative, item: Item) -> Derivative:
+    return Derivative(one.guard, one.marked, Thread((*one.thread.rest, item), one.thread.slots))
 
 
 def _each_pair(guards: list[Guard], others: list[Guard]) -> list[Guard]:

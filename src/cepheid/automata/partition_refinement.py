@@ -1,9 +1,9 @@
 """Partition refinement: states that nothing later can tell apart, in one block.
 
-In: a first block number per state, the states that enter each, and how a state moves between blocks. Out: the coarsest
-blocks, no coarser than the first, of which all states move alike. Only states that enter a block that changed are
-looked at again and the largest part of a block keeps its number, so that a state is looked at some log n times, as in
-Hopcroft's algorithm.
+In: a first block number per state, the states that enter each, and which blocks its transitions lead to. Out: the
+coarsest blocks, no coarser than the first, whose states all lead to the same blocks. Only states that enter a block
+that changed are looked at again and the largest part of a block keeps its number, so that a state is looked at some log
+n times, as in Hopcroft's algorithm.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from collections import Counter, defaultdict
 from collections.abc import Callable, Hashable, Mapping, Sequence, Set
 
 Signature = Callable[[int, list[int]], Hashable]
-"""How a state moves, given the block of each state: it names the block of every state that the state enters."""
+"""What a state does, given the block of each state: it names the block of every state that the state enters."""
 
 
 def refined(kinds: Sequence[int], entering: Mapping[int, Set[int]], signature: Signature) -> list[int]:
@@ -33,7 +33,7 @@ def refined(kinds: Sequence[int], entering: Mapping[int, Set[int]], signature: S
             affected[block_of[state]][signature(state, block_of)].append(state)
         moved: list[int] = []
         for block, alike in affected.items():
-            moved += _move(block, list(alike.values()), block_of, sizes)
+            moved += _split(block, list(alike.values()), block_of, sizes)
         changed = {source for state in moved for source in entering.get(state, ())}
     return block_of
 
@@ -48,7 +48,7 @@ def numbered_by_first(block_of: Sequence[int]) -> list[int]:
     return [numbers.setdefault(block, len(numbers)) for block in block_of]
 
 
-def _move(block: int, kinds: list[list[int]], block_of: list[int], sizes: dict[int, int]) -> list[int]:
+def _split(block: int, kinds: list[list[int]], block_of: list[int], sizes: dict[int, int]) -> list[int]:
     """Gives each kind of the affected states of a block a block of its own; the states that moved.
 
     Affected states enter a changed block and the others of their block do not, so those are of no affected

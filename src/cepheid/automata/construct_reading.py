@@ -1,13 +1,13 @@
-"""SREMO → symbolic register transducer (`srt`, theorems 4.7 to 4.12).
+"""SREMO → automaton with registers (`srt`, theorems 4.7 to 4.12).
 
-In: an expression, the names the output shows, and the query's window. Out: an `SRT` whose matches inside that
+In: an expression, the names the output shows, and the query's window. Out: an automaton whose matches inside that
 window are those of the expression, or a `NoTransducerError` that says why there is none. Only a window by count
 makes a difference: it bounds what a complement has to remember, and the automaton is unrolled to that length where
 it has no end otherwise.
 
-A state is what is left to read (`srt_rest`), so there are few of them. Slots become registers here: the event just
-read gets the name of the register it is stored in or, where that holds an event which is still looked at, as only an
-intersection or a complement can make it, another. Invariant: a guard looks at no register that may be empty.
+A state is what is left to read (`derivative_states`), so there are few of them. Slots become registers here: the event
+just read gets the name of the register it is stored in or, where that holds an event which is still looked at, as only
+an intersection or a complement can make it, another. Invariant: a guard looks at no register that may be empty.
 """
 
 from __future__ import annotations
@@ -16,12 +16,12 @@ from collections.abc import Sequence
 
 from cepheid.algebra.nodes import EVENTS, Read, Reading, Within, children, walk
 from cepheid.algebra.windows import Window, WindowUnit
-from cepheid.automata.srt import NOTHING, SRT, Transition
-from cepheid.automata.srt_derive import Deriver
-from cepheid.automata.srt_derive import NoTransducerError as NoTransducerError
-from cepheid.automata.srt_needs import may_mark
-from cepheid.automata.srt_rest import NEW, Thread, named, slots_in
-from cepheid.automata.srt_trim import trim_srt
+from cepheid.automata.automaton import NOTHING, Automaton, Transition, numbered
+from cepheid.automata.derivative_states import NEW, Thread, named, slots_in
+from cepheid.automata.derivatives import Deriver
+from cepheid.automata.derivatives import NoTransducerError as NoTransducerError
+from cepheid.automata.reading_properties import may_mark
+from cepheid.automata.trim import trim_guards
 
 MOST_STATES = 512
 MOST_TRANSITIONS = 16_384
@@ -29,19 +29,24 @@ MOST_DEPTH = 80
 MOST_COPIES = 12  # of one register, each with another event
 
 
-def construct_srt(reading: Reading, shown: Sequence[str] = (EVENTS,), window: Window | None = None) -> SRT:
-    """The transducer of an expression.
+def construct_reading(
+    reading: Reading, shown: Sequence[str] = (EVENTS,), window: Window | None = None
+) -> Automaton:
+    """The automaton of an expression.
 
     >>> from cepheid.algebra.conditions import TRUE, Attribute, Comparison
     >>> from cepheid.algebra.nodes import Concat, Iterate
-    >>> from cepheid.automata.srt_printing import print_srt
+    >>> from cepheid.automata.printing import print_automaton
     >>> skip = Iterate(Read(TRUE, marked=False))
     >>> dearer = Comparison("<", Attribute("r1", "price"), Attribute(None, "price"))
-    >>> print(print_srt(construct_srt(Concat((Read(TRUE, register="r1"), skip, Read(dearer))))))
-    start q0, final q2, register r1
-    q0 ─ ⊤ ↑• ↓r1 → q1
-    q1 ─ ⊤ ↑⊗ → q1
-    q1 ─ r1.price < price ↑• → q2
+    >>> print(print_automaton(construct_reading(Concat((Read(TRUE, register="r1"), skip, Read(dearer))))))
+    register r1
+    state 0, initial
+      mark any, store r1 → 1
+    state 1
+      mark any if r1.price < price → 2
+      skip → 1
+    state 2, final
     """
     _not_too_deep(reading)
     label = frozenset([EVENTS]) if EVENTS in shown else NOTHING
@@ -56,7 +61,7 @@ def construct_srt(reading: Reading, shown: Sequence[str] = (EVENTS,), window: Wi
     return _explored(whole, Deriver(counting=True), label)
 
 
-def _explored(reading: Reading, deriver: Deriver, label: frozenset[str]) -> SRT:
+def _explored(reading: Reading, deriver: Deriver, label: frozenset[str]) -> Automaton:
     """All states that can be met, and what leads from one to another; then without those that no match needs."""
     taken = {name for one in walk(reading) if isinstance(one, Read) and (name := one.register)}
     threads = [deriver.settled(Thread((reading,)))]
@@ -65,25 +70,18 @@ def _explored(reading: Reading, deriver: Deriver, label: frozenset[str]) -> SRT:
     for source, thread in enumerate(threads):
         if _done(thread):
             continue
-        for move in deriver.moves(thread):
-            target, writes = _stored(deriver, deriver.settled(move.target), taken)
+        for one in deriver.derivatives(thread):
+            target, writes = _stored(deriver, deriver.settled(one.thread), taken)
             if target not in numbers:
                 numbers[target] = len(threads)
                 threads.append(target)
             transitions.append(
-                Transition(
-                    source,
-                    move.guard,
-                    move.marked,
-                    writes,
-                    numbers[target],
-                    label if move.marked else NOTHING,
-                )
+                Transition(source, numbers[target], one.guard, label if one.marked else None, writes)
             )
         if len(threads) > MOST_STATES or len(transitions) > MOST_TRANSITIONS:
             raise NoTransducerError(f"its transducer has more than {MOST_STATES} states, or no end of them")
     finals = frozenset(number for thread, number in numbers.items() if deriver.end(thread) is not None)
-    return trim_srt(SRT(len(threads), tuple(transitions), finals))
+    return trim_guards(numbered(len(threads), transitions, finals))
 
 
 def _done(thread: Thread) -> bool:

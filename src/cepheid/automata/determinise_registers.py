@@ -1,28 +1,36 @@
-"""SRT → deterministic automaton over classes of events and outcomes of tests, with what its runs remember.
+"""Automaton with registers → deterministic automaton over classes of events and outcomes of tests.
 
-In: an SRT and whether the query has a window. Out: states numbered as they are met and, for a state and a set of
+In: an automaton and whether the query has a window. Out: states numbered as they are met and, for a state and a set of
 satisfied unary predicates, which tests must be asked and, for every outcome, where skipping leads and where each label
-leads. It is the I/O-determinisation of `cel-cea` done with registers: a state is the *set* of (SRT state, where its
+leads. It is the I/O-determinisation of `cel-cea` done with registers: a state is the *set* of (state, where its
 registers are) of all runs that have marked the same events with the same labels, so no match comes out twice.
 
 Where a register is, is a *column*: one of the events that such a set remembers together. Column 0 is the event a match
 began with, 1, 2, … are others, in the order they were stored. Only registers that some test may still read are kept.
-What partial matches share, and how they are laid out, follows from the columns alone; see `Place`.
+What partial matches share, and how they are laid out, follows from the columns alone; see `deterministic.Place`.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from dataclasses import dataclass
-from enum import Enum
 from typing import Any
 
-from cepheid.algebra.conditions import attributes
 from cepheid.algebra.windows import Window
-from cepheid.automata.cea import Predicate
-from cepheid.automata.construct import Numbering
-from cepheid.automata.lazy_states import Met
-from cepheid.automata.srt import SRT, Guard, Transition
+from cepheid.automata.automaton import Automaton, Guard, Numbering, Predicate, Test, Transition, registers_of
+from cepheid.automata.deterministic import (
+    NEW,
+    ROOT,
+    Asked,
+    Class,
+    Goal,
+    Mark,
+    Outcome,
+    Place,
+    Transitions,
+)
+from cepheid.automata.lazy_states import LazyStates
+from cepheid.automata.trim import live_registers
 from cepheid.errors import CepheidError
 from cepheid.state_checks import is_count, require
 
@@ -30,68 +38,8 @@ MOST_COLUMNS = 6
 MOST_ASKED = 8
 MOST_STATES = 512
 
-NEW = -1  # in place of a column: the event at hand
-ROOT = -1  # in place of a number of columns: nothing is marked yet
-
-Member = tuple[int, tuple[tuple[str, int], ...]]  # an SRT state and the column of each register
+Member = tuple[int, tuple[tuple[str, int], ...]]  # a state and the column of each register
 Members = frozenset[Member]
-
-
-class Place(Enum):
-    """Where a partial match is kept after a move."""
-
-    STAY = 0  # where it is
-    BASE = 1  # with what remembers nothing but how it began
-    OTHER = 2  # with what remembers the columns `carry`, of which one is the event at hand
-
-
-@dataclass(frozen=True, slots=True)
-class Asked:
-    """A test (a number in `tests`, or after those in `windows`) about the events in these columns, one per register
-    it reads."""
-
-    test: int
-    columns: tuple[int, ...]
-
-
-@dataclass(frozen=True, slots=True)
-class Goal:
-    """Where a move leads: a state, where it is kept and, for OTHER, the columns it takes along (NEW: the event)."""
-
-    state: int
-    place: Place
-    carry: tuple[int, ...] = ()
-
-
-@dataclass(frozen=True, slots=True)
-class Marking:
-    """Marking with `label` leads to `goal` (None: nothing can follow) and completes a match if `accepts`."""
-
-    label: int
-    goal: Goal | None
-    accepts: bool
-
-
-@dataclass(frozen=True, slots=True)
-class Outcome:
-    """What a state does when the tests came out one way; `skip` None: it dies when it skips."""
-
-    skip: Goal | None
-    marks: tuple[Marking, ...]
-
-
-@dataclass(frozen=True, slots=True)
-class Choices:
-    """All that a state does on one class of events: the outcome is `outcomes[bits]`, bit i whether `asked[i]` holds."""
-
-    asked: tuple[Asked, ...]
-    outcomes: tuple[Outcome, ...]
-
-    @property
-    def goals(self) -> Iterator[Goal]:
-        """All that it may lead to, with repetitions."""
-        for outcome in self.outcomes:
-            yield from (goal for goal in (outcome.skip, *(mark.goal for mark in outcome.marks)) if goal)
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,9 +54,9 @@ class _Numbered:
 
 
 @dataclass(frozen=True, slots=True)
-class _Move:
-    """What a member may do: a mark or a skip to what it reaches, where all tests of `needs` hold, as bits of those that
-    are asked, and not all of any of `fails`."""
+class _Candidate:
+    """A transition that a member may take, to the members `reached`, where all tests of `needs` hold, as bits of those
+    that are asked, and not all of any of `fails`."""
 
     transition: Transition
     label: int
@@ -129,32 +77,32 @@ class RegisterDeterminiser:
     registers each reads in `reads`; `windows` those of nested windows. `labels[0]` is the empty set.
     """
 
-    classes: list[frozenset[int]] | None = None
+    classes: list[Class] | None = None
 
-    def __init__(self, srt: SRT, windowed: bool, limit: int = MOST_STATES) -> None:
+    def __init__(self, automaton: Automaton, windowed: bool, limit: int = MOST_STATES) -> None:
         self.windowed = windowed
-        predicates: Numbering[Predicate] = Numbering()
-        tests: Numbering[Predicate] = Numbering()
+        self.predicates, self.labels = automaton.predicates, automaton.labels
+        self.tests = tuple(test for test in automaton.tests if isinstance(test, Predicate))
+        self.reads = tuple(tuple(sorted(registers_of(test))) for test in self.tests)
+        predicates: dict[Test, int] = {test: number for number, test in enumerate(self.predicates)}
+        tests: dict[Test, int] = {test: number for number, test in enumerate(self.tests)}
+        labels = {label: number for number, label in enumerate(self.labels)}
         windows: Numbering[Window] = Numbering()
-        labels: Numbering[frozenset[str]] = Numbering({frozenset(): 0})
-        self._leaving: list[list[tuple[Transition, int, _Numbered]]] = [[] for _ in range(srt.states)]
-        for transition in srt.transitions:
-            guard = transition.guard
-            for test in sorted(_tests(guard), key=repr):
-                (tests if registers_of(test) else predicates)[test]
-            for _, window in sorted(guard.within, key=repr):
-                windows[window]
-            numbered = _numbered(guard, predicates, tests, windows)
-            self._leaving[transition.source].append((transition, labels[transition.label], numbered))
-        self.predicates, self.tests, self.windows = tuple(predicates), tuple(tests), tuple(windows)
-        self.labels = tuple(labels)
-        self.reads = tuple(registers_of(test) for test in self.tests)
-        self._finals = srt.finals
-        self._live = _live(srt)
-        self.is_idle_on_others = all(self._waits(state) for state in range(srt.states))
+        numbered = {
+            guard: _numbered(guard, predicates, tests, windows)
+            for guard in dict.fromkeys(one.guard for one in automaton.transitions)
+        }
+        self.windows = tuple(windows)
+        self._leaving = [
+            [(one, labels[one.label or frozenset()], numbered[one.guard]) for one in leaving]
+            for leaving in automaton.by_source()
+        ]
+        self._finals = automaton.finals
+        self._live = live_registers(automaton)
+        self.is_idle_on_others = all(self._waits(state) for state in range(automaton.states))
         """Whether an event that satisfies no predicate changes nothing, whatever state it finds."""
         start: Members = frozenset([(0, ())])
-        self._met: Met[tuple[int, Members]] = Met((ROOT, start), limit)
+        self._met: LazyStates[tuple[int, Members]] = LazyStates((ROOT, start), limit)
 
     def __len__(self) -> int:
         return len(self._met)
@@ -163,10 +111,7 @@ class RegisterDeterminiser:
         """How many columns beside the first a state remembers, or ROOT where nothing is marked yet."""
         return self._met[state][0]
 
-    def members(self, state: int) -> Members:
-        return self._met[state][1]
-
-    def choices(self, state: int, satisfied: frozenset[int]) -> Choices:
+    def transitions(self, state: int, satisfied: Class) -> Transitions:
         """What `state` does on an event that satisfies exactly the predicates `satisfied`."""
         columns, members = self._met[state]
         possible = [
@@ -182,16 +127,16 @@ class RegisterDeterminiser:
         if len(asked) > MOST_ASKED:
             raise _too_large(f"one event asks more than {MOST_ASKED} tests of a partial match")
         bits = {item: 1 << place for place, item in enumerate(asked)}
-        moves = [
-            move
+        candidates = [
+            one
             for transition, label, guard, where in possible
-            if (move := self._move(transition, label, guard, where, satisfied, bits)) is not None
+            if (one := self._candidate(transition, label, guard, where, satisfied, bits)) is not None
         ]
         outcomes = [
-            self._outcome(columns, [move for move in moves if move.is_open(holding)])
+            self._outcome(columns, [one for one in candidates if one.is_open(holding)])
             for holding in range(1 << len(asked))
         ]
-        return without_idle(Choices(tuple(asked), tuple(outcomes)))
+        return without_idle(Transitions(tuple(asked), tuple(outcomes)))
 
     def _waits(self, state: int) -> bool:
         """Whether the one thing to do on an event that satisfies no predicate is to skip it and stay."""
@@ -201,7 +146,7 @@ class RegisterDeterminiser:
         if len(possible) != 1:
             return False
         # Where the event is outside of a window the run would end here; it ends at the next event that is looked at.
-        waiting = Transition(state, Guard(within=possible[0].guard.within), False, frozenset(), state)
+        waiting = Transition(state, state, Guard(within=possible[0].guard.within))
         return possible[0] == waiting
 
     def _asked_by(self, guard: _Numbered, where: dict[str, int]) -> Iterable[Asked]:
@@ -222,7 +167,7 @@ class RegisterDeterminiser:
     def _distance(self, window: int, column: int) -> Asked:
         return Asked(len(self.tests) + window, (column,))
 
-    def _move(
+    def _candidate(
         self,
         transition: Transition,
         label: int,
@@ -230,7 +175,7 @@ class RegisterDeterminiser:
         where: dict[str, int],
         satisfied: frozenset[int],
         bits: dict[Asked, int],
-    ) -> _Move | None:
+    ) -> _Candidate | None:
         """What a transition comes to where these predicates are satisfied; None where it needs an empty register."""
 
         def all_of(tests: Iterable[int]) -> int | None:
@@ -249,21 +194,21 @@ class RegisterDeterminiser:
             needs |= bits[self._distance(window, where[register])]
         groups = (all_of(tests) for predicates, tests in guard.fails if predicates <= satisfied)
         fails = tuple(group for group in groups if group is not None)
-        return _Move(transition, label, frozenset(self._reached(transition, where)), needs, fails)
+        return _Candidate(transition, label, frozenset(self._reached(transition, where)), needs, fails)
 
-    def _outcome(self, columns: int, moves: list[_Move]) -> Outcome:
+    def _outcome(self, columns: int, open_transitions: list[_Candidate]) -> Outcome:
         skipping: set[Member] = {(0, ())} if columns == ROOT else set()
         marking: dict[int, set[Member]] = {}
         accepting: set[int] = set()
-        for move in moves:
-            if not move.transition.marked:
-                skipping |= move.reached
+        for one in open_transitions:
+            if one.transition.label is None:
+                skipping |= one.reached
                 continue
-            marking.setdefault(move.label, set()).update(move.reached)
-            if move.transition.target in self._finals:
-                accepting.add(move.label)
+            marking.setdefault(one.label, set()).update(one.reached)
+            if one.transition.target in self._finals:
+                accepting.add(one.label)
         marks = tuple(
-            Marking(label, self._goal(columns, marking[label], True), label in accepting)
+            Mark(label, self._goal(columns, marking[label], True), label in accepting)
             for label in sorted(marking)
             if marking[label] or label in accepting
         )
@@ -299,7 +244,7 @@ class RegisterDeterminiser:
         return Goal(self._met.number((0, frozenset(members))), place)
 
     def describe(self, state: int) -> str:
-        """The state as a set of SRT states with the column of each register."""
+        """The state as a set of states with the column of each register."""
         written = [
             f"{number}" + "".join(f" {register}@{column}" for register, column in where)
             for number, where in sorted(self._met[state][1])
@@ -332,13 +277,13 @@ class RegisterDeterminiser:
 
 
 def _numbered(
-    guard: Guard, predicates: Numbering[Predicate], tests: Numbering[Predicate], windows: Numbering[Window]
+    guard: Guard, predicates: dict[Test, int], tests: dict[Test, int], windows: Numbering[Window]
 ) -> _Numbered:
-    def split(group: Iterable[Predicate]) -> tuple[frozenset[int], tuple[int, ...]]:
+    def split(group: Iterable[Test]) -> tuple[frozenset[int], tuple[int, ...]]:
         unary = frozenset(predicates[test] for test in group if test in predicates)
         return unary, tuple(sorted(tests[test] for test in group if test in tests))
 
-    within = tuple(sorted((register, windows[window]) for register, window in guard.within))
+    within = tuple(sorted((register, windows[window]) for register, window in sorted(guard.within, key=repr)))
     return _Numbered(*split(guard.holds), tuple(sorted(map(split, guard.fails), key=repr)), within)
 
 
@@ -349,55 +294,22 @@ def _is_possible(guard: _Numbered, satisfied: frozenset[int]) -> bool:
     )
 
 
-def registers_of(test: Predicate) -> tuple[str, ...]:
-    """The registers that a test reads."""
-    if test.condition is None:
-        return ()
-    return tuple(sorted({read.var for read in attributes(test.condition) if read.var is not None}))
-
-
-def _tests(guard: Guard) -> frozenset[Predicate]:
-    return guard.holds.union(*guard.fails)
-
-
-def _read(guard: Guard) -> frozenset[str]:
-    read = frozenset(name for test in _tests(guard) for name in registers_of(test))
-    return read | {register for register, _ in guard.within}
-
-
-def _live(srt: SRT) -> list[frozenset[str]]:
-    """By state, the registers that a test may read before they are stored anew."""
-    live: list[frozenset[str]] = [frozenset()] * srt.states
-    reads = {guard: _read(guard) for guard in {transition.guard for transition in srt.transitions}}
-    # From the end: a transition mostly leads to a state of a higher number, which is then known.
-    backwards = [(transition, reads[transition.guard]) for transition in reversed(srt.transitions)]
-    changed = True
-    while changed:
-        changed = False
-        for transition, read in backwards:
-            more = live[transition.source] | read | (live[transition.target] - transition.writes)
-            if more != live[transition.source]:
-                live[transition.source] = more
-                changed = True
-    return live
-
-
 def _moved(members: set[Member], columns: dict[int, int]) -> Members:
     return frozenset(
         (state, tuple((register, columns[column]) for register, column in where)) for state, where in members
     )
 
 
-def without_idle(choices: Choices) -> Choices:
+def without_idle(transitions: Transitions) -> Transitions:
     """The same without tests that change nothing."""
-    asked, outcomes = list(choices.asked), list(choices.outcomes)
+    asked, outcomes = list(transitions.asked), list(transitions.outcomes)
     for bit in range(len(asked) - 1, -1, -1):
         without = [outcome for bits, outcome in enumerate(outcomes) if not bits >> bit & 1]
         with_it = [outcome for bits, outcome in enumerate(outcomes) if bits >> bit & 1]
         if without == with_it:
             outcomes = without
             del asked[bit]
-    return Choices(tuple(asked), tuple(outcomes))
+    return Transitions(tuple(asked), tuple(outcomes))
 
 
 def _too_large(message: str) -> CepheidError:

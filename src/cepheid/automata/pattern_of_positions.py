@@ -76,7 +76,7 @@ def pattern_of(positions: Positions, whole: Fragment) -> Pattern:
     """The pattern that has these positions.
 
     >>> from cepheid.algebra.nodes import All, Atom, Or
-    >>> from cepheid.automata.follow import positions_of
+    >>> from cepheid.automata.positions_of_pattern import positions_of
     >>> a, b = Atom("A", "x"), Atom("B", "y")
     >>> pattern_of(*positions_of(All(a, b))) == Or((Seq(a, b), Seq(b, a)))
     True

@@ -1,4 +1,4 @@
-"""What is left to read: the states of a register transducer while it is built.
+"""What is left to read: the states of the automaton of an expression while it is built.
 
 A state is a `Thread`: expressions to be read one after the other, and what its registers hold. Expressions that were
 begun and carry more than an expression can say have nodes of their own:

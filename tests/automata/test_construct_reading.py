@@ -1,4 +1,4 @@
-"""Register transducers: the paper's examples, and for random expressions exactly the matches of the definition."""
+"""Automata of SREMO: the paper's examples, and for random expressions exactly the matches of the definition."""
 
 from __future__ import annotations
 
@@ -21,13 +21,11 @@ from cepheid.algebra.conditions import (
 )
 from cepheid.algebra.nodes import EPSILON, Both, Complement, Concat, Iterate, Or, Read, Reading, Within
 from cepheid.algebra.windows import Window, WindowUnit
-from cepheid.automata.cea import Predicate
-from cepheid.automata.srt import SRT
-from cepheid.automata.srt_construct import NoTransducerError, construct_srt
-from cepheid.automata.srt_guards import exclude, exclusions
-from cepheid.automata.srt_printing import print_srt, srt_dot
-from cepheid.automata.srt_simulate import simulate_srt
-from cepheid.automata.srt_trim import registers_read
+from cepheid.automata.automaton import Automaton, Predicate
+from cepheid.automata.construct_reading import NoTransducerError, construct_reading
+from cepheid.automata.guards import exclude, exclusions
+from cepheid.automata.printing import automaton_dot, print_automaton
+from cepheid.automata.simulate import simulate
 from cepheid.semantics.stream import Event, inside
 from cepheid.semantics.values import holds
 from support.paper_example import TABLE_1
@@ -140,14 +138,16 @@ def stores(reading: Reading) -> set[str]:
             return set()
 
 
-def found_by(srt: SRT, stream: list[Event], window: Window | None = None) -> set[Positions]:
-    return {frozenset(position for position, _ in marked) for marked in simulate_srt(srt, stream, window)}
+def found_by(automaton: Automaton, stream: list[Event], window: Window | None = None) -> set[Positions]:
+    return {frozenset(position for position, _ in marked) for marked in simulate(automaton, stream, window)}
 
 
-def agrees(reading: Reading, stream: list[Event], window: Window | None = None) -> SRT:
-    srt = construct_srt(reading, window=window)
-    assert found_by(srt, stream, window) == defined(reading, stream, window), f"{reading}\n{print_srt(srt)}"
-    return srt
+def agrees(reading: Reading, stream: list[Event], window: Window | None = None) -> Automaton:
+    automaton = construct_reading(reading, window=window)
+    assert found_by(automaton, stream, window) == defined(reading, stream, window), (
+        f"{reading}\n{print_automaton(automaton)}"
+    )
+    return automaton
 
 
 # ── at random ───────────────────────────────────────────────────────────────────────────────────────────────
@@ -176,12 +176,12 @@ def test_seeded_expressions_have_the_matches_of_their_definition(kind: str) -> N
     for seed in range(SEEDS):
         case = seeded_reading(seed, KINDS[kind])
         try:
-            srt = construct_srt(case.reading, window=case.window)
+            automaton = construct_reading(case.reading, window=case.window)
         except NoTransducerError:
             refused += 1
             continue
         expected = defined(case.reading, case.stream, case.window)
-        assert found_by(srt, case.stream, case.window) == expected, f"seed {seed}: {case}"
+        assert found_by(automaton, case.stream, case.window) == expected, f"seed {seed}: {case}"
         matching += bool(expected)
     assert matching >= SEEDS / 5
     assert refused <= SEEDS / 10
@@ -192,22 +192,22 @@ def test_seeded_expressions_have_the_matches_of_their_definition(kind: str) -> N
 def test_guards_look_at_registers_that_are_full(case: ReadingCase) -> None:
     """On every way to a transition its registers were written."""
     try:
-        srt = construct_srt(case.reading, window=case.window)
+        automaton = construct_reading(case.reading, window=case.window)
     except NoTransducerError:
         return
     full: dict[int, frozenset[str]] = {0: frozenset()}
     waiting = [0]
     while waiting:
         state = waiting.pop()
-        for one in srt.transitions:
+        for one in automaton.transitions:
             if one.source == state:
                 after = full[state] | one.writes
                 known = full.get(one.target)
                 if known is None or not known <= after:
                     full[one.target] = after if known is None else known & after
                     waiting.append(one.target)
-    for one in srt.transitions:
-        assert registers_read(one.guard) <= full[one.source], print_srt(srt)
+    for one in automaton.transitions:
+        assert one.guard.registers <= full[one.source], print_automaton(automaton)
 
 
 @settings(many, max_examples=40)
@@ -238,7 +238,7 @@ def test_the_same_expression_gives_the_same_text() -> None:
 
 def text_of(case: ReadingCase) -> str:
     try:
-        return print_srt(construct_srt(case.reading, window=case.window))
+        return print_automaton(construct_reading(case.reading, window=case.window))
     except NoTransducerError as error:
         return error.message
 
@@ -265,32 +265,35 @@ SAME = when("id", "=", "r1.id")
 EQUATION_1 = Concat((Read(BUY, register="r1"), SKIP, Read(Conjunction((SELL, SAME)))))
 
 
-def numbered(srt: SRT, window: Window | None = None) -> list[list[int]]:
+def numbered(automaton: Automaton, window: Window | None = None) -> list[list[int]]:
     """The matches over table 1 by the paper's indices, which begin with 1."""
-    return sorted(sorted(at + 1 for at in match) for match in found_by(srt, TABLE_1, window))
+    return sorted(sorted(at + 1 for at in match) for match in found_by(automaton, TABLE_1, window))
 
 
 def test_figure_1_is_the_transducer_of_equation_1() -> None:
     """Examples 4.2 and 4.9."""
-    assert print_srt(construct_srt(EQUATION_1)).splitlines() == [
-        "start q0, final q2, register r1",
-        "q0 ─ type = 'B' ↑• ↓r1 → q1",
-        "q1 ─ ⊤ ↑⊗ → q1",
-        "q1 ─ id = r1.id ∧ type = 'S' ↑• → q2",
+    assert print_automaton(construct_reading(EQUATION_1)).splitlines() == [
+        "register r1",
+        "state 0, initial",
+        "  mark any [type = 'B'], store r1 → 1",
+        "state 1",
+        "  mark any [type = 'S'] if id = r1.id → 2",
+        "  skip → 1",
+        "state 2, final",
     ]
 
 
 def test_figure_1_is_drawn_with_its_register() -> None:
-    assert srt_dot(construct_srt(EQUATION_1)).splitlines() == [
+    assert automaton_dot(construct_reading(EQUATION_1)).splitlines() == [
         "digraph automaton {",
         "  rankdir=LR;",
         "  node [shape=circle];",
         "  start [shape=point];",
         "  2 [shape=doublecircle];",
         "  start -> 0;",
-        "  0 -> 1 [label=\"type = 'B' ↑• ↓r1\"];",
-        '  1 -> 1 [label="⊤ ↑⊗", style=dashed];',
-        "  1 -> 2 [label=\"id = r1.id ∧ type = 'S' ↑•\"];",
+        "  0 -> 1 [label=\"any [type = 'B'], store r1\"];",
+        "  1 -> 1 [style=dashed];",
+        "  1 -> 2 [label=\"any [type = 'S'] if id = r1.id\"];",
         '  "register r1" [label="r1", shape=box, style=dashed];',
         "}",
     ]
@@ -298,22 +301,22 @@ def test_figure_1_is_drawn_with_its_register() -> None:
 
 def test_the_matches_of_equation_1_over_table_1() -> None:
     """Examples 3.7 and 4.5 give {1, 4} and {1, 5}; a run may also begin at event 2."""
-    assert numbered(construct_srt(EQUATION_1)) == [[1, 4], [1, 5], [2, 4], [2, 5]]
-    assert numbered(construct_srt(EQUATION_1), Window(3, WindowUnit.EVENTS)) == [[2, 4]]
-    assert numbered(construct_srt(EQUATION_1), Window(3, WindowUnit.PLAIN)) == [[1, 4], [2, 4], [2, 5]]
+    assert numbered(construct_reading(EQUATION_1)) == [[1, 4], [1, 5], [2, 4], [2, 5]]
+    assert numbered(construct_reading(EQUATION_1), Window(3, WindowUnit.EVENTS)) == [[2, 4]]
+    assert numbered(construct_reading(EQUATION_1), Window(3, WindowUnit.PLAIN)) == [[1, 4], [2, 4], [2, 5]]
 
 
 def test_skipping_to_any_match_is_its_definition() -> None:
     """Definition 4.13."""
-    assert construct_srt(
+    assert construct_reading(
         then_any(Read(BUY, register="r1"), Read(Conjunction((SELL, SAME))))
-    ) == construct_srt(EQUATION_1)
+    ) == construct_reading(EQUATION_1)
 
 
 def test_skipping_to_the_next_match_passes_over_none() -> None:
-    srt = construct_srt(then_next(Read(BUY, register="r1"), Read(Conjunction((SELL, SAME)))))
-    assert numbered(srt) == [[1, 4], [2, 4]]
-    assert "q1 ─ ¬(id = r1.id ∧ type = 'S') ↑⊗ → q1" in print_srt(srt)
+    automaton = construct_reading(then_next(Read(BUY, register="r1"), Read(Conjunction((SELL, SAME)))))
+    assert numbered(automaton) == [[1, 4], [2, 4]]
+    assert "skip if not (id = r1.id AND type = 'S') → 1" in print_automaton(automaton)
 
 
 # ── operators ───────────────────────────────────────────────────────────────────────────────────────────────
@@ -322,30 +325,34 @@ A, B = when("a", "=", 0), when("b", "=", 0)
 
 
 def lines(reading: Reading, window: Window | None = None) -> list[str]:
-    return print_srt(construct_srt(reading, window=window)).splitlines()
+    return print_automaton(construct_reading(reading, window=window)).splitlines()
 
 
 def test_the_absence_of_a_condition_is_one_state() -> None:
     assert lines(Concat((Read(A), absent(Read(B)), Read(A)))) == [
-        "start q0, final q2",
-        "q0 ─ a = 0 ↑• → q1",
-        "q1 ─ ¬(b = 0) ↑⊗ → q1",
-        "q1 ─ a = 0 ↑• → q2",
+        "state 0, initial",
+        "  mark any [a = 0] → 1",
+        "state 1",
+        "  mark any [a = 0] → 2",
+        "  skip if not (b = 0) → 1",
+        "state 2, final",
     ]
 
 
 def test_labels_are_shown_only_when_asked_for() -> None:
-    assert {one.label for one in construct_srt(Read(A)).transitions} == {frozenset(["events"])}
-    assert {one.label for one in construct_srt(Read(A), shown=()).transitions} == {frozenset()}
-    unmarked = construct_srt(Concat((ANY, Read(A)))).transitions[0]
+    assert {one.label for one in construct_reading(Read(A)).transitions} == {frozenset(["events"])}
+    assert {one.label for one in construct_reading(Read(A), shown=()).transitions} == {frozenset()}
+    unmarked = construct_reading(Concat((ANY, Read(A)))).transitions[0]
     assert not unmarked.label
 
 
 def test_what_is_never_looked_at_is_not_stored() -> None:
     assert lines(Concat((Read(A, register="r1"), Read(B, register="r2")))) == [
-        "start q0, final q2",
-        "q0 ─ a = 0 ↑• → q1",
-        "q1 ─ b = 0 ↑• → q2",
+        "state 0, initial",
+        "  mark any [a = 0] → 1",
+        "state 1",
+        "  mark any [b = 0] → 2",
+        "state 2, final",
     ]
 
 
@@ -366,21 +373,24 @@ def test_what_is_never_looked_at_is_not_stored() -> None:
     ids=str,
 )
 def test_what_matches_nothing_has_no_transitions(reading: Reading) -> None:
-    assert construct_srt(reading) == SRT(1, (), frozenset())
+    assert construct_reading(reading) == Automaton(1, (), frozenset())
 
 
 def test_a_run_may_begin_anywhere_so_leading_skips_are_dropped() -> None:
-    assert construct_srt(Concat((SKIP, Read(A)))) == construct_srt(Read(A))
-    both = construct_srt(Iterate(Or((Read(A), ANY))))
-    assert [one.marked for one in both.transitions] == [True, False]
+    assert construct_reading(Concat((SKIP, Read(A)))) == construct_reading(Read(A))
+    both = construct_reading(Iterate(Or((Read(A), ANY))))
+    assert [one.label is not None for one in both.transitions] == [True, False]
 
 
 def test_iterations_pass_registers_on() -> None:
     assert lines(Concat((Read(TRUE, register="r1"), plus(Read(when("a", ">", "r1.a"), register="r1"))))) == [
-        "start q0, final q2, register r1",
-        "q0 ─ ⊤ ↑• ↓r1 → q1",
-        "q1 ─ a > r1.a ↑• ↓r1 → q2",
-        "q2 ─ a > r1.a ↑• ↓r1 → q2",
+        "register r1",
+        "state 0, initial",
+        "  mark any, store r1 → 1",
+        "state 1",
+        "  mark any if a > r1.a, store r1 → 2",
+        "state 2, final",
+        "  mark any if a > r1.a, store r1 → 2",
     ]
 
 
@@ -389,12 +399,17 @@ def test_intersection_asks_for_both_and_reads_what_was_there_before() -> None:
     left = Concat((Read(TRUE, register="r1"), Read(TRUE)))
     right = Concat((Read(A), Read(when("a", "<", "r1.a"))))
     assert lines(Concat((Read(TRUE, register="r1"), Iterate(Both(left, right))))) == [
-        "start q0, final q1, q3, registers r1, r1_2",
-        "q0 ─ ⊤ ↑• ↓r1 → q1",
-        "q1 ─ a = 0 ↑• ↓r1_2 → q2",
-        "q2 ─ a < r1.a ↑• → q3",
-        "q3 ─ a = 0 ↑• ↓r1 → q4",
-        "q4 ─ a < r1_2.a ↑• → q1",
+        "registers r1, r1_2",
+        "state 0, initial",
+        "  mark any, store r1 → 1",
+        "state 1, final",
+        "  mark any [a = 0], store r1_2 → 2",
+        "state 2",
+        "  mark any if a < r1.a → 3",
+        "state 3, final",
+        "  mark any [a = 0], store r1 → 4",
+        "state 4",
+        "  mark any if a < r1_2.a → 1",
     ]
 
 
@@ -413,18 +428,22 @@ def test_a_second_register_has_a_name_that_nobody_uses() -> None:
     right = Concat((Read(TRUE), Read(when("a", "<", "r1.a"))))
     end = Read(Conjunction((when("a", "<", "r1.a"), when("a", "<", "r1_2.a"))))
     written = lines(Concat((Read(TRUE, register="r1"), Both(left, right), end)))
-    assert written[0] == "start q0, final q4, registers r1, r1_2, r1_3"
+    assert written[0] == "registers r1, r1_2, r1_3"
 
 
 def test_a_window_inside_keeps_its_first_event() -> None:
     inner = Within(then_any(Read(A), Read(B)), Window(5, WindowUnit.PLAIN))
     assert lines(then_any(inner, Read(A))) == [
-        "start q0, final q3, register first",
-        "q0 ─ a = 0 ↑• ↓first → q1",
-        "q1 ─ ⊤ ↑⊗ → q1",
-        "q1 ─ b = 0 ∧ within 5 of first ↑• → q2",
-        "q2 ─ ⊤ ↑⊗ → q2",
-        "q2 ─ a = 0 ↑• → q3",
+        "register first",
+        "state 0, initial",
+        "  mark any [a = 0], store first → 1",
+        "state 1",
+        "  mark any [b = 0] if within 5 of first → 2",
+        "  skip → 1",
+        "state 2",
+        "  mark any [a = 0] → 3",
+        "  skip → 2",
+        "state 3, final",
     ]
 
 
@@ -432,7 +451,7 @@ def test_an_event_that_opens_a_window_and_is_stored_is_kept_once() -> None:
     inner = Within(
         then_any(Read(A, register="r1"), Read(when("a", "<", "r1.a"))), Window(5, WindowUnit.PLAIN)
     )
-    assert lines(inner)[0] == "start q0, final q2, register r1"
+    assert lines(inner)[0] == "register r1"
 
 
 # ── complements that store ──────────────────────────────────────────────────────────────────────────────────
@@ -443,33 +462,37 @@ FALLS = (Read(A, register="r1"), Read(when("b", "<", "r1.b")))
 def test_a_complement_that_forgets_in_time_needs_no_window() -> None:
     """Only the event before is compared with, so one register is enough."""
     assert lines(Concat((Read(A), absent(Concat(FALLS)), Read(A)))) == [
-        "start q0, final q3, register r1",
-        "q0 ─ a = 0 ↑• → q1",
-        "q1 ─ a = 0 ↑⊗ ↓r1 → q2",
-        "q1 ─ ¬(a = 0) ↑⊗ → q1",
-        "q1 ─ a = 0 ↑• → q3",
-        "q2 ─ a = 0 ∧ ¬(b < r1.b) ↑⊗ ↓r1 → q2",
-        "q2 ─ ¬(a = 0) ∧ ¬(b < r1.b) ↑⊗ → q1",
-        "q2 ─ a = 0 ↑• → q3",
+        "register r1",
+        "state 0, initial",
+        "  mark any [a = 0] → 1",
+        "state 1",
+        "  mark any [a = 0] → 3",
+        "  skip any [a = 0], store r1 → 2",
+        "  skip if not (a = 0) → 1",
+        "state 2",
+        "  mark any [a = 0] → 3",
+        "  skip any [a = 0] if not (b < r1.b), store r1 → 2",
+        "  skip if not (a = 0), not (b < r1.b) → 1",
+        "state 3, final",
     ]
 
 
 def test_a_complement_is_unrolled_to_the_length_of_its_window() -> None:
     """Theorem 4.11 and corollary 4.12: of five events three lie between the marked ones; two are remembered."""
     remembers = Concat((Read(A), absent(then_any(*FALLS)), Read(A)))
-    short = construct_srt(remembers, window=Window(5, WindowUnit.EVENTS))
-    assert print_srt(short).splitlines()[0].endswith("registers r1, r1_2")
+    short = construct_reading(remembers, window=Window(5, WindowUnit.EVENTS))
+    assert print_automaton(short).splitlines()[0] == "registers r1, r1_2"
     for length in (6, 8):
-        longer = construct_srt(remembers, window=Window(length, WindowUnit.EVENTS))
+        longer = construct_reading(remembers, window=Window(length, WindowUnit.EVENTS))
         assert longer.states > short.states
     for window in (None, Window(5, WindowUnit.PLAIN), Window(40, WindowUnit.EVENTS)):
         with pytest.raises(NoTransducerError, match="more than 12 events at once"):
-            construct_srt(remembers, window=window)
+            construct_reading(remembers, window=window)
 
 
 def test_before_the_first_mark_no_window_bounds_a_complement() -> None:
     with pytest.raises(NoTransducerError):
-        construct_srt(Concat((absent(then_any(*FALLS)), Read(A))), window=Window(4, WindowUnit.EVENTS))
+        construct_reading(Concat((absent(then_any(*FALLS)), Read(A))), window=Window(4, WindowUnit.EVENTS))
 
 
 def test_windows_inside_a_complement() -> None:
@@ -483,7 +506,7 @@ def test_windows_inside_a_complement() -> None:
     for amount in range(1, 5):
         agrees(around(Window(amount, WindowUnit.EVENTS)), stream)
     with pytest.raises(NoTransducerError, match="window of its own"):
-        construct_srt(around(Window(3, WindowUnit.PLAIN)))
+        construct_reading(around(Window(3, WindowUnit.PLAIN)))
 
 
 def test_a_counted_window_that_is_over_lets_nothing_be_marked() -> None:
@@ -497,18 +520,18 @@ def test_a_counted_window_that_is_over_lets_nothing_be_marked() -> None:
 
 def test_long_sequences_are_as_long_as_they_are() -> None:
     steps = [Read(when("b", "<", f"r{step - 1}.b") if step else A, register=f"r{step}") for step in range(60)]
-    srt = construct_srt(then_any(*steps))
-    assert (srt.states, len(srt.transitions)) == (61, 119)
+    automaton = construct_reading(then_any(*steps))
+    assert (automaton.states, len(automaton.transitions)) == (61, 119)
 
 
 def test_what_is_too_large_is_refused() -> None:
     with pytest.raises(NoTransducerError, match="more than 512 states"):
-        construct_srt(Concat((Read(A),) * 600))
+        construct_reading(Concat((Read(A),) * 600))
     deep: Reading = Read(A)
     for _ in range(200):
         deep = Iterate(deep)
     with pytest.raises(NoTransducerError, match="nested more than"):
-        construct_srt(deep)
+        construct_reading(deep)
 
 
 def test_exclusions_are_those_of_every_pair() -> None:
