@@ -391,8 +391,8 @@ DENSE_COUNTS = (
         (MOVING,),
     ),
     Break(
-        "kernels/loops/sliding/dense.py",
-        "add_matches",
+        "kernels/memory/carry_save.py",
+        "add_small_product",
         "carry_on(total, 1, *drop_bits(high, low, BITS))",
         "pass",
         "the dense total carries from word to word",
@@ -1605,7 +1605,7 @@ CHAINS = (
     ),
     Break(
         "kernels/loops/linked/loop.py",
-        "chain",
+        "fire",
         "latest = heap[latest_different(heap, shape, index, head, values, mask) + V_LATEST]",
         "pass",
         "chain: the latest start is that of what differs",
@@ -1614,7 +1614,7 @@ CHAINS = (
     Break(
         "kernels/loops/linked/loop.py",
         "chain",
-        "born[partition] = top",
+        "space.born[event.partition] = top",
         "pass",
         "chain: a partition that consumed begins anew",
         (CHAIN,),

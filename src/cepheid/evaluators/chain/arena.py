@@ -12,7 +12,7 @@ from cepheid.evaluators.chain.keys import Keys
 from cepheid.evaluators.chain.layout import Layout
 from cepheid.evaluators.driver import Matches, drive
 from cepheid.evaluators.interface import State
-from cepheid.kernels.loops.linked.layout import FIRST, NEVER, ChainBatch, ChainOptions
+from cepheid.kernels.loops.linked.layout import FIRST, NEVER, ChainBatch, ChainOptions, ChainTables
 from cepheid.kernels.loops.linked.loop import TOP, USED, ChainSpace, chain, scratch_for
 from cepheid.kernels.loops.linked.rebuild import column_codes, living_rows, measure, rebuild, renumber
 from cepheid.kernels.loops.linked.verify import starts_fit, vertices_fit
@@ -68,6 +68,7 @@ class Arena:
             self._reshape(NEVER)
 
         def loop(begin: int) -> tuple[int, int]:
+            tables = ChainTables(self._layout.transitions, self._shape)
             space = ChainSpace(
                 heap=self._heap,
                 slots=self._slots,
@@ -77,11 +78,9 @@ class Arena:
                 reached=self._layout.reached,
                 stack=self._stack,
                 total=self._total,
+                scratch=scratch_for(tables),
             )
-            scratch = scratch_for(self._layout.moves, self._shape)
-            status, at = chain(
-                self._layout.moves, self._shape, batch, begin, options, scratch, space, self._matches.out
-            )
+            status, at = chain(tables, batch, begin, options, space, self._matches.out)
             return status, at
 
         def edge(at: int) -> int:
@@ -114,7 +113,7 @@ class Arena:
 
     def _make_room(self, edge: int, klass: int) -> None:
         """Room for one more event, and for as much again as lives."""
-        count = int(self._layout.moves.n_moves[klass])
+        count = int(self._layout.transitions.how_many[klass])
         self._copy(edge, (count + 1) * int(self._shape.size.max()), count * int(self._shape.n_indices.max()))
 
     def _reshape(self, edge: int) -> None:

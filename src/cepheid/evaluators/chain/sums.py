@@ -17,6 +17,7 @@ from cepheid.kernels.loops.linked.sums import (
     Entries,
     Groups,
     SumSpace,
+    SumTables,
     chain_sums,
     rebuild_sums,
     sum_scratch,
@@ -70,26 +71,23 @@ class Sums:
             self._copy()
 
         def loop(begin: int) -> tuple[int, int]:
-            scratch = sum_scratch(self._layout.moves, self._keys.shape[1], self._words)
-            space = SumSpace(times=self._times, reached=self._layout.reached, total=self._total)
-            status, at = chain_sums(
-                self._layout.moves,
-                self._shape,
-                self._named_groups(),
-                batch,
-                begin,
-                options,
-                self._all_entries(),
-                space,
-                scratch,
+            transitions = self._layout.transitions
+            space = SumSpace(
+                entries=self._all_entries(),
+                times=self._times,
+                reached=self._layout.reached,
+                total=self._total,
+                scratch=sum_scratch(transitions, self._keys.shape[1], self._words),
             )
+            tables = SumTables(transitions, self._shape, self._named_groups())
+            status, at = chain_sums(tables, batch, begin, options, space)
             return status, at
 
         drive(
             loop,
             {
                 MORE_TRANSITIONS: lambda at: self._reach(int(batch.klass[at])),
-                MORE_HEAP: lambda at: self._copy(int(self._layout.moves.n_moves[batch.klass[at]])),
+                MORE_HEAP: lambda at: self._copy(int(self._layout.transitions.how_many[batch.klass[at]])),
                 MORE_WORDS: lambda at: self._copy(0, wider(self._words)),
             },
         )
@@ -107,8 +105,8 @@ class Sums:
         if self._layout.fit():
             self._copy()
 
-    def _copy(self, moves: int = 0, words: int | None = None, partitions: Ints | None = None) -> None:
-        """The same sums for the links now known, with room for as much again and for so many moves."""
+    def _copy(self, transitions: int = 0, words: int | None = None, partitions: Ints | None = None) -> None:
+        """The same sums for the links now known, with room for as much again and for so many transitions."""
         words = self._words if words is None else words
         partitions = np.arange(len(self._times)) if partitions is None else partitions
         old_shape, old_indices = self._shape, self._whole_indices
@@ -117,7 +115,7 @@ class Sums:
         groups = self._keys[:count, G_GROUP]
         based = int(np.count_nonzero((groups < 0) | (old_indices[np.maximum(groups, 0)] >= 0)))
         room = 64
-        while room < 2 * (based + moves) * self._entries:
+        while room < 2 * (based + transitions) * self._entries:
             room *= 2
         widest = max((len(index.equal) + len(index.different) for index in self._layout.indices), default=0)
         entries = self._all_entries()

@@ -24,7 +24,7 @@ from cepheid.evaluators.window import SlidingWindow
 from cepheid.evaluators.window_prefilter import Nearness
 from cepheid.kernels.columns.events import BEGINS, ENDS, group_by_partition, take_lists
 from cepheid.kernels.loops.sliding.change_layout import regrow_partitions, thin_partitions
-from cepheid.kernels.loops.sliding.dense import Dense, count_dense
+from cepheid.kernels.loops.sliding.dense import Dense, DenseSpace, count_dense
 from cepheid.kernels.loops.sliding.loop import slide
 from cepheid.kernels.loops.sliding.partition_state import CLASS_BITS, FIELDS, N_CELLS
 from cepheid.kernels.loops.sliding.retained_rows import cell_rows, free_all_but, window_rows
@@ -183,18 +183,15 @@ class CompactEvaluator:
             dense = self._dense
             if dense is None or begin == len(batch.partition):
                 return DONE, begin
-            status, at, needed = count_dense(
-                dense,
-                batch,
-                begin,
-                self._options(report),
-                self._heap,
-                self._meta,
-                self._partitions,
-                self._digits,
-                np.empty(dense.rows * dense.words * dense.states, np.int64),
-                None if dense.words == 1 else 1,
+            space = DenseSpace(
+                heap=self._heap,
+                meta=self._meta,
+                partitions=self._partitions,
+                total=self._digits,
+                matrix=np.empty(dense.rows * dense.words * dense.states, np.int64),
             )
+            wide = None if dense.words == 1 else 1
+            status, at, needed = count_dense(dense, batch, begin, self._options(report), space, wide)
             return status, at
 
         return drive(

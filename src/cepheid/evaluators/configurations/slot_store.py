@@ -46,6 +46,8 @@ from cepheid.kernels.loops.registers.layout import (
     ConfigBatch,
     ConfigOptions,
     Layout,
+    RegisterSpace,
+    RegisterTables,
     work_for,
 )
 from cepheid.kernels.loops.registers.loop import configurations
@@ -92,29 +94,21 @@ class Store(Held):
 
         def loop(begin: int) -> tuple[int, int]:
             assert self._layout is not None
-            offsets, rows, labels, made = self._matches.out
-            status, at, made[0] = configurations(
-                self._tables.moves,
-                self._layout,
-                self._tests.program,
-                batch,
-                begin,
-                options,
-                self._heap,
-                self._meta,
-                self._partitions,
-                self._nodes,
-                self._index,
-                self._made,
-                work_for(self._layout, self._tables.moves),
-                self._total,
-                self._path,
-                self._waiting,
-                offsets,
-                rows,
-                labels,
-                made[0],
+            transitions = self._tables.transitions
+            tables = RegisterTables(transitions, self._layout, self._tests.program)
+            space = RegisterSpace(
+                heap=self._heap,
+                meta=self._meta,
+                partitions=self._partitions,
+                nodes=self._nodes,
+                cells=self._index,
+                made=self._made,
+                total=self._total,
+                path=self._path,
+                waiting=self._waiting,
+                work=work_for(self._layout, transitions, options.counting),
             )
+            status, at = configurations(tables, batch, begin, options, space, self._matches.out)
             return status, at
 
         def edge(at: int) -> int:

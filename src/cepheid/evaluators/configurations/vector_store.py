@@ -37,6 +37,7 @@ from cepheid.kernels.loops.vectors.layout import (
     STATE_WORDS,
     WIDEST,
     Space,
+    VectorTables,
 )
 from cepheid.kernels.loops.vectors.loop import count_events
 from cepheid.kernels.loops.vectors.verify import counts_fit
@@ -69,7 +70,8 @@ class Counts(Held):
 
     def run(self, batch: ConfigBatch, options: ConfigOptions) -> Found:
         assert self._layout is not None
-        moves = self._tables.moves
+        transitions = self._tables.transitions
+        tables = VectorTables(transitions, self._tables.turns, self._layout, self._tests.program)
 
         def loop(begin: int) -> tuple[int, int]:
             space = Space(
@@ -79,13 +81,11 @@ class Counts(Held):
                 cells=self._index,
                 bits=np.empty(self._places, np.int64),
                 mask=np.empty(self._places, np.int64),
-                at=np.zeros(moves.asked_columns.shape[1], np.int64),
+                at=np.zeros(transitions.asked_columns.shape[1], np.int64),
                 sums=np.zeros(len(self._total), np.int64),
                 total=self._total,
             )
-            status, at = count_events(
-                moves, self._tables.turns, self._layout, self._tests.program, batch, begin, options, space
-            )
+            status, at = count_events(tables, batch, begin, options, space)
             return status, at
 
         drive(
