@@ -11,12 +11,13 @@ import numpy as np
 from cepheid.evaluators.chain.keys import Keys
 from cepheid.evaluators.chain.layout import Layout
 from cepheid.evaluators.driver import Matches, drive
+from cepheid.evaluators.growth import power_of_two, with_rows, with_words
 from cepheid.evaluators.interface import State
 from cepheid.kernels.loops.linked.layout import FIRST, NEVER, ChainBatch, ChainOptions, ChainTables
 from cepheid.kernels.loops.linked.loop import TOP, USED, ChainSpace, chain, scratch_for
 from cepheid.kernels.loops.linked.rebuild import column_codes, living_rows, measure, rebuild, renumber
 from cepheid.kernels.loops.linked.verify import starts_fit, vertices_fit
-from cepheid.kernels.memory.big_integers import from_int, to_int, wider
+from cepheid.kernels.memory.big_integers import to_int, wider
 from cepheid.kernels.memory.status import (
     MORE_HEAP,
     MORE_STACK,
@@ -57,10 +58,7 @@ class Arena:
         return to_int(self._total)
 
     def fit_partitions(self, count: int) -> None:
-        more = max(count, 2 * len(self._born)) - len(self._born)
-        if len(self._born) < count:
-            self._born = np.concatenate([self._born, np.zeros(more, np.int64)])
-            self._edges = np.concatenate([self._edges, np.full(more, NEVER)])
+        self._born, self._edges = with_rows(self._born, count), with_rows(self._edges, count, NEVER)
 
     def run(self, batch: ChainBatch, options: ChainOptions) -> Found:
         self._matches.begin()
@@ -108,7 +106,7 @@ class Arena:
 
     def _widen(self, edge: int) -> None:
         self._words = wider(self._words)
-        self._total = from_int(to_int(self._total), max(len(self._total), self._words + 8))
+        self._total = with_words(self._total, self._words)
         self._reshape(edge)
 
     def _make_room(self, edge: int, klass: int) -> None:
@@ -132,7 +130,7 @@ class Arena:
         if shape.size.tolist() == self._shape.size.tolist():
             n_cells = min(n_cells, int(self._meta[USED]))  # there are no more lists than had been made
         heap = np.empty(max(_FEWEST_WORDS, 2 * n_words + words), np.int64)
-        slots = np.zeros(_power_of_two(8 * (n_cells + cells), 256), np.int64)
+        slots = np.zeros(power_of_two(8 * (n_cells + cells), 256), np.int64)
         young, values = np.zeros(len(self._born), np.int64), np.empty(64, np.int64)
         self._meta[:] = rebuild(self._heap, top, self._shape, *living, shape, young, values, heap, slots)
         self._heap, self._slots, self._shape, self._born = heap, slots, shape, young
@@ -226,9 +224,3 @@ class Arena:
         self._copy(edge, 0, 0)
         top, values = int(self._meta[TOP]), np.empty(64, np.int64)
         require(starts_fit(self._heap, top, self._shape, windowed, values), "`heap` has other starts")
-
-
-def _power_of_two(number: int, least: int) -> int:
-    while least < number:
-        least *= 2
-    return least

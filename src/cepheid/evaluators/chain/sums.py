@@ -8,6 +8,7 @@ import numpy as np
 from cepheid.evaluators.chain.keys import Keys
 from cepheid.evaluators.chain.layout import Layout
 from cepheid.evaluators.driver import drive
+from cepheid.evaluators.growth import power_of_two, with_rows, with_words
 from cepheid.evaluators.interface import State
 from cepheid.kernels.loops.linked.layout import ChainBatch, ChainOptions, Shape
 from cepheid.kernels.loops.linked.sums import (
@@ -22,7 +23,7 @@ from cepheid.kernels.loops.linked.sums import (
     rebuild_sums,
     sum_scratch,
 )
-from cepheid.kernels.memory.big_integers import BITS, SAFE, from_int, to_int, wider
+from cepheid.kernels.memory.big_integers import BITS, SAFE, to_int, wider
 from cepheid.kernels.memory.status import MORE_HEAP, MORE_TRANSITIONS, MORE_WORDS
 from cepheid.matches.match_arrays import Ints
 from cepheid.state_checks import require, require_indices, require_total, whole_number, words
@@ -62,9 +63,7 @@ class Sums:
         return to_int(self._total)
 
     def fit_partitions(self, count: int) -> None:
-        if len(self._times) < count:
-            more = max(count, 2 * len(self._times)) - len(self._times)
-            self._times = np.concatenate([self._times, np.zeros(more, np.int64)])
+        self._times = with_rows(self._times, count)
 
     def run(self, batch: ChainBatch, options: ChainOptions) -> None:
         if self._layout.fit():
@@ -114,9 +113,7 @@ class Sums:
         count = int(self._meta[0])
         groups = self._keys[:count, G_GROUP]
         based = int(np.count_nonzero((groups < 0) | (old_indices[np.maximum(groups, 0)] >= 0)))
-        room = 64
-        while room < 2 * (based + transitions) * self._entries:
-            room *= 2
+        room = power_of_two(2 * (based + transitions) * self._entries, 64)
         widest = max((len(index.equal) + len(index.different) for index in self._layout.indices), default=0)
         entries = self._all_entries()
         keys = np.zeros((room, G_VALUES + max(len(self._columns), widest)), np.int64)
@@ -133,7 +130,7 @@ class Sums:
             self._named_groups(),
             self._all_entries(),
         )
-        self._total = from_int(to_int(self._total), max(len(self._total), words + 8))
+        self._total = with_words(self._total, words)
 
     def keep_partitions(self, partitions: Ints) -> None:
         numbers = np.full(len(self._times), -1)
