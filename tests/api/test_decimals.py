@@ -13,8 +13,8 @@ import pytest
 
 import cepheid
 from cepheid.saved import pack, unpack
-from expressions import decimals
-from small import error_of
+from support.random_conditions import decimals
+from support.small_streams import error_of
 
 CENT, NEXT = Decimal("12345678901234567.89"), Decimal("12345678901234567.90")
 TYPES = [

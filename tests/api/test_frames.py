@@ -13,7 +13,7 @@ import pyarrow as pa
 import pytest
 
 import cepheid
-from small import THEN, error_of, ids, stream
+from support.small_streams import THEN, error_of, ids, stream
 
 EVENTS = stream("ABAB", v=[1.5, None, 2.5, 3.5], text=["é", "日本", "", None])
 

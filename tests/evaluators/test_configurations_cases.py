@@ -9,7 +9,7 @@ import cepheid
 from cepheid.engine import Engine
 from cepheid.pipeline import plan_for
 from cepheid.schema import schema_of
-from small import positions, stream
+from support.small_streams import positions, stream
 
 
 def in_pieces(table: pa.Table, text: str, size: int) -> list[list[int]]:
