@@ -42,6 +42,7 @@ def run_uncompiled(monkeypatch: pytest.MonkeyPatch) -> None:
     for module in (loop, chain_emit, chain_count):
         monkeypatch.setattr(module, "ticks", lambda: 0)
         monkeypatch.setattr(module, "poll", lambda seen: seen)
+    uncompiled(monkeypatch, loop, "fire", "end_here", "go_on")
     monkeypatch.setattr(arena, "chain", loop.chain.py_func)
 
 

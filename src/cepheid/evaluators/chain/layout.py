@@ -1,8 +1,8 @@
 """The automaton as tables for the kernels: indices and transitions by class, worked out for what is met.
 
-In: a state that is reached or a class of events that is met. Out: `Moves` and `Shape`. Invariant: indices and
-the links that must differ in them are only ever added, so that numbers and bits kept in vertices stay what
-they are.
+In: a state that is reached or a class of events that is met. Out: `ChainTransitions` and `Shape`. Invariant: indices
+and the links that must differ in them are only ever added, so that numbers and bits kept in vertices stay what they
+are.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from cepheid.errors import CepheidError
 from cepheid.evaluators.chain.keys import Keys
 from cepheid.evaluators.compact.classes import Classes
 from cepheid.kernels.loops.linked.difference_pointers import MOST, SEQUENCES
-from cepheid.kernels.loops.linked.layout import C_MORE, I_FIELDS, INDEX_MASK, V_CODES, Moves, Shape
+from cepheid.kernels.loops.linked.layout import C_MORE, I_FIELDS, INDEX_MASK, V_CODES, ChainTransitions, Shape
 from cepheid.matches.match_arrays import Ints
 from cepheid.state_checks import is_count, require
 
@@ -27,8 +27,8 @@ _MOST_DIFFERENT = 32  # bits of a mask
 
 @dataclass(slots=True)
 class Index:
-    """The lists of a state whose vertices have equal values of some links, and the links that transitions
-    over them want to differ."""
+    """The lists of a state whose vertices have equal values of some links, and the links that transitions over them
+    want to differ."""
 
     state: int
     equal: tuple[int, ...]
@@ -46,7 +46,7 @@ class Layout:
         self._known: dict[tuple[int, int], tuple[LinkedMark, ...]] = {}
         self._n_known = (0, 0)
         self._n_states = len(automaton)
-        self.moves = self._table()
+        self.transitions = self._table()
 
     @property
     def reached(self) -> Ints:
@@ -74,7 +74,7 @@ class Layout:
                 if (state, klass) not in self._known:
                     self._add(state, klass)
         self._n_known = met
-        self.moves = self._table()
+        self.transitions = self._table()
         more = len(self._automaton) > self._n_states
         self._n_states = len(self._automaton)
         return more or before != [(index.state, index.equal, len(index.different)) for index in self.indices]
@@ -101,7 +101,7 @@ class Layout:
             )
         return number
 
-    def _table(self) -> Moves:
+    def _table(self) -> ChainTransitions:
         """Transitions by class, those over one index next to each other."""
         n_classes = len(self._classes.satisfied)
         first, count = np.zeros(n_classes, np.int64), np.zeros(n_classes, np.int64)
@@ -121,7 +121,7 @@ class Layout:
             rows[first[klass] :] = sorted(rows[first[klass] :], key=lambda row: row[0])
             count[klass] = len(rows) - first[klass]
         columns = np.array(rows, np.int64).reshape(-1, 5).T
-        return Moves(first, count, *(np.ascontiguousarray(column) for column in columns))
+        return ChainTransitions(first, count, *(np.ascontiguousarray(column) for column in columns))
 
     def shape(self, memo: int) -> Shape:
         """Where the cells of each state's vertices are; `memo` words for each count."""

@@ -20,12 +20,13 @@ from cepheid.evaluators.compact.classes import Classes
 from cepheid.evaluators.compact.programs import dense_automaton
 from cepheid.evaluators.compact.transitions import TransitionTable
 from cepheid.evaluators.driver import Matches, drive
+from cepheid.evaluators.growth import with_rows, with_words
 from cepheid.evaluators.interface import GUARD, Bounds, Events, State, guard_of, part_of
 from cepheid.evaluators.window import SlidingWindow
 from cepheid.evaluators.window_prefilter import Nearness
 from cepheid.kernels.columns.events import BEGINS, ENDS, group_by_partition, take_lists
 from cepheid.kernels.loops.sliding.change_layout import regrow_partitions, thin_partitions
-from cepheid.kernels.loops.sliding.dense import Dense, count_dense
+from cepheid.kernels.loops.sliding.dense import Dense, DenseSpace, count_dense
 from cepheid.kernels.loops.sliding.loop import slide
 from cepheid.kernels.loops.sliding.partition_state import CLASS_BITS, FIELDS, N_CELLS
 from cepheid.kernels.loops.sliding.retained_rows import cell_rows, free_all_but, window_rows
@@ -33,7 +34,7 @@ from cepheid.kernels.loops.sliding.tables import Batch, Options
 from cepheid.kernels.loops.sliding.verify import BLOCKS, dense_partitions_fit, free_blocks, partitions_fit
 from cepheid.kernels.loops.sliding.widen import widen_partitions
 from cepheid.kernels.matches.output import Output
-from cepheid.kernels.memory.big_integers import from_int, to_int, wider
+from cepheid.kernels.memory.big_integers import to_int, wider
 from cepheid.kernels.memory.carry_save import BITS, LIMIT, LOOSE
 from cepheid.kernels.memory.heap import META, SMALLEST, with_room
 from cepheid.kernels.memory.status import DONE, MORE_HEAP, MORE_TRANSITIONS, MORE_WORDS
@@ -110,7 +111,7 @@ class CompactEvaluator:
         if self._window.by_position:
             edges <<= CLASS_BITS  # places, in the words of `partition`
         n_partitions = 1 if events.keyed is None else int(partitions.max()) + 1
-        self._fit_partitions(n_partitions)
+        self._partitions = with_rows(self._partitions, n_partitions)
         batch = Batch(partitions, rows, positions, classes, edges)
         if n_partitions > 1:
             order = self._grouped(partitions, n_partitions)
@@ -189,18 +190,15 @@ class CompactEvaluator:
             dense = self._dense
             if dense is None or begin == len(batch.partition):
                 return DONE, begin
-            status, at, needed = count_dense(
-                dense,
-                batch,
-                begin,
-                self._options(report),
-                self._heap,
-                self._meta,
-                self._partitions,
-                self._digits,
-                np.empty(dense.rows * dense.words * dense.states, np.int64),
-                None if dense.words == 1 else 1,
+            space = DenseSpace(
+                heap=self._heap,
+                meta=self._meta,
+                partitions=self._partitions,
+                total=self._digits,
+                matrix=np.empty(dense.rows * dense.words * dense.states, np.int64),
             )
+            wide = None if dense.words == 1 else 1
+            status, at, needed = count_dense(dense, batch, begin, self._options(report), space, wide)
             return status, at
 
         return drive(
@@ -307,12 +305,6 @@ class CompactEvaluator:
         )
         return self._matches.found()
 
-    def _fit_partitions(self, count: int) -> None:
-        if len(self._partitions) < count:
-            partitions = np.zeros((max(count, 2 * len(self._partitions)), FIELDS), np.int64)
-            partitions[: len(self._partitions)] = self._partitions
-            self._partitions = partitions
-
     @staticmethod
     def _grouped(partitions: Ints, n_partitions: int) -> Ints:
         if n_partitions <= 8 * len(partitions):
@@ -331,7 +323,7 @@ class CompactEvaluator:
     def _use_words(self, words: int) -> None:
         """From now on numbers of `slide` have so many words; their products must fit the total."""
         self._words = words
-        self._total = from_int(to_int(self._total), max(len(self._total), 2 * words + 8))
+        self._total = with_words(self._total, 2 * words)
 
     def save(self) -> State:
         return {

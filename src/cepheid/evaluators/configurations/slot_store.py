@@ -12,6 +12,7 @@ from cepheid.evaluators.configurations.guards import Tests
 from cepheid.evaluators.configurations.partition_store import Held
 from cepheid.evaluators.configurations.tables import Tables
 from cepheid.evaluators.driver import Matches, drive
+from cepheid.evaluators.growth import power_of_two, with_words
 from cepheid.evaluators.interface import State
 from cepheid.kernels.loops.registers.collect import (
     copy,
@@ -46,13 +47,15 @@ from cepheid.kernels.loops.registers.layout import (
     ConfigBatch,
     ConfigOptions,
     Layout,
+    RegisterSpace,
+    RegisterTables,
     work_for,
 )
 from cepheid.kernels.loops.registers.loop import configurations
 from cepheid.kernels.loops.registers.merge import enter_everything
 from cepheid.kernels.loops.registers.verify import nodes_fit, slots_fit
 from cepheid.kernels.matches.nodes import N_WORDS, NODES
-from cepheid.kernels.memory.big_integers import from_int, to_int, wider
+from cepheid.kernels.memory.big_integers import wider
 from cepheid.kernels.memory.status import MORE_HEAP, MORE_NODES, MORE_STACK, MORE_WORDS
 from cepheid.matches.match_arrays import Found, Ints
 from cepheid.state_checks import is_count, require, require_disjoint, require_indices, require_total, words
@@ -92,29 +95,21 @@ class Store(Held):
 
         def loop(begin: int) -> tuple[int, int]:
             assert self._layout is not None
-            offsets, rows, labels, made = self._matches.out
-            status, at, made[0] = configurations(
-                self._tables.moves,
-                self._layout,
-                self._tests.program,
-                batch,
-                begin,
-                options,
-                self._heap,
-                self._meta,
-                self._partitions,
-                self._nodes,
-                self._index,
-                self._made,
-                work_for(self._layout, self._tables.moves),
-                self._total,
-                self._path,
-                self._waiting,
-                offsets,
-                rows,
-                labels,
-                made[0],
+            transitions = self._tables.transitions
+            tables = RegisterTables(transitions, self._layout, self._tests.program)
+            space = RegisterSpace(
+                heap=self._heap,
+                meta=self._meta,
+                partitions=self._partitions,
+                nodes=self._nodes,
+                cells=self._index,
+                made=self._made,
+                total=self._total,
+                path=self._path,
+                waiting=self._waiting,
+                work=work_for(self._layout, transitions, options.counting),
             )
+            status, at = configurations(tables, batch, begin, options, space, self._matches.out)
             return status, at
 
         def edge(at: int) -> int:
@@ -139,7 +134,7 @@ class Store(Held):
 
     def _widen(self, edge: int) -> None:
         self._words = wider(self._words)
-        self._total = from_int(to_int(self._total), max(len(self._total), self._words + 8))
+        self._total = with_words(self._total, self._words)
         self._copy(edge, np.arange(len(self._partitions)))
 
     def _make_room(self, edge: int) -> None:
@@ -149,9 +144,7 @@ class Store(Held):
             self._copy(edge, np.arange(len(self._partitions)), 2 * words)
         if 2 * I_WORDS * (int(self._meta[CELLS]) + 2 * (slots + 1)) > len(self._index):
             self._enter_all(slots)
-        cells = len(self._made) // 3
-        while cells < 2 * (slots + 1):
-            cells *= 2
+        cells = power_of_two(2 * (slots + 1), len(self._made) // 3)
         if 3 * cells > len(self._made):
             self._made = np.zeros(3 * cells, np.int64)
 
@@ -180,9 +173,7 @@ class Store(Held):
     def _enter_all(self, more: int) -> None:
         assert self._layout is not None
         live = int(self._partitions[:, L_SLOTS].sum())
-        cells = _FEWEST_CELLS
-        while cells < 8 * (live + more + 1) + len(self._partitions):
-            cells *= 2
+        cells = power_of_two(8 * (live + more + 1) + len(self._partitions), _FEWEST_CELLS)
         self._index = np.zeros(I_WORDS * cells, np.int64)
         self._meta[CELLS] = enter_everything(self._index, self._heap, self._partitions, self._layout)
 

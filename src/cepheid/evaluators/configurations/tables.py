@@ -26,7 +26,16 @@ from cepheid.automata.deterministic import (
 )
 from cepheid.evaluators.configurations.live_words import Word, live_words
 from cepheid.kernels.columns.events import BEGINS, ENDS, TURNS
-from cepheid.kernels.loops.registers.layout import BASE, NOWHERE, OTHER, S_COLUMNS, STAY, Layout, Moves
+from cepheid.kernels.loops.registers.layout import (
+    BASE,
+    NOWHERE,
+    OTHER,
+    S_COLUMNS,
+    STAY,
+    Goals,
+    Layout,
+    Transitions,
+)
 from cepheid.kernels.loops.vectors.layout import Turns
 from cepheid.matches.match_arrays import Ints
 from cepheid.state_checks import require
@@ -56,8 +65,8 @@ class Columns:
 
 
 class Tables:
-    """`moves`, `turns` and `layout` as of the last `fit`; `notices[class]` says whether any state takes notice of it,
-    `roles[class]` what its events can do, as `kernels.columns.events.keep_near` takes it, and `once[class]` whether
+    """`transitions`, `turns` and `layout` as of the last `fit`; `notices[class]` says whether any state takes notice of
+    it, `roles[class]` what its events can do, as `kernels.columns.events.keep_near` takes it, and `once[class]` whether
     a second one directly after the first changes nothing."""
 
     def __init__(
@@ -83,7 +92,7 @@ class Tables:
         self._live = None if automaton.classes is None else live_words(automaton, self._read)
         self._transitions: dict[tuple[int, int], Transitions] = {}
         self._classes = 0
-        self.moves: Moves
+        self.transitions: Transitions
         self.turns: Turns
         self.notices: npt.NDArray[np.bool_]
         self.roles: npt.NDArray[np.uint8]
@@ -100,9 +109,9 @@ class Tables:
                 if (state, klass) not in self._transitions:
                     self._transitions[state, klass] = self._automaton.transitions(state, satisfied)
             state += 1
-        self.moves = self._flat(len(classes))
+        self.transitions = self._flat(len(classes))
         self.turns = self._turns(len(classes))
-        self.notices = np.any(self.moves.choice >= 0, axis=0)
+        self.notices = np.any(self.transitions.choice >= 0, axis=0)
         self.roles = self._roles(len(classes))
         self.once = self.notices & [self._is_done_at_once(klass) for klass in range(len(classes))]
         return True
@@ -202,7 +211,7 @@ class Tables:
             *self._kinds(),
         )
 
-    def _flat(self, classes: int) -> Moves:
+    def _flat(self, classes: int) -> Transitions:
         states, region = len(self._automaton), self._regions()
         regions = max(int(region.max()) + 1, 1)
         choice = np.full((states, classes), -1, np.int64)
@@ -227,7 +236,7 @@ class Tables:
             if ordered is not None:
                 reacting[columns, klass] = ordered
                 in_order[columns, klass] = True
-        return flat.moves(
+        return flat.transitions(
             choice,
             _by_region(reacting, regions, classes),
             in_order,
@@ -411,7 +420,7 @@ class _Flat:
     def _number(self, goal: Goal | None) -> int:
         return NOWHERE if goal is None else self._goals.setdefault(goal, len(self._goals))
 
-    def moves(
+    def transitions(
         self,
         choice: Ints,
         reacting: Ints,
@@ -421,34 +430,36 @@ class _Flat:
         most: Ints,
         equals: Ints,
         accepting: Ints,
-    ) -> Moves:
+    ) -> Transitions:
         carries = [
             [-1 if column == NEW else self._tables.columns.at(column) for column in goal.carry]
             for goal in self._goals
         ]
-        return Moves(
-            choice,
-            reacting,
-            in_order,
-            creates,
-            extends,
-            most,
-            equals,
-            accepting,
-            np.array(self._asked_first, np.int64),
-            np.array(self._asked_test, np.int64),
-            _padded(self._asked_columns, 0),
-            np.array(self._row_first, np.int64),
-            np.array(self._idle, np.bool_),
-            np.array(self._skip, np.int64),
-            np.array(self._mark_first, np.int64),
-            np.array(self._label, np.int64),
-            np.array(self._goal, np.int64),
-            np.array(self._accepts, np.bool_),
-            np.array([goal.state for goal in self._goals], np.int64),
-            np.array([_PLACES[goal.place] for goal in self._goals], np.int64),
-            _padded(carries, _NONE),
-            _padded([self._tables.sources(goal) for goal in self._goals], -1),
+        return Transitions(
+            choice=choice,
+            reacting=reacting,
+            in_order=in_order,
+            creates=creates,
+            extends=extends,
+            most=most,
+            equals=equals,
+            accepting=accepting,
+            asked_first=np.array(self._asked_first, np.int64),
+            asked_test=np.array(self._asked_test, np.int64),
+            asked_columns=_padded(self._asked_columns, 0),
+            row_first=np.array(self._row_first, np.int64),
+            idle=np.array(self._idle, np.bool_),
+            skip=np.array(self._skip, np.int64),
+            mark_first=np.array(self._mark_first, np.int64),
+            label=np.array(self._label, np.int64),
+            goal=np.array(self._goal, np.int64),
+            accepts=np.array(self._accepts, np.bool_),
+            goals=Goals(
+                state=np.array([goal.state for goal in self._goals], np.int64),
+                place=np.array([_PLACES[goal.place] for goal in self._goals], np.int64),
+                carry=_padded(carries, _NONE),
+                origin=_padded([self._tables.sources(goal) for goal in self._goals], -1),
+            ),
         )
 
 
