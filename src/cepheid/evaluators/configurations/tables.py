@@ -34,7 +34,7 @@ from cepheid.kernels.loops.registers.layout import (
     STAY,
     Goals,
     Layout,
-    Transitions,
+    TransitionTables,
 )
 from cepheid.kernels.loops.vectors.layout import Turns
 from cepheid.matches.match_arrays import Ints
@@ -92,7 +92,7 @@ class Tables:
         self._live = None if automaton.classes is None else live_words(automaton, self._read)
         self._transitions: dict[tuple[int, int], Transitions] = {}
         self._classes = 0
-        self.transitions: Transitions
+        self.transitions: TransitionTables
         self.turns: Turns
         self.notices: npt.NDArray[np.bool_]
         self.roles: npt.NDArray[np.uint8]
@@ -211,7 +211,7 @@ class Tables:
             *self._kinds(),
         )
 
-    def _flat(self, classes: int) -> Transitions:
+    def _flat(self, classes: int) -> TransitionTables:
         states, region = len(self._automaton), self._regions()
         regions = max(int(region.max()) + 1, 1)
         choice = np.full((states, classes), -1, np.int64)
@@ -430,12 +430,12 @@ class _Flat:
         most: Ints,
         equals: Ints,
         accepting: Ints,
-    ) -> Transitions:
+    ) -> TransitionTables:
         carries = [
             [-1 if column == NEW else self._tables.columns.at(column) for column in goal.carry]
             for goal in self._goals
         ]
-        return Transitions(
+        return TransitionTables(
             choice=choice,
             reacting=reacting,
             in_order=in_order,

@@ -57,7 +57,7 @@ class Goals(NamedTuple):
     )  # [goal, i]: where the words of its kind are taken from; -1 for the event, and after them
 
 
-class Transitions(NamedTuple):
+class TransitionTables(NamedTuple):
     """The automaton over the classes met so far."""
 
     choice: np.ndarray  # [state, class]: a number, or -1 where the state takes no notice
@@ -101,7 +101,7 @@ class Layout(NamedTuple):
 
 
 class RegisterTables(NamedTuple):
-    transitions: Transitions
+    transitions: TransitionTables
     layout: Layout
     program: np.ndarray  # [test, word]: see `conditions.programs`
 
@@ -172,7 +172,7 @@ class RegisterSpace(NamedTuple):
     work: Work
 
 
-def work_for(layout: Layout, transitions: Transitions, counting: bool) -> Work:
+def work_for(layout: Layout, transitions: TransitionTables, counting: bool) -> Work:
     most, regions = int(layout.states.max()) + 1, len(layout.size)
     first = np.zeros(layout.words, np.int64)
     first[0] = counting

@@ -27,7 +27,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from cepheid.kernels.loops.registers.layout import Layout, Transitions
+from cepheid.kernels.loops.registers.layout import Layout, TransitionTables
 from cepheid.kernels.memory.heap import META
 
 # words of a partition: its root, the least start of a match that may still end, the ordinals; its starts and their
@@ -55,7 +55,7 @@ class Turns(NamedTuple):
 
 
 class VectorTables(NamedTuple):
-    transitions: Transitions
+    transitions: TransitionTables
     turns: Turns
     layout: Layout
     program: np.ndarray  # [test, word]: see `conditions.programs`
