@@ -57,7 +57,7 @@ from cepheid.kernels.memory.status import MORE_HEAP, MORE_NODES, MORE_STACK, MOR
 from cepheid.matches.match_arrays import Found, Ints
 from cepheid.state_checks import is_count, require, require_disjoint, require_indices, require_total, words
 
-_FEWEST_WORDS = 1 << 12
+_FEWEST_WORDS = 1 << 16  # so that copying what lives is rare
 _SPARE_WORDS = 1 << 16  # beyond twice what lives, so that copying it is rare
 _FEWEST_CELLS = 1 << 10
 
