@@ -206,8 +206,8 @@ STREAMS: tuple[Break, ...] = (
     Break(
         "evaluators/chain/arena.py",
         "load",
-        "self._copy(edge, 0, 0)",
-        "self._copy(NEVER, 0, 0)",
+        "self.collect(edge)",
+        "self.collect(NEVER)",
         "streams: a chain that is loaded before every batch drops what has left the window",
         (
             "tests/test_memory.py::"

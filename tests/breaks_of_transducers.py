@@ -30,7 +30,7 @@ ATTACH_SETS = "automata/attach_sets.py"
 ATTACH_ROUNDS = "automata/attach_rounds.py"
 CHOICES = "evaluators/configurations/event_choices.py"
 CHECKED = "evaluators/configurations/match_checks.py"
-EMIT = "kernels/matches/enumerate_nodes.py"
+EMIT = "kernels/matches/enumerate.py"
 QUESTIONS = "evaluators/configurations/python_fallback.py"
 COLLECT = "kernels/loops/registers/collect.py"
 EVALUATOR = "evaluators/configurations/evaluator.py"
@@ -178,9 +178,9 @@ TRANSDUCERS: tuple[Break, ...] = (
     ),
     Break(
         EMIT,
-        "emit_list",
-        "waiting[2 * pending + 1] = depth",
-        "waiting[2 * pending + 1] = 0",
+        "_wait",
+        "stack[of + room + waiting] = depth",
+        "stack[of + room + waiting] = 0",
         "config emit: alternatives share what comes after them",
         (
             COMPARES,
@@ -189,17 +189,17 @@ TRANSDUCERS: tuple[Break, ...] = (
     ),
     Break(
         EMIT,
-        "emit_list",
-        "if nodes[node * N_WORDS + N_EVENT] != JOIN:",
-        "if True:",
+        "_next_string",
+        "        if event != JOIN:",
+        "        if True:",
         "config emit: a node that joins has no event",
         (LONG_CONFIGURATIONS,),
     ),
     Break(
         EMIT,
-        "emit_list",
-        "if at + depth + 1 > events_room",
-        "if at + depth > events_room",
+        "emit",
+        "if at + length > events_room",
+        "if at + length - 1 > events_room",
         "config emit: the last event needs room, too",
         (LONG_CONFIGURATIONS,),
     ),
@@ -228,10 +228,10 @@ TRANSDUCERS: tuple[Break, ...] = (
         (LONG_CONFIGURATIONS,),
     ),
     Break(
-        COLLECT,
-        "reach",
-        "out_numbers[nodes[number * N_WORDS + N_OTHER]] = 1",
-        "out_numbers[0] = 1",
+        "kernels/matches/collect.py",
+        "drop_unreached",
+        "numbers[nodes[at + N_OTHER]] = 1",
+        "numbers[0] = 1",
         "config copy: alternatives live",
         (
             LONG_CONFIGURATIONS,
@@ -239,10 +239,10 @@ TRANSDUCERS: tuple[Break, ...] = (
         ),
     ),
     Break(
-        COLLECT,
-        "renumber",
-        "= numbers[nodes[number * N_WORDS + N_BEFORE]]",
-        "= nodes[number * N_WORDS + N_BEFORE]",
+        "kernels/matches/collect.py",
+        "drop_unreached",
+        "= numbers[nodes[at + N_BEFORE]], numbers",
+        "= nodes[at + N_BEFORE], numbers",
         "config copy: nodes point to where others are now",
         (
             LONG_CONFIGURATIONS,

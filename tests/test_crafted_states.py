@@ -75,7 +75,7 @@ COMPARED = "SELECT * FROM s WHERE A AS x ; B AS y ; C AS z FILTER x.v < z.v WITH
         (THEN, "compact", {"counting": True}, "lanes"),
         (THEN, "chain", {}, "store:heap"),
         (COMPARED, "configurations", {}, "store:lanes"),
-        (COMPARED, "configurations", {}, "store:nodes"),
+        (COMPARED, "configurations", {}, "store:graph"),
         (COMPARED, "configurations", {"counting": True}, "store:lanes"),
         (THEN, "semantics", {}, "rows"),
         (THEN, "semantics", {}, "lanes"),

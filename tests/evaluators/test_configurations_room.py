@@ -61,7 +61,7 @@ class Cut:
 
 def with_no_more_than_asked(loop: Loop) -> Loop:
     def run(moves: Any, layout: Any, program: Any, batch: Any, at: int, options: Any, *rest: Any) -> Any:
-        heap, meta, partitions, nodes, index, made_here, *others, made = rest
+        heap, meta, partitions, nodes, index, made_here, *others = rest
         status = DONE
         while at < len(batch.partition) and status == DONE:
             one = ConfigBatch(*(array[at : at + 1] for array in batch))
@@ -80,14 +80,14 @@ def with_no_more_than_asked(loop: Loop) -> Loop:
             bound = [int(meta[NEED]), int(meta[NEED_NODES]), cells_of_slots]
             ours, theirs, cells, found = (cut.given for cut in cuts)
             arrays = (ours, meta, partitions, theirs, cells, found)
-            status, done, made = loop(moves, layout, program, one, 0, options, *arrays, *others, made)
+            status, done = loop(moves, layout, program, one, 0, options, *arrays, *others)
             for cut in cuts:
                 cut.put_back()
             used = [int(meta[word]) - was for word, was in zip((TOP, NODES, CELLS), before, strict=True)]
             assert all(number <= most for number, most in zip(used, bound, strict=True))
             assert 2 * I_WORDS * int(meta[CELLS]) <= len(index)
             at += done
-        return status, at, made
+        return status, at
 
     return run
 

@@ -6,8 +6,10 @@ from cepheid.kernels.compiled import inner_inlined
 from cepheid.kernels.loops.registers.index import newest
 from cepheid.kernels.loops.registers.layout import B_AT, B_COUNT, B_WORDS, L_BLOCKS, L_ROOT, S_NEXT, S_START
 from cepheid.kernels.loops.registers.transitions import bits_of
-from cepheid.kernels.matches.enumerate_nodes import emit_list
+from cepheid.kernels.matches.enumerate import emit
+from cepheid.kernels.matches.nodes import BEGIN, FIRST_AT, LABEL_BITS
 from cepheid.kernels.memory.big_integers import add, is_zero
+from cepheid.kernels.memory.status import DONE
 
 
 @inner_inlined
@@ -25,15 +27,12 @@ def ending(
     at,
     one,
     event_count,
-    path,
-    waiting,
+    stack,
     made,
-    out_offsets,
-    out_rows,
-    out_labels,
+    out,
 ):
-    """The matches that end at event i: whether there are any, and how many are made, or what `emit_list` says. Counts
-    go to `event_count`."""
+    """The matches that end at event i: whether there are any, a status, and how many are made. Counts go to
+    `event_count`."""
     partition, klass, edge = batch.partition[i], batch.klass[i], batch.edge[i]
     matched = False
     for region in range(len(layout.size)):
@@ -65,22 +64,20 @@ def ending(
                         if options.counting:
                             add(event_count, 0, heap, value, layout.words)
                         elif options.report and made < options.limit:
-                            made = emit_list(
+                            status, made = emit(
                                 nodes,
+                                -FIRST_AT,
+                                BEGIN,
                                 heap[value],
-                                batch.row[i],
-                                moves.label[mark],
-                                path,
-                                waiting,
+                                batch.row[i] << LABEL_BITS | moves.label[mark],
                                 options.limit,
                                 options.guard,
+                                stack,
                                 made,
-                                out_offsets,
-                                out_rows,
-                                out_labels,
+                                out,
                             )
-                            if made < 0:
-                                return matched, made
+                            if status != DONE:
+                                return matched, status, made
             elif equals >= 0 and region == 0:
                 break  # those before it began even earlier
             k = heap[slot + S_NEXT] if equals >= 0 else k + 1
@@ -93,20 +90,18 @@ def ending(
                 if options.counting:
                     add(event_count, 0, one, 0, layout.words)
                 elif options.report and made < options.limit:
-                    made = emit_list(
+                    status, made = emit(
                         nodes,
-                        0,
-                        batch.row[i],
-                        moves.label[mark],
-                        path,
-                        waiting,
+                        -FIRST_AT,
+                        BEGIN,
+                        BEGIN,
+                        batch.row[i] << LABEL_BITS | moves.label[mark],
                         options.limit,
                         options.guard,
+                        stack,
                         made,
-                        out_offsets,
-                        out_rows,
-                        out_labels,
+                        out,
                     )
-                    if made < 0:
-                        return matched, made
-    return matched, made
+                    if status != DONE:
+                        return matched, status, made
+    return matched, DONE, made

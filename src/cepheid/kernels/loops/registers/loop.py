@@ -39,16 +39,13 @@ from cepheid.kernels.loops.registers.layout import (
 from cepheid.kernels.loops.registers.merge import forget_all, meet, now_at
 from cepheid.kernels.loops.registers.slots import base_slot, other_slot, purge, ring_entry, settle_blocks
 from cepheid.kernels.loops.registers.transitions import bits_of, leave, move_in_order
-from cepheid.kernels.matches.nodes import JOIN, LABEL_BITS, node
+from cepheid.kernels.matches.nodes import BEGIN, JOIN, LABEL_BITS, node
 from cepheid.kernels.memory.big_integers import add, add_to, is_zero
 from cepheid.kernels.memory.status import (
     DONE,
     MORE_HEAP,
     MORE_NODES,
-    MORE_OUTPUT,
-    MORE_STACK,
     MORE_WORDS,
-    TOO_MANY,
 )
 
 
@@ -68,18 +65,14 @@ def configurations(
     made_here,
     work,
     total,
-    path,
-    waiting,
-    out_offsets,
-    out_rows,
-    out_labels,
-    made,
+    stack,
+    out,
 ):
-    """Works on the events from `begin` on: why it returned, the event it stopped before, matches made."""
+    """Works on the events from `begin` on: why it returned, and the event it stopped before."""
     regions = len(layout.size)
     words = layout.words
     scratch, rows, before, kept, event_count, one, at = work
-    widest = 0
+    made, widest = out.made[0], 0
     for region in range(regions):
         widest = max(widest, layout.size[region])
     seen = ticks()
@@ -92,12 +85,12 @@ def configurations(
         if is_short(meta, heap, made_here, index) or is_short_of_nodes(meta, nodes, options.counting):
             room_for_one(moves, layout, partitions, partition, klass, meta)
             if is_short(meta, heap, made_here, index):
-                return MORE_HEAP, i, made
+                return MORE_HEAP, i
             if is_short_of_nodes(meta, nodes, options.counting):
-                return MORE_NODES, i, made
+                return MORE_NODES, i
         for w in range(words + 1):
             event_count[w] = 0
-        matched, after = ending(
+        matched, status, made = ending(
             moves,
             layout,
             program,
@@ -111,18 +104,13 @@ def configurations(
             at,
             one,
             event_count,
-            path,
-            waiting,
+            stack,
             made,
-            out_offsets,
-            out_rows,
-            out_labels,
+            out,
         )
-        if after == -2:
-            return MORE_STACK, i, made
-        if after == -1:
-            return TOO_MANY if len(out_rows) >= options.guard else MORE_OUTPUT, i, made
-        made = after
+        if status != DONE:
+            return status, i
+        out.made[0] = made
         if matched and options.counting and options.report:
             add_to(total, event_count, 0, words)
         partitions[partition, L_EDGE] = edge
@@ -337,7 +325,7 @@ def configurations(
                     large |= add(heap, to, one, 0, words)
                 else:
                     event = batch.row[i] << LABEL_BITS | moves.label[mark]
-                    heap[to] = node(nodes, meta, event, 0, heap[to])
+                    heap[to] = node(nodes, meta, event, BEGIN, heap[to])
         for region in range(1, regions):
             if partitions[partition, L_BLOCKS + region * B_WORDS + B_COUNT] != before[region]:
                 large |= meet(
@@ -359,5 +347,5 @@ def configurations(
             if partitions[partition, block + B_GONE] > 4 + partitions[partition, block + B_COUNT] // 2:
                 purge(heap, partition, partitions, layout, index, region, edge)
         if large:
-            return MORE_WORDS, i + 1, made
-    return DONE, len(batch.partition), made
+            return MORE_WORDS, i + 1
+    return DONE, len(batch.partition)
