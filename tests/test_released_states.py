@@ -1,12 +1,11 @@
 """States that earlier releases saved go on as if they had been saved by this one.
 
-`released_states/{name}.state` was saved after the first half of `stream()`, by the release before the match graph had one
-format of nodes. Run this file with an older release on the path to make them again.
+`released_states/{name}.state` was saved after the first half of `stream()`, by the release before the match graph had
+one format of nodes. Run this file with an older release on the path to make them again.
 """
 
 from __future__ import annotations
 
-import sys
 from pathlib import Path
 
 import pyarrow as pa
@@ -66,11 +65,9 @@ def test_a_state_of_an_earlier_release_goes_on(name: str, counting: bool) -> Non
 
 
 if __name__ == "__main__":
-    print("cepheid of", Path(cepheid.__file__).parent)
     for name, (evaluator, text) in QUERIES.items():
         for counting in (False, True):
             made = cepheid.query(text).engine(stream().schema, evaluator=evaluator)
             engine = type(made)(made.plan, counting=counting)
             engine.push(stream().slice(0, ROWS // 2))
             (STATES / f"{name}{'-count' * counting}.state").write_bytes(engine.save())
-    sys.exit()
