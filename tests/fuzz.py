@@ -10,8 +10,8 @@ A seed decides which kind of case is drawn, among all or those named:
 
 Streams are cut for which the definition takes longer than `PATIENCE`; a line says so. Cases run in a process of their
 own. A finding is a difference, any exception but a CepheidError, a crash, or a case that takes more than `LIMIT`
-seconds; each is printed with its seed and kind, and `fuzz.py 1 SEED KIND` repeats it. The last lines say how many cases
-of each kind ran. Ends with 1 where anything was found.
+seconds of CPU time; each is printed with its seed and kind, and `fuzz.py 1 SEED KIND` repeats it. The last lines say
+how many cases of each kind ran. Ends with 1 where anything was found.
 """
 
 from __future__ import annotations
@@ -40,8 +40,9 @@ from overtime import OvertimeError, within_seconds
 from times_at_limits import difference_in_times
 from typed_streams import described, seeded_typed, typed_differences
 
-LIMIT = 120  # seconds of a case: some compile kernels
-PATIENCE = 15  # seconds of CPU time for the definition, which can take hours for a dozen events
+LIMIT = 120  # seconds of CPU time of a case: some compile kernels
+ASLEEP = 1200  # seconds of a case that does nothing at all
+PATIENCE = 5  # seconds of CPU time for the definition, which can take hours for a dozen events
 MOST = 20  # findings, after which it ends
 
 Kind = Callable[[int], str | None]
@@ -153,18 +154,27 @@ def watched(seconds: float, first: int, kinds: list[str]) -> Counter[str]:
 
 def _watch(child: subprocess.Popen[bytes], progress: Path) -> int | str:
     """Waits for a process; one whose case takes too long is ended."""
-    running, since = b"", time.monotonic()
+    running, since, used = b"", 0.0, 0.0
     while True:
         try:
             return child.wait(1)
         except subprocess.TimeoutExpired:
             now = progress.read_bytes() if progress.exists() else b""
             if now != running:
-                running, since = now, time.monotonic()
-            elif time.monotonic() > since + LIMIT:
+                running, since, used = now, time.monotonic(), _cpu_seconds(child.pid)
+            elif _cpu_seconds(child.pid) > used + LIMIT or time.monotonic() > since + ASLEEP:
                 child.kill()
                 child.wait()
-                return f"nothing after {LIMIT} seconds"
+                return f"nothing after {LIMIT} seconds of CPU time"
+
+
+def _cpu_seconds(process: int) -> float:
+    """What a process has used so far; where the system does not tell, the time of day."""
+    try:
+        fields = Path(f"/proc/{process}/stat").read_text(encoding="utf-8").rpartition(")")[2].split()
+    except OSError:
+        return time.monotonic()
+    return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
 
 
 def main() -> int:

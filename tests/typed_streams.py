@@ -433,10 +433,29 @@ def _frames(table: pa.Table) -> dict[str, Any]:
 
     frames: dict[str, Any] = {}
     with contextlib.suppress(pa.ArrowException, NotImplementedError, TypeError, ValueError):
-        frames["pandas"] = table.to_pandas(types_mapper=pd.ArrowDtype)
+        frame = table.to_pandas(types_mapper=pd.ArrowDtype)
+        if all(_holds(frame[name], table[name]) for name in table.column_names):
+            frames["pandas"] = frame
     if all(_is_polars(dtype) for dtype in table.schema.types):
         frames["polars"] = pl.from_arrow(table)
     return frames
+
+
+def _holds(series: Any, column: pa.ChunkedArray) -> bool:
+    """Whether a column of pandas is what it was made of. On the way pyarrow loses the offset of run-end encoded arrays,
+    so that other values come out, and cuts the NULLs in lists and maps, so that offsets point behind them."""
+    values = series.array.__arrow_array__()
+    try:
+        values.validate(full=True)
+    except pa.ArrowInvalid:
+        return False
+    if not pa.types.is_run_end_encoded(column.type):
+        return True
+    both = (
+        pa.chunked_array(map(pc.run_end_decode, held.chunks), column.type.value_type)
+        for held in (values, column)
+    )
+    return next(both).equals(next(both))
 
 
 def _is_polars(dtype: pa.DataType) -> bool:

@@ -97,6 +97,7 @@ def _from_pandas(data: Any) -> pa.Table:
         for place, name in enumerate(data.columns):
             try:
                 values = _from_series(data.iloc[:, place])
+                values.validate()
                 field = pa.field(str(name), values.type)
             except (pa.ArrowException, TypeError) as error:
                 reason = str(error.args[0] if error.args else error).splitlines()[0]

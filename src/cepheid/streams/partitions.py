@@ -1,4 +1,4 @@
-"""Partition keys → partition numbers: each distinct key gets one, from 0, that stays its own for the life of the engine.
+"""Partition keys → partition numbers: each distinct key gets one, from 0, and keeps it for the life of the engine.
 
 In: the partition columns of a batch. Out: a partition number per row. NULL is a key like any other. Each partition
 carries its number of events, the last time and its rank among ties, and a hash of its key that is the same in every run
