@@ -32,7 +32,7 @@ from cepheid.evaluators.interface import Bounds, Evaluator, Events, part_of
 from cepheid.evaluators.semantics import SemanticsEvaluator
 from cepheid.matches.event_rows import RowsOfMatches
 from cepheid.matches.history import HIDDEN, POSITION, ROW, History
-from cepheid.matches.match_arrays import Found, Ints, joined
+from cepheid.matches.match_arrays import Found, Gathering, Ints
 from cepheid.matches.table import Layout, tabulate
 from cepheid.matches.whole_stream import TableAtHand
 from cepheid.memory import VARIABLE, memory_limit
@@ -169,18 +169,16 @@ class Engine:
             partial(_partitions_of, self.plan.query.partition_by, self.plan.schema),
         )
         most_events = min(_FEW_EVENTS, len(table) * _FEW_BYTES // max(1, table.nbytes))
-        waiting: list[Found] = []
+        waiting = Gathering()
         for found in self._advance_all(table, times, True, None):
-            waiting.append(found)
-            if (
-                sum(map(len, waiting)) >= _FEW_MATCHES
-                or sum(len(part.rows) for part in waiting) >= most_events
-            ):
-                yield from self._tabulated(joined(waiting))
-                waiting = []
-            elif len(found):
-                waiting[-1] = found.copy()
-        yield from self._tabulated(joined([*waiting, self._evaluator.finish()]))
+            if len(found) < _FEW_MATCHES or len(waiting.found):
+                waiting.add(found)
+                found = waiting.found
+            if len(found) >= _FEW_MATCHES or len(found.rows) >= most_events:
+                yield from self._tabulated(found)
+                waiting.clear()
+        waiting.add(self._evaluator.finish())
+        yield from self._tabulated(waiting.found)
 
     def _advance_all(
         self, table: pa.Table, times: Times, report: bool, ranks: Ints | None

@@ -16,12 +16,8 @@ NAME = re.compile(r"`(\w+)")
 MOST_ARGUMENTS = 10
 LONGER = {
     "loops.linked.rebuild.rebuild",
-    "loops.sliding.loop.emit_matches",
     "loops.sliding.loop.run_partition",
-    "loops.sliding.loop.slide",
     "loops.sliding.move_pivot.fold",
-    "matches.enumerate_cells.emit",
-    "matches.enumerate_nodes.emit_list",
 }
 """Functions with more arguments: none but these."""
 

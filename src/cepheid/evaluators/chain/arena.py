@@ -27,7 +27,7 @@ from cepheid.kernels.memory.status import (
 from cepheid.matches.match_arrays import Found, Ints
 from cepheid.state_checks import require, require_total, whole_number, words
 
-_FEWEST_WORDS = 1 << 12
+_FEWEST_WORDS = 1 << 16  # so that copying what lives is rare
 _SPARE_TEXTS = 1 << 14  # texts kept beyond twice those in use
 
 
@@ -63,7 +63,7 @@ class Arena:
     def run(self, batch: ChainBatch, options: ChainOptions) -> Found:
         self._matches.begin()
         if self._layout.fit():
-            self._reshape(NEVER)
+            self.collect(NEVER)
 
         def loop(begin: int) -> tuple[int, int]:
             tables = ChainTables(self._layout.transitions, self._shape)
@@ -99,7 +99,7 @@ class Arena:
     def _reach(self, klass: int, edge: int) -> None:
         self._layout.reach(klass)
         if self._layout.fit():
-            self._reshape(edge)
+            self.collect(edge)
 
     def _lengthen_stack(self) -> None:
         self._stack = np.empty(4 * len(self._stack), np.int64)
@@ -107,15 +107,15 @@ class Arena:
     def _widen(self, edge: int) -> None:
         self._words = wider(self._words)
         self._total = with_words(self._total, self._words)
-        self._reshape(edge)
+        self.collect(edge)
 
     def _make_room(self, edge: int, klass: int) -> None:
         """Room for one more event, and for as much again as lives."""
         count = int(self._layout.transitions.how_many[klass])
         self._copy(edge, (count + 1) * int(self._shape.size.max()), count * int(self._shape.n_indices.max()))
 
-    def _reshape(self, edge: int) -> None:
-        """The same vertices with the lists that are now wanted."""
+    def collect(self, edge: int) -> None:
+        """Keeps the vertices that live from `edge` on, with the lists that are now wanted."""
         self._copy(edge, 0, 0)
 
     def _copy(self, edge: int, words: int, cells: int, partitions: Ints | None = None) -> None:
@@ -139,7 +139,7 @@ class Arena:
         """Between two batches: numbers the texts in use anew where most are not."""
         if self._keys.numbered <= 2 * self._texts_in_use + _SPARE_TEXTS:
             return
-        self._copy(edge, 0, 0)
+        self.collect(edge)
         top = int(self._meta[TOP])
         codes = np.empty(top, np.int64)
         self._texts_in_use = 0
@@ -154,7 +154,7 @@ class Arena:
             for column in columns:
                 renumber(self._heap, top, self._shape, column, kept, np.arange(len(kept)))
             self._texts_in_use += len(kept)
-        self._copy(edge, 0, 0)
+        self.collect(edge)
 
     def live_rows(self, edge: int) -> Ints:
         top = int(self._meta[TOP])
@@ -221,6 +221,6 @@ class Arena:
             np.zeros(len(self._heap), np.int64),
         )
         require(fits, "`heap` leads outside of what it points to")
-        self._copy(edge, 0, 0)
+        self.collect(edge)
         top, values = int(self._meta[TOP]), np.empty(64, np.int64)
         require(starts_fit(self._heap, top, self._shape, windowed, values), "`heap` has other starts")

@@ -115,6 +115,8 @@ class ChainEvaluator:
         return self._store.memory + self._keys.memory + self._window.memory
 
     def save(self) -> State:
+        if self._arena is not None:
+            self._arena.collect(self._window.edge)
         return {
             "layout": self._layout.save(),
             **{f"window:{name}": array for name, array in self._window.save().items()},

@@ -28,12 +28,13 @@ from cepheid.kernels.columns.events import BEGINS, ENDS, group_by_partition, tak
 from cepheid.kernels.loops.sliding.change_layout import regrow_partitions, thin_partitions
 from cepheid.kernels.loops.sliding.dense import Dense, DenseSpace, count_dense
 from cepheid.kernels.loops.sliding.loop import slide
-from cepheid.kernels.loops.sliding.partition_state import CLASS_BITS, FIELDS, N_CELLS
-from cepheid.kernels.loops.sliding.retained_rows import cell_rows, free_all_but, window_rows
+from cepheid.kernels.loops.sliding.partition_state import CLASS_BITS, FIELDS, N_NODES
+from cepheid.kernels.loops.sliding.retained_rows import free_all_but, node_rows, window_rows
+from cepheid.kernels.loops.sliding.saved_cells import cells_to_nodes
 from cepheid.kernels.loops.sliding.tables import Batch, Options
 from cepheid.kernels.loops.sliding.verify import BLOCKS, dense_partitions_fit, free_blocks, partitions_fit
 from cepheid.kernels.loops.sliding.widen import widen_partitions
-from cepheid.kernels.matches.output import Output
+from cepheid.kernels.matches.nodes import FIRST, N_WORDS
 from cepheid.kernels.memory.big_integers import to_int, wider
 from cepheid.kernels.memory.carry_save import BITS, LIMIT, LOOSE
 from cepheid.kernels.memory.heap import META, SMALLEST, with_room
@@ -152,7 +153,7 @@ class CompactEvaluator:
         if self._counting:
             return np.zeros(0, np.int64)
         if not self._window:
-            return np.unique(cell_rows(self._heap, self._partitions))
+            return np.unique(node_rows(self._heap, self._partitions))
         rows: Ints = window_rows(self._heap, self._partitions, self._window.edge)
         return rows
 
@@ -275,8 +276,7 @@ class CompactEvaluator:
 
         def loop(begin: int) -> tuple[int, int]:
             nonlocal missing
-            offsets, rows, labels, made = self._matches.out
-            status, at, state, klass, self._heap, made[0], offsets, rows, labels = slide(
+            status, at, state, klass, self._heap = slide(
                 self._transitions.table,
                 batch,
                 begin,
@@ -285,12 +285,8 @@ class CompactEvaluator:
                 self._meta,
                 self._partitions,
                 self._total,
-                offsets,
-                rows,
-                labels,
-                made[0],
+                self._matches.out,
             )
-            self._matches.out = Output(offsets, rows, labels, made)
             missing = state, klass
             return status, at
 
@@ -331,6 +327,7 @@ class CompactEvaluator:
             "heap": self._heap[: max(int(self._meta[0]), 1)],
             "meta": self._meta,
             "lanes": self._partitions,
+            "node_words": np.array([N_WORDS]),
             **{f"window:{name}": array for name, array in self._window.save().items()},
             "total": self._total,
             "digits": self._digits,
@@ -351,6 +348,11 @@ class CompactEvaluator:
         require(len(self._partitions) > 0, "there are no `lanes`")
         self._load_dense(*words(state, "dense", 4).tolist())
         self._require_blocks()
+        if "node_words" in state:
+            whole_number(state, "node_words", N_WORDS, N_WORDS)
+        elif not self._counting:
+            fits = cells_to_nodes(self._heap, self._partitions, len(self._automaton))
+            require(fits, "`lanes` lead outside of what they point to")
         self._require_partitions()
         self._near.forget()
 
@@ -400,7 +402,9 @@ class CompactEvaluator:
                 classes,
                 len(self.labels),
                 np.zeros(len(self._automaton), np.int64),
-                np.empty(int(np.clip(self._partitions[:, N_CELLS].max(), 1, len(self._heap))), np.int64),
+                np.empty(
+                    FIRST + int(np.clip(self._partitions[:, N_NODES].max(), 0, len(self._heap))), np.int64
+                ),
             )
         elif self._dense is not None:
             states, rows, words = self._dense[:3]

@@ -1,7 +1,7 @@
 """The most that one event can need of each array, worked out before anything is changed.
 
 In: how many slots a partition has by region, and the tables of what one of them can do on a class of events
-(`TransitionTables.creates`, `TransitionTables.extends`). Out, in `meta`: words of the heap, slots made, nodes; first from the
+(`TransitionTables.creates`, `.extends`). Out, in `meta`: words of the heap, slots made, nodes; first from the
 most that any slot can do, which mostly is enough to see that there is room, then region by region. Invariant: with that
 much room no event writes beyond an array, whatever its tests say.
 """

@@ -6,39 +6,38 @@ from cepheid.kernels.compiled import inner_inlined
 from cepheid.kernels.loops.registers.index import alive_from, newest, next_listed
 from cepheid.kernels.loops.registers.layout import B_AT, B_COUNT, B_WORDS, L_BLOCKS, L_ROOT, S_NEXT
 from cepheid.kernels.loops.registers.transitions import row_of
-from cepheid.kernels.matches.enumerate_nodes import emit_list
-from cepheid.kernels.matches.output import why_full
+from cepheid.kernels.matches.enumerate import emit
+from cepheid.kernels.matches.nodes import BEGIN, FIRST_AT, LABEL_BITS
 from cepheid.kernels.memory.big_integers import add, add_to, is_zero
-from cepheid.kernels.memory.status import DONE, MORE_STACK
+from cepheid.kernels.memory.status import DONE
 
 
 @inner_inlined
 def complete(tables, batch, event, options, space, out, row, source, value, made):
-    """The matches of one number or list that an event's row of transitions completes: whether there are any, and how
-    many are made, or what `emit_list` says."""
-    transitions, matched = tables.transitions, False
+    """The matches of one number or list that an event's row of transitions completes: whether there are any, a status,
+    and how many are made."""
+    transitions, matched, status = tables.transitions, False, DONE
     for mark in range(transitions.mark_first[row], transitions.mark_first[row + 1]):
         if not transitions.accepts[mark]:
             continue
         matched = True
         if options.counting:
             add(space.work.event_count, 0, source, value, tables.layout.words)
-        elif options.report and made >= 0 and made < options.limit:
-            made = emit_list(
+        elif options.report and status == DONE and made < options.limit:
+            ending = event.row << LABEL_BITS | transitions.label[mark]
+            status, made = emit(
                 space.nodes,
+                -FIRST_AT,
+                BEGIN,
                 source[value],
-                event.row,
-                transitions.label[mark],
-                space.path,
-                space.waiting,
+                ending,
                 options.limit,
                 options.guard,
+                space.stack,
                 made,
-                out.offsets,
-                out.rows,
-                out.labels,
+                out,
             )
-    return matched, made
+    return matched, status, made
 
 
 @inner_inlined
@@ -48,31 +47,31 @@ def end_region(tables, batch, event, options, space, out, region, made):
     partition, klass, edge = event.partition, event.klass, event.edge
     block, size = L_BLOCKS + region * B_WORDS, layout.size[region]
     at, count = partitions[partition, block + B_AT], partitions[partition, block + B_COUNT]
-    equals, matched = transitions.equals[region, klass], False
+    equals, matched, status = transitions.equals[region, klass], False, DONE
     if equals >= 0:
         k = newest(space.cells, partition * len(layout.size) + region + 1, batch.words[event.i, equals])
         k, _ = next_listed(heap, at, size, k, edge, region == 0)
     else:
         k = alive_from(heap, at, size, 0, count, edge)
-    while k >= 0 and k < count:
+    while status == DONE and k >= 0 and k < count:
         slot = at + k * size
         for j in range(transitions.accepting.shape[2]):
             state = transitions.accepting[region, klass, j]
-            if state < 0:
+            if state < 0 or status != DONE:
                 break
             value = slot + layout.value[state]
             if is_zero(heap, value, layout.words):
                 continue
             row = row_of(tables, batch, event, options, space, slot, state)
-            any_match, made = complete(tables, batch, event, options, space, out, row, heap, value, made)
+            any_match, status, made = complete(
+                tables, batch, event, options, space, out, row, heap, value, made
+            )
             matched |= any_match
-        if made < 0:
-            break
         if equals >= 0:
             k, _ = next_listed(heap, at, size, heap[slot + S_NEXT], edge, region == 0)
         else:
             k = alive_from(heap, at, size, k + 1, count, edge)
-    return matched, made
+    return matched, status, made
 
 
 @inner_inlined
@@ -82,18 +81,20 @@ def end_here(tables, batch, event, options, space, out):
     transitions, work = tables.transitions, space.work
     for w in range(tables.layout.words + 1):
         work.event_count[w] = 0
-    made, matched = out.made[0], False
+    made, matched, status = out.made[0], False, DONE
     for region in range(len(tables.layout.size)):
-        if made >= 0 and transitions.accepting[region, event.klass, 0] >= 0:
-            any_match, made = end_region(tables, batch, event, options, space, out, region, made)
+        if status == DONE and transitions.accepting[region, event.klass, 0] >= 0:
+            any_match, status, made = end_region(tables, batch, event, options, space, out, region, made)
             matched |= any_match
     choice = transitions.choice[space.partitions[event.partition, L_ROOT], event.klass]
-    if choice >= 0:
+    if choice >= 0 and status == DONE:
         row = transitions.row_first[choice]
-        any_match, made = complete(tables, batch, event, options, space, out, row, work.first, 0, made)
+        any_match, status, made = complete(
+            tables, batch, event, options, space, out, row, work.first, 0, made
+        )
         matched |= any_match
-    if made < 0:
-        return MORE_STACK if made == -2 else why_full(out.rows, options.guard), matched
+    if status != DONE:
+        return status, matched
     out.made[0] = made
     if matched and options.counting and options.report:
         add_to(space.total, work.event_count, 0, tables.layout.words)

@@ -22,6 +22,8 @@ from typing import NamedTuple
 
 import numpy as np
 
+from cepheid.kernels.matches.nodes import BEGIN
+
 # words of a partition; then those of a block for each region
 L_ROOT, L_RING, L_RING_CAP, L_LO, L_HI, L_SLOTS, L_EDGE, L_BLOCKS = range(8)
 # words of a block: where it begins, for how many slots there is room, how many there are, how often one was met that
@@ -153,7 +155,7 @@ class Work(NamedTuple):
     before: np.ndarray  # [region]: slots before the event
     kept: np.ndarray  # [region]: … and of those, slots that are left
     event_count: np.ndarray  # a number
-    first: np.ndarray  # what partial matches begin from: the number 1, or the empty list
+    first: np.ndarray  # what partial matches begin from: the number 1, or BEGIN, which is the same
     at: np.ndarray  # where the registers of a test are
 
 
@@ -167,15 +169,14 @@ class RegisterSpace(NamedTuple):
     cells: np.ndarray  # the index
     made: np.ndarray  # a hash table of the slots made by an event: its number, the kind, the slot's number
     total: np.ndarray  # a number: all matches
-    path: np.ndarray  # for enumeration: the events of a match
-    waiting: np.ndarray  # … and the lists still to be walked, two words each
+    stack: np.ndarray  # for enumeration
     work: Work
 
 
-def work_for(layout: Layout, transitions: TransitionTables, counting: bool) -> Work:
+def work_for(layout: Layout, transitions: TransitionTables) -> Work:
     most, regions = int(layout.states.max()) + 1, len(layout.size)
     first = np.zeros(layout.words, np.int64)
-    first[0] = counting
+    first[0] = BEGIN
     return Work(
         scratch=np.zeros(most * layout.words, np.int64),
         rows=np.zeros(most, np.int64),
