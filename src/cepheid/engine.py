@@ -34,7 +34,7 @@ from cepheid.evaluators.interface import Bounds, Evaluator, Events, part_of
 from cepheid.evaluators.semantics import SemanticsEvaluator
 from cepheid.matches.event_rows import RowsOfMatches
 from cepheid.matches.history import HIDDEN, POSITION, ROW, History
-from cepheid.matches.match_arrays import Found, Ints, joined
+from cepheid.matches.match_arrays import Found, Ints, joined, nothing_found
 from cepheid.matches.table import Layout, tabulate
 from cepheid.matches.whole_stream import TableAtHand
 from cepheid.memory import VARIABLE, memory_limit
@@ -170,17 +170,19 @@ class Engine:
             partial(_partitions_of, self.plan.query.partition_by, self.plan.schema),
         )
         most_events = min(_FEW_EVENTS, len(table) * _FEW_BYTES // max(1, table.nbytes))
+
+        def are_few(parts: list[Found]) -> bool:
+            return sum(map(len, parts)) < _FEW_MATCHES and sum(len(part.rows) for part in parts) < most_events
+
         waiting: list[Found] = []
         for found in self._advance_all(table, times, True, None):
-            waiting.append(found)
-            if (
-                sum(map(len, waiting)) >= _FEW_MATCHES
-                or sum(len(part.rows) for part in waiting) >= most_events
-            ):
+            if are_few([found]):
+                waiting.append(found.copy())
+                found = nothing_found()
+            if len(found) or not are_few(waiting):
                 yield from self._tabulated(joined(waiting))
+                yield from self._tabulated(found)
                 waiting = []
-            elif len(found):
-                waiting[-1] = found.copy()
         yield from self._tabulated(joined([*waiting, self._evaluator.finish()]))
 
     def _advance_all(
