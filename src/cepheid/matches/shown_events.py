@@ -14,8 +14,8 @@ import numpy.typing as npt
 
 from cepheid.kernels.matches.rows import have_same_labels, split_rows
 from cepheid.matches.event_rows import Places
-from cepheid.matches.gather import Rows
 from cepheid.matches.match_arrays import Found, Ints
+from cepheid.streams.gather import Rows
 
 Names = tuple[frozenset[str], ...]
 

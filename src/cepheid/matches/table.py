@@ -21,11 +21,11 @@ from cepheid.errors import CepheidError, did_you_mean
 from cepheid.kernels.matches.ids import BLOCK, match_ids, sequence_ids
 from cepheid.kernels.memory.hashing import hash_words
 from cepheid.matches.event_rows import Identities, RowsOfMatches
-from cepheid.matches.gather import Gathered, Rows, new_array
 from cepheid.matches.history import ROW, integers
 from cepheid.matches.match_arrays import Found, Ints
 from cepheid.matches.shown_events import Chosen
 from cepheid.schema import Schema
+from cepheid.streams.gather import Gathered, Rows, new_array
 
 Labels = tuple[frozenset[str], ...]
 

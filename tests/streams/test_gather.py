@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from cepheid.matches import gather as gather_module
-from cepheid.matches.gather import gather
+from cepheid.streams import gather as gather_module
+from cepheid.streams.gather import gather
 
 TEXTS = st.text(max_size=3) | st.text(min_size=7, max_size=9) | st.text(min_size=15, max_size=40)
 VALUES = {
