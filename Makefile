@@ -6,6 +6,8 @@ CHECKED ?= tests/kernels tests/evaluators tests/test_engine.py
 VERSION ?= 4.2
 PANDAS ?= 2
 TESTS ?=
+WORDS ?=
+MODULES ?= rewrite/push.py
 EVALUATORS ?= auto
 VENV := .venv
 BIN := $(VENV)/bin
@@ -16,7 +18,7 @@ SPARK_READY := $(SPARK_VENV)/.ready
 SPARK_KERNELS := $(SPARK_VENV)/.kernels
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test test-spark test-install wheel bounds mutants fuzz suites soak bench bench-quick format clean
+.PHONY: help demo test test-spark test-install wheel bounds breaks mutants fuzz suites soak bench bench-quick format clean
 
 help: ## list the targets
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## /\1\t/' | expand -t 16
@@ -34,29 +36,33 @@ test-spark: $(SPARK_KERNELS) ## all tests, or TESTS="…", on Spark VERSION=4.2 
 	$(if $(TESTS),$(SPARK_VENV)/bin/python -m pytest $(TESTS),$(call both_halves,$(SPARK_VENV)/bin,out/$(SPARK_VENV:.venv-%=%)))
 
 test-install: $(READY) ## build sdist and wheel, install them into fresh environments, use them there
-	$(BIN)/python tests/install.py out/install
+	$(BIN)/python tests/programs/install.py out/install
 
 wheel: $(READY) ## a wheel in out/dist that brings its kernels compiled, for this Python and machines of this kind
 	rm -rf out/packs out/dist
 	$(BIN)/python -m cepheid.precompile --pack out/packs/$$(uname -m).pack
 	CEPHEID_PACKS=$(CURDIR)/out/packs $(BIN)/python -m pip wheel --quiet --no-deps --wheel-dir out/dist .
-	$(BIN)/python tests/wheel.py out/dist
+	$(BIN)/python tests/programs/wheel.py out/dist
 
 bounds: $(READY) ## the kernels once more with every index checked; a quarter of an hour
 	rm -rf out/bounds
 	NUMBA_BOUNDSCHECK=1 CEPHEID_CACHE_DIR=$(CURDIR)/out/bounds $(BIN)/python -m pytest $(CHECKED)
 
-mutants: $(READY) ## break the engine in some hundred places; every break must be noticed
-	$(BIN)/python tests/mutants.py
+breaks: $(READY) ## break the kernels in some eighty places, or those that WORDS="…" name; every break must be noticed
+	$(BIN)/python tests/programs/breaks.py $(WORDS)
+
+mutants: $(READY) ## every mutant of MODULES="rewrite/push.py …", by mutmut, which is fetched; every one must be noticed
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check 'mutmut>=3.8,<4'
+	$(BIN)/python tests/programs/mutants.py $(MODULES) $(TESTS)
 
 fuzz: $(READY) ## random queries, columns of all types and saved states for SECONDS=60
-	$(BIN)/python tests/fuzz.py $(SECONDS)
+	$(BIN)/python tests/programs/fuzz.py $(SECONDS)
 
 suites: $(READY) ## all cases of other engines' suites, on EVALUATORS=auto or all
-	$(BIN)/python tests/suites.py $(EVALUATORS)
+	$(BIN)/python tests/programs/suites.py $(EVALUATORS)
 
 soak: $(READY) ## a stream on Spark for SECONDS=60, better 180; nothing that it holds may grow
-	$(BIN)/python tests/soak.py $(SECONDS)
+	$(BIN)/python tests/programs/soak.py $(SECONDS)
 
 bench: $(READY) ## every experiment: tables, out/bench.json, out/bench/*.svg; some ten minutes
 	$(BIN)/python -m bench
@@ -71,11 +77,11 @@ format: $(READY) ## format, and fix what lint can fix
 clean: ## remove the environment and everything made
 	rm -rf $(VENV) .venv-spark-* out .mypy_cache .pytest_cache .ruff_cache .hypothesis spark-warehouse metastore_db derby.log
 
-# The tests on Spark run beside the others: $(1) has the programs, $(2) gets the log.
+# The tests that share a Spark session run beside the others: $(1) has the programs, $(2) gets the log.
 define both_halves
 mkdir -p $(2)
-$(1)/python -m pytest -m spark > $(2)/spark.log 2>&1 & spark=$$!; \
-$(1)/python -m pytest -m "not spark"; rest=$$?; \
+$(1)/python -m pytest -m "spark and not own_driver" > $(2)/spark.log 2>&1 & spark=$$!; \
+$(1)/python -m pytest -m "not spark or own_driver"; rest=$$?; \
 wait $$spark; spark=$$?; cat $(2)/spark.log; exit $$((rest | spark))
 endef
 

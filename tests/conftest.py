@@ -1,4 +1,4 @@
-"""Puts this folder on the import path, so that any test may `import generators` and `import figure`.
+"""Puts this folder on the import path, so that any test may import from `support` and `programs`.
 
 `--hypothesis-profile=found` stops at the first case that fails without making it smaller: enough to know that it does.
 """
@@ -37,12 +37,15 @@ MANY_KERNELS = "test_examples.py"
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """`make test` runs the tests on Spark beside the others, and what one of the two has compiled the other need not.
-    So of the first come those that compile most kernels, and of the others those that need none."""
-    items.sort(key=lambda item: not _comes_first(item))
+    """`make test` runs the tests that share a Spark session beside the others, and what one of the two has compiled the
+    other need not. So of the first come those that compile most kernels, and of the others those that need none; last
+    come those with a driver of their own, when the shared session takes less of the machine."""
+    items.sort(key=_turn)
 
 
-def _comes_first(item: pytest.Item) -> bool:
+def _turn(item: pytest.Item) -> int:
+    if item.get_closest_marker("own_driver"):
+        return 2
     if item.get_closest_marker("spark"):
-        return item.path.name == MANY_KERNELS
-    return item.path.parent.name in NO_KERNELS and item.path.parents[1].name == "tests"
+        return 0 if item.path.name == MANY_KERNELS else 1
+    return 0 if item.path.parent.name in NO_KERNELS and item.path.parents[1].name == "tests" else 1

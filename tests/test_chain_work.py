@@ -18,7 +18,7 @@ from cepheid.kernels.loops.linked import difference_pointers as differ
 from cepheid.kernels.loops.linked import enumerate as chain_emit
 from cepheid.kernels.loops.linked import loop
 from cepheid.kernels.loops.linked.loop import USED
-from chains import Automaton, Chain, by_table, move, query
+from support.chain_automata import Automaton, Chain, by_table, move, query
 
 
 def counted(monkeypatch: pytest.MonkeyPatch, module: Any, name: str, steps: Counter[str]) -> None:

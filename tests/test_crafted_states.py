@@ -16,28 +16,38 @@ import pytest
 import cepheid
 from cepheid import saved
 from cepheid.engine import Engine
+from cepheid.kernels.loops.linked.layout import C_PREV, FIRST, I_CELL, META_BITS, V_FROM, V_LATEST, V_META
 from cepheid.kernels.loops.registers import layout as config_shape
 from cepheid.kernels.loops.registers.layout import B_AT, B_COUNT, L_BLOCKS, NOWHERE, S_CELL
-from cepheid.kernels.loops.sliding.partition_state import EVENTS, EVENTS_K, N_BACK, N_EVENTS
+from cepheid.kernels.loops.sliding.partition_state import (
+    CELLS,
+    EVENTS,
+    EVENTS_K,
+    LOW,
+    N_BACK,
+    N_CELLS,
+    N_EVENTS,
+    PIVOT,
+)
 from cepheid.kernels.loops.vectors.layout import C_HI, C_LO, C_STARTS
+from cepheid.kernels.matches.cells import CELL_CHILD, CELL_WORDS
 from cepheid.pipeline import plan_for
 from cepheid.schema import schema_of
-from crafted_states import (
+from programs.crafted_states import outcome_apart, run_apart
+from support.crafted_states import (
     QUERIES,
     Parts,
     events,
     outcome,
-    outcome_apart,
     put_together,
     real,
-    run_apart,
     taken_apart,
 )
-from small import error_of
+from support.small_streams import error_of
 
 
 def test_states_with_anything_changed_are_refused_or_harmless() -> None:
-    """In a process of their own, so that a crash is a failure. `make fuzz` and `tests/crafted_states.py` make more."""
+    """In a process of their own, so that a crash is a failure. `make fuzz` makes more."""
     results, found = run_apart(first=20_000, count=100, warm=False)
     assert found == []
     assert results["refused"] > 40
@@ -264,12 +274,61 @@ def _events_of_a_partition_that_has_no_window() -> tuple[dict[str, Any], Parts]:
     return header, parts
 
 
+def _a_window_that_ends_before_it_begins() -> tuple[dict[str, Any], Parts]:
+    header, parts = state_of(THEN, "compact")
+    partitions = parts["array:evaluator:lanes"]
+    assert partitions[0, N_EVENTS] > 1
+    partitions[0, [LOW, PIVOT]] = 1, 0
+    return header, parts
+
+
+def _a_cell_that_leads_to_itself() -> tuple[dict[str, Any], Parts]:
+    header, parts = state_of("SELECT * FROM s WHERE A AS x ; B AS y ; C AS z", "compact")
+    partitions, heap = parts["array:evaluator:lanes"], parts["array:evaluator:heap"]
+    cell = partitions[0, N_CELLS] - 1
+    assert cell > 0
+    heap[partitions[0, CELLS] + cell * CELL_WORDS + CELL_CHILD] = cell
+    return header, parts
+
+
+def _vertices(header: dict[str, Any], parts: Parts) -> tuple[Any, dict[int, int]]:
+    """The shape of a chain's vertices, and the states of all by where they begin."""
+    shape = cepheid.load(put_together(header, parts, random.Random(0)))._evaluator._arena._shape
+    heap, vertex, states = parts["array:evaluator:store:heap"], FIRST, {}
+    while vertex < len(heap):
+        states[vertex] = int(heap[vertex + V_META] >> META_BITS)
+        vertex += int(shape.size[states[vertex]])
+    return shape, states
+
+
+def _a_list_of_two_states() -> tuple[dict[str, Any], Parts]:
+    header, parts = state_of(THEN, "chain")
+    shape, states = _vertices(header, parts)
+    newest = max(states)
+    other = next(vertex for vertex, state in states.items() if state != states[newest])
+    cell = shape.indices[shape.of_state[states[newest], 0], I_CELL]
+    parts["array:evaluator:store:heap"][newest + cell + C_PREV] = other
+    return header, parts
+
+
+def _a_start_that_is_not_that_of_what_came_before() -> tuple[dict[str, Any], Parts]:
+    header, parts = state_of(THEN, "chain")
+    heap = parts["array:evaluator:store:heap"]
+    goes_on = max(vertex for vertex in _vertices(header, parts)[1] if heap[vertex + V_FROM] != 0)
+    heap[goes_on + V_LATEST] += 1
+    return header, parts
+
+
 @pytest.mark.parametrize(
     "craft",
     [
         _blocks_that_two_partitions_share,
         _starts_whose_end_is_no_word,
         _events_of_a_partition_that_has_no_window,
+        _a_window_that_ends_before_it_begins,
+        _a_cell_that_leads_to_itself,
+        _a_list_of_two_states,
+        _a_start_that_is_not_that_of_what_came_before,
     ],
 )
 def test_blocks_that_are_none_are_refused(craft: Callable[[], tuple[dict[str, Any], Parts]]) -> None:

@@ -25,14 +25,14 @@ from cepheid.kernels import interrupts
 from cepheid.kernels.compiled import allocating, compiled
 from cepheid.kernels.interrupts import ask, interrupted, ticks
 from cepheid.matches.match_arrays import Found
-from interrupted import QUERIES, stream
-from overtime import collector_at_rest
+from programs.interrupted_queries import QUERIES, stream
+from support.cpu_time_limit import collector_at_rest
 
 SECONDS = 2.0
 
 
 def test_ctrl_c_ends_every_kernel() -> None:
-    program = Path(__file__).parent / "interrupted.py"
+    program = Path(__file__).parent / "programs/interrupted_queries.py"
     done = subprocess.run(
         [sys.executable, str(program), str(os.getpid())],
         capture_output=True,

@@ -11,7 +11,7 @@ from cepheid.precompile import EXERCISES, OF_EVALUATOR, PROCESSORS, exercise
 
 
 def test_the_queries_of_the_language_reference_find_every_kernel_compiled() -> None:
-    program = Path(__file__).parent / "precompiled.py"
+    program = Path(__file__).parent / "programs/missing_kernels.py"
     done = subprocess.run([sys.executable, str(program)], capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr
     assert done.stdout == ""

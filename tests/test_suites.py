@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-import suites
+from programs import suites
 
 pytestmark = [
     pytest.mark.skipif(

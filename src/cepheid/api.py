@@ -11,7 +11,7 @@ import pyarrow as pa
 
 from cepheid.algebra.event_types import check_event_types
 from cepheid.algebra.zones import checked_zone
-from cepheid.errors import CepheidError, did_you_mean
+from cepheid.errors import CepheidError, did_you_mean, quoted
 from cepheid.extras import require
 from cepheid.feeds import FEEDS, feed_of
 from cepheid.frames import (
@@ -37,8 +37,8 @@ from cepheid.streams.zones import zoned_schema, zoned_table
 if TYPE_CHECKING:
     from cepheid.piecewise import Piecewise
 
-# What imports the kernels (the engine, the order of a stream) is imported where it is used: reading, checking and
-# explaining a query do without, and importing numba takes longer than they do.
+# Modules that need the kernels (the engine, the order of a stream) are imported where they are used: reading, checking
+# and explaining a query do without them, and importing numba takes longer than that.
 
 
 def query(text: str, language: str | None = None) -> ParsedQuery:
@@ -74,12 +74,12 @@ def match(
     RecordBatchReader: matches are made as it is read, in memory that the window bounds. Anything else with
     `__arrow_c_stream__`, such as a DuckDB relation, gives a pyarrow Table. A dict gives each stream under its name.
 
-    `columns` names those of the output that are wanted; the others are not made, which takes less time. On a Spark
-    DataFrame the result is lazy, and `slices` asks for so many time slices where there is no PARTITION BY. On a
-    streaming one it is a stream too: `watermark` says how much later than others a row may come, `late` what becomes
-    of rows that come later still: "drop" (they are counted), "error", a folder or the name of a table. `language` is
-    the query's, "cel" or "sremo"; it is detected when left out. `zone` is the time zone in which instants are read, by
-    `hour(…)` and by literals without an offset: else a column's own, and on Spark the session's.
+    `columns` are the columns of the output; leaving some out takes less time. On a Spark DataFrame the result is lazy,
+    and `slices` is the number of time slices of a query without PARTITION BY. On a streaming DataFrame the result is a
+    stream too: `watermark` is how much later than others a row may come, `late` the fate of rows that come later still:
+    "drop" (they are counted), "error", a folder or the name of a table. `language` is the query's, "cel" or "sremo"; by
+    default it is detected. `zone` is the time zone in which `hour(…)` and literals without an offset read instants; by
+    default a column's own, and on Spark the session's.
 
     >>> import cepheid
     >>> events = pa.table({"ts": [1, 2, 3], "type": ["A", "B", "B"]})
@@ -144,7 +144,7 @@ def count(
     language: str | None = None,
     zone: str | None = None,
 ) -> int:
-    """The exact number of matches, however large; none is made.
+    """The exact number of matches, however large, without making them.
 
     >>> import cepheid
     >>> events = pa.table({"ts": range(101), "type": ["A"] * 100 + ["B"]})
@@ -162,11 +162,9 @@ def count(
 
         chosen = _chosen(data, parsed, time)
         if _is_stream(chosen):
-            raise CepheidError(
-                "bad-argument",
-                "the number of matches of a stream is known only at its end",
-                hint="count the rows of `match` in a streaming query, or give a batch DataFrame",
-            )
+            message = "the number of matches of a stream is known only at its end"
+            hint = "count the rows of `match` in a streaming query, or give a batch DataFrame"
+            raise CepheidError("bad-argument", message, hint=hint)
         type = _type_column(chosen, type)
         _check_streams(chosen, parsed, type)
         return count_spark(
@@ -182,10 +180,10 @@ def count(
 
 
 def finish(session: Any, checkpoint: str | Path) -> Any:
-    """The matches that a stopped streaming query still has rows for, as a batch DataFrame.
+    """The matches that end in the buffered rows of a stopped streaming query, as a batch DataFrame.
 
-    `checkpoint` is the query's `checkpointLocation`. What the stream gave and what this gives are together the
-    matches of the same query on a batch DataFrame. The checkpoint is only read.
+    `checkpoint` is the query's `checkpointLocation`, which is only read. Together with the matches of the stream these
+    are the matches of the same query on a batch DataFrame.
     """
     require("spark", "finishing a stream")
     from cepheid.spark.live.finish import finish_stream
@@ -203,8 +201,8 @@ def explain(
     language: str | None = None,
     zone: str | None = None,
 ) -> str:
-    """Every stage on the way from the text to the plan, printed: what runs, and why. Without data nothing is typed, and
-    no plan is printed."""
+    """Every stage from the text to the plan, printed: what runs, and why. Without data the query is not typed, and no
+    plan is printed."""
     parsed = _parsed(query, language)
     if data is None:
         return explain_choice(parsed.tree, choice_for(parsed, evaluator))
@@ -248,29 +246,22 @@ def _is_stream(data: Any) -> bool:
     frames = list(data.values()) if isinstance(data, Mapping) else [data]
     streaming = [bool(frame.isStreaming) for frame in frames]
     if any(streaming) and not all(streaming):
-        raise CepheidError(
-            "bad-data", "the streams of a dict must all be streaming DataFrames, or none of them"
-        )
+        message = "the streams of a dict must all be streaming DataFrames, or none of them"
+        raise CepheidError("bad-data", message)
     return any(streaming)
 
 
 def _check_watermark(watermark: str | float | dt.timedelta | None, late: str | Path) -> None:
     if watermark is not None or late != "drop":
         name = "late" if watermark is None else "watermark"
-        raise CepheidError(
-            "bad-argument",
-            f"`{name}` is for streaming DataFrames; a batch has no late rows",
-            hint="leave it out",
-        )
+        message = f"`{name}` is for streaming DataFrames; a batch has no late rows"
+        raise CepheidError("bad-argument", message, hint="leave it out")
 
 
 def _check_slices(slices: int | None) -> None:
     if slices is not None:
-        raise CepheidError(
-            "bad-argument",
-            "`slices` is for batch DataFrames on Spark; elsewhere the stream is read once, in order",
-            hint="leave it out",
-        )
+        message = "`slices` is for batch DataFrames on Spark; elsewhere the stream is read once, in order"
+        raise CepheidError("bad-argument", message, hint="leave it out")
 
 
 def _is_spark(chosen: Any) -> bool:
@@ -315,12 +306,10 @@ def _chosen(data: Any, parsed: ParsedQuery, time: str) -> Any:
     names = parsed.query.streams or tuple(data)
     for name in names:
         if name not in data:
-            given = [str(known) for known in data]
-            listed = "the streams given are " + ", ".join(f"`{known}`" for known in given)
-            hint = did_you_mean(name, given, listed)
-            raise CepheidError(
-                "bad-argument", f"FROM names the stream `{name}`, which the data lacks", hint=hint
-            )
+            known = [str(stream) for stream in data]
+            hint = did_you_mean(name, known, f"the streams given are {quoted(known)}")
+            message = f"FROM names the stream `{name}`, which the data lacks"
+            raise CepheidError("bad-argument", message, hint=hint)
         require_no_index(data[name], time)
         require_column(columns_of(data[name]), time, f"time of stream `{name}`")
     return {name: data[name] for name in names}
@@ -340,7 +329,7 @@ def _look_for_types(table: pa.Table, plan: Plan) -> None:
 
 
 def _type_column(chosen: Any, type: str | None) -> str | None:
-    """The column that tells an event's type; that of several streams may have to be made."""
+    """The column with an event's type; several streams may get a new one."""
     if not isinstance(chosen, Mapping):
         return type
     return type_column({name: columns_of(part) for name, part in chosen.items()}, type)

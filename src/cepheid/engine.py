@@ -347,7 +347,7 @@ class Engine:
         if known is not None:
             return known
         if not self._evaluator.positional:
-            return partial(self._split.of_some, table, times)
+            return partial(self._split.at_noting_times, table, times)
         partitions = self._split.of(table)
         return partitions, self._split.number(partitions, times)[0]
 

@@ -122,7 +122,7 @@ _HINT = "\n  hint: "
 
 
 def error_in(text: str) -> CepheidError | None:
-    """The error inside the text that Spark makes of a worker's failure; None where there is none of ours.
+    """The `CepheidError` inside Spark's text of a worker's failure; None if there is none.
 
     >>> text = "thrown from the Python worker:\\ncepheid.errors.CepheidError: error[bad-time]: the time is NULL"
     >>> error_in(text + "\\n  hint: leave such rows out\\n\\n\\tat org.apache.spark…").hint
@@ -143,7 +143,7 @@ def error_in(text: str) -> CepheidError | None:
 
 
 class CepheidWarning(UserWarning):
-    """Something that works, but costs more or means other than the user may expect."""
+    """A warning: something works, but costs more or means something else than the user may expect."""
 
 
 def warn(message: str) -> None:
@@ -152,7 +152,7 @@ def warn(message: str) -> None:
 
 
 def callers() -> int:
-    """How many frames up the first one outside of this package is, so that a warning names the user's line."""
+    """The distance to the first frame outside of this package, so that a warning names the user's line."""
     depth, frame = 0, inspect.currentframe()
     while frame is not None and frame.f_globals.get("__name__", "").partition(".")[0] == "cepheid":
         depth, frame = depth + 1, frame.f_back
@@ -229,6 +229,14 @@ def nearest(name: str, known: Iterable[str]) -> str | None:
     by_folded = {item.casefold(): item for item in islice(close, MOST_NAMES)}
     found = difflib.get_close_matches(name.casefold(), by_folded, n=1, cutoff=0.6)
     return by_folded[found[0]] if found else None
+
+
+def quoted(names: Iterable[object]) -> str:
+    """
+    >>> quoted(["x", "y"])
+    '`x`, `y`'
+    """
+    return ", ".join(f"`{name}`" for name in names)
 
 
 def did_you_mean(name: str, known: Iterable[str], otherwise: str | None = None) -> str | None:

@@ -1,7 +1,7 @@
-"""What an installation may lack: the packages of each extra of `pyproject.toml`, and the error when one is missing.
+"""The packages of each extra of `pyproject.toml`, and the error when one is missing.
 
-`pip install cepheid` brings what runs in process. Whatever needs more calls `require` before its imports, so that the
-user reads what to install and not the name of a module.
+`pip install cepheid` installs the packages for matching in process. Modules that need more call `require` before their
+imports, so that the user reads what to install and not the name of a module.
 """
 
 from __future__ import annotations
@@ -19,17 +19,14 @@ EXTRAS: dict[str, dict[str, str]] = {
 
 
 def require(extra: str, what: str) -> None:
-    """Raises `CepheidError` unless all packages of the extra are installed; `what` is what needs them.
+    """Raises `CepheidError` unless all packages of the extra are installed; `what` names the feature that needs them.
 
     >>> require("spark", "matching on Spark")
     """
     lacking = [name for name, module in EXTRAS[extra].items() if not _installed(module)]
     if lacking:
-        raise CepheidError(
-            "not-installed",
-            f"{what} needs the `{extra}` extra; not installed: {', '.join(lacking)}",
-            hint=f"pip install 'cepheid[{extra}]'",
-        )
+        message = f"{what} needs the `{extra}` extra; not installed: {', '.join(lacking)}"
+        raise CepheidError("not-installed", message, hint=f"pip install 'cepheid[{extra}]'")
 
 
 def _installed(module: str) -> bool:

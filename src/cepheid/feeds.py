@@ -1,8 +1,8 @@
 """Data that is read piece by piece, with bounded memory: readers, datasets, files and folders.
 
-In: whatever gives Arrow batches. Out: tables in stream order, of the columns that are asked for. What can be read again
-(a dataset, a path) may be in any order: its times are read first, and rows that are not in order are sorted, on disk
-where memory does not suffice. A reader is read once, so its rows must come in order. Several feeds are merged by time.
+In: a source of Arrow batches. Out: tables in stream order, with the wanted columns. A source that can be read twice (a
+dataset, a path) may be in any order: its times are read first, and unsorted rows are sorted, on disk if memory does not
+suffice. A reader is read once, so its rows must come in order. Several feeds are merged by time.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ class Feed:
 
 
 def feed_of(data: Any) -> Feed:
-    """What a reader, a dataset or a path holds; rows are read later.
+    """A reader, a dataset or a path as a feed; rows are read later.
 
     >>> feed_of(pa.table({"ts": [1, 2]}).to_reader()).schema
     ts: int64
@@ -54,7 +54,7 @@ def feed_of(data: Any) -> Feed:
 
 
 def ordered(feed: Feed, schema: Schema) -> Iterator[pa.Table]:
-    """The rows of a feed in stream order; those of a feed that is read once as they come."""
+    """The rows of a feed in stream order; a feed that can be read only once must be sorted."""
     if not feed.again or _is_ordered(feed, schema):
         return _tables(feed, schema.names)
     return _sorted(feed, schema)
@@ -63,47 +63,47 @@ def ordered(feed: Feed, schema: Schema) -> Iterator[pa.Table]:
 def merged(
     feeds: Mapping[str, Feed], schemas: Mapping[str, Schema], united: Schema, type: str
 ) -> Iterator[pa.Table]:
-    """The rows of several feeds as one stream, each feed in order by itself. Ties go by the order column, else by the
-    order of the feeds. At most a piece of each is held, and the rows of one time."""
+    """The rows of several sorted feeds as one stream. Ties go by the order column, else by the order of the feeds. At
+    most a piece of each is in memory, and the rows of one time."""
     from cepheid.streams.order import sort_stream
 
     sources = {name: _checked(name, feeds[name], schemas[name]) for name in feeds}
     nothing = united.arrow.empty_table()
-    held = dict.fromkeys(feeds, nothing)
+    buffers = dict.fromkeys(feeds, nothing)
     while True:
         for name in list(sources):
-            while name in sources and not len(held[name]):
-                _draw(name, sources, held, united, type)
-        bounds = {name: _last_time(held[name], united) for name in sources}
+            while name in sources and not len(buffers[name]):
+                _draw(name, sources, buffers, united, type)
+        bounds = {name: _last_time(buffers[name], united) for name in sources}
         if not bounds:
-            rest = pa.concat_tables(held.values())
+            rest = pa.concat_tables(buffers.values())
             if len(rest):
                 yield sort_stream(rest, united)
             return
         bound = min(bounds.values())
         ready = []
-        for name, table in held.items():
+        for name, table in buffers.items():
             count = int(np.searchsorted(_times(table, united), bound, side="left")) if len(table) else 0
             ready.append(table.slice(0, count))
-            held[name] = table.slice(count)
+            buffers[name] = table.slice(count)
         piece = pa.concat_tables(ready)
         if len(piece):
             yield sort_stream(piece, united)
             continue
-        # Rows of one time may go on in the next piece of a feed: all of them are needed to put them in order.
+        # Rows of one time may continue in the next piece of a feed: all of them are needed to sort them.
         for name in [name for name, last in bounds.items() if last == bound]:
-            _draw(name, sources, held, united, type)
+            _draw(name, sources, buffers, united, type)
 
 
 def _draw(
-    name: str, sources: dict[str, Iterator[pa.Table]], held: dict[str, pa.Table], united: Schema, type: str
+    name: str, sources: dict[str, Iterator[pa.Table]], buffers: dict[str, pa.Table], united: Schema, type: str
 ) -> None:
-    """Takes the next piece of a feed, or forgets a feed that has ended."""
+    """Reads the next piece of a feed, or removes a feed that has ended."""
     piece = next(sources[name], None)
     if piece is None:
         del sources[name]
     else:
-        held[name] = pa.concat_tables([held[name], _fitted(piece, name, united.arrow, type)])
+        buffers[name] = pa.concat_tables([buffers[name], _fitted(piece, name, united.arrow, type)])
 
 
 def _fitted(table: pa.Table, stream: str, schema: pa.Schema, type: str) -> pa.Table:
@@ -140,9 +140,8 @@ def _checked(name: str, feed: Feed, schema: Schema) -> Iterator[pa.Table]:
     for table in ordered(feed, schema):
         row, last = _disorder(table, last, schema)
         if row >= 0:
-            message = (
-                f"row {rows + row} of stream `{name}` belongs before row {rows + row - 1} in stream order"
-            )
+            at = rows + row
+            message = f"row {at} of stream `{name}` belongs before row {at - 1} in stream order"
             raise CepheidError("unsorted", message, hint=IN_ORDER)
         rows += len(table)
         yield table
@@ -155,11 +154,11 @@ IN_ORDER = (
 
 
 def _disorder(table: pa.Table, last: pa.Table | None, schema: Schema) -> tuple[int, pa.Table]:
-    """The first row that belongs before the one at its left, or -1; and the last row, to go on from."""
+    """The first row that belongs before its predecessor, or -1; and the last row, the next table's predecessor."""
     from cepheid.streams.order import first_unordered
 
     order = table.select(
-        [schema.time] if schema.order in (None, schema.time) else [schema.time, schema.order]
+        list(dict.fromkeys(name for name in (schema.time, schema.order) if name is not None))
     )
     place = first_unordered(order if last is None else pa.concat_tables([last, order]), schema)
     return (place - (last is not None) if place >= 0 else -1), order.slice(len(order) - 1)

@@ -1,7 +1,7 @@
-"""What users hold, as Arrow, and Arrow as what they hold: pyarrow, pandas and polars in, the same kind out.
+"""Data of the user's kind to Arrow and back: pyarrow, pandas and polars in, the same kind out.
 
-Readers, datasets and paths are read piece by piece: `feeds.py`. A kind is recognised by where its class lives, so that
-nothing is imported that the user has not.
+Readers, datasets and paths are read piece by piece: `feeds.py`. A kind is recognised by the module of its class, so
+that nothing is imported that the user does not have.
 """
 
 from __future__ import annotations
@@ -13,6 +13,7 @@ from typing import Any
 
 import pyarrow as pa
 
+from cepheid.algebra.precision import INTEGER_DIGITS
 from cepheid.errors import CepheidError
 from cepheid.schema import DEFAULT_TYPE, require_column, unreadable
 from cepheid.streams.plain import plain_schema, plain_table
@@ -33,21 +34,10 @@ def kind_of(data: Any) -> str:
     if isinstance(data, pa.RecordBatchReader):
         return "reader"
     for cls in type(data).__mro__:
-        if cls.__module__ == "pyspark.pandas.frame" and cls.__name__ == "DataFrame":
-            return "pandas-on-spark"
-        place = (cls.__module__.split(".")[0], cls.__name__)
-        if place == ("pandas", "DataFrame"):
-            return "pandas"
-        if place == ("polars", "DataFrame"):
-            return "polars"
-        if place == ("polars", "LazyFrame"):
-            return "polars-lazy"
-        if place == ("pyspark", "DataFrame"):
-            return "spark"
-        if place == ("cepheid", "Feed"):
-            return "feed"
-        if (cls.__module__, cls.__name__) == ("pyarrow._dataset", "Dataset"):
-            return "dataset"
+        package = cls.__module__.partition(".")[0]
+        kind = _KINDS.get((cls.__module__, cls.__name__)) or _KINDS.get((package, cls.__name__))
+        if kind is not None:
+            return kind
     if isinstance(data, str | PathLike):
         return "path"
     if hasattr(data, "__arrow_c_stream__"):
@@ -58,6 +48,18 @@ def kind_of(data: Any) -> str:
         hint="give a pyarrow Table, RecordBatch, reader or dataset, a pandas, polars or Spark frame, anything else "
         "with `__arrow_c_stream__`, the path of a file or folder, or a dict of these",
     )
+
+
+_KINDS = {
+    ("pyspark.pandas.frame", "DataFrame"): "pandas-on-spark",
+    ("pandas", "DataFrame"): "pandas",
+    ("polars", "DataFrame"): "polars",
+    ("polars", "LazyFrame"): "polars-lazy",
+    ("pyspark", "DataFrame"): "spark",
+    ("cepheid", "Feed"): "feed",
+    ("pyarrow._dataset", "Dataset"): "dataset",
+}
+"""Kinds by the module of a class, or its package, and its name."""
 
 
 def to_arrow(data: Any) -> pa.Table:
@@ -97,6 +99,7 @@ def _from_pandas(data: Any) -> pa.Table:
         for place, name in enumerate(data.columns):
             try:
                 values = _from_series(data.iloc[:, place])
+                values.validate()
                 field = pa.field(str(name), values.type)
             except (pa.ArrowException, TypeError) as error:
                 reason = str(error.args[0] if error.args else error).splitlines()[0]
@@ -108,8 +111,8 @@ def _from_pandas(data: Any) -> pa.Table:
 
 
 def _from_series(series: Any) -> pa.ChunkedArray:
-    """A column of pandas. Of one that holds Arrow's own arrays, empty chunks are left out: slicing may have left them
-    with children too short for Arrow's validation, as NULLs in maps have."""
+    """A column of pandas. Empty chunks of Arrow arrays are left out: after slicing, their children may be too short for
+    Arrow's validation, as those of NULL maps are."""
     if not hasattr(series.dtype, "pyarrow_dtype"):
         return pa.Table.from_pandas(series.to_frame(), preserve_index=False).column(0)
     values = series.array.__arrow_array__()
@@ -174,11 +177,8 @@ def columns_of(data: Any) -> list[str]:
 def require_no_index(data: Any, time: str) -> None:
     """Refuses a pandas frame whose time is its index, which is no column."""
     if kind_of(data) == "pandas" and time in data.index.names and time not in data.columns:
-        raise CepheidError(
-            "unknown-column",
-            f"the data has no column `{time}`, given as time: it is the index of the frame",
-            hint="give `frame.reset_index()`",
-        )
+        message = f"the data has no column `{time}`, given as time: it is the index of the frame"
+        raise CepheidError("unknown-column", message, hint="give `frame.reset_index()`")
 
 
 def schema_without_rows(data: Any) -> pa.Schema:
@@ -246,9 +246,8 @@ def type_column(streams: Mapping[str, list[str]], type: str | None) -> str:
 def unite(streams: Mapping[str, pa.Table], type: str) -> pa.Table:
     """Several streams as one: attributes by name, NULL where a stream lacks them.
 
-    Where a stream has no type column, an event's type is its stream's name. Instants that the streams show in
-    different zones are shown in UTC; times of different units are in the finest; whole numbers beside decimals are
-    decimals.
+    Where a stream has no type column, an event's type is its stream's name. Instants that the streams show in different
+    zones are shown in UTC; times of different units are in the finest; whole numbers beside decimals are decimals.
 
     >>> unite({"a": pa.table({"ts": [1]}), "b": pa.table({"ts": [2], "v": [7]})}, "type").to_pylist()
     [{'ts': 1, 'type': 'a', 'v': None}, {'ts': 2, 'type': 'b', 'v': 7}]
@@ -267,28 +266,21 @@ def unite(streams: Mapping[str, pa.Table], type: str) -> pa.Table:
         raise CepheidError("bad-data", f"the streams do not fit together: {error}") from error
 
 
-_DIGITS = {8: 3, 16: 5, 32: 10, 64: 20}
-"""The digits of whole numbers of so many bits, as Spark has it."""
-
-
 def _with_decimals(parts: list[pa.Table]) -> list[pa.Table]:
-    """Whole numbers as decimals in the columns that are decimals elsewhere: Arrow would keep the precision of those,
-    into which not all whole numbers fit."""
+    """Whole numbers as decimals in columns that are decimals in another stream: Arrow would keep the precision of the
+    decimals, into which not all whole numbers fit."""
     decimals = {field.name for part in parts for field in part.schema if pa.types.is_decimal(field.type)}
-    made = []
-    for part in parts:
-        fields = [
-            field.with_type(pa.decimal128(_DIGITS[field.type.bit_width], 0))
-            if field.name in decimals and pa.types.is_integer(field.type)
-            else field
-            for field in part.schema
-        ]
-        made.append(part.cast(pa.schema(fields)))
-    return made
+
+    def widened(field: pa.Field) -> pa.Field:
+        if field.name not in decimals or not pa.types.is_integer(field.type):
+            return field
+        return field.with_type(pa.decimal128(INTEGER_DIGITS[field.type.bit_width], 0))
+
+    return [part.cast(pa.schema(map(widened, part.schema))) for part in parts]
 
 
 def _decoded(table: pa.Table) -> pa.Table:
-    """Without dictionaries, since those of two streams need not fit."""
+    """Without dictionaries, since those of two streams may differ."""
     fields = [
         pa.field(field.name, field.type.value_type if pa.types.is_dictionary(field.type) else field.type)
         for field in table.schema

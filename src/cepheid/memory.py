@@ -1,7 +1,7 @@
-"""How much memory there is: that of the machine, or of the container that the process runs in.
+"""The memory limit: of the machine, or of the container that the process runs in.
 
-In: the environment variable `CEPHEID_MAX_MEMORY`, what the kernel says of control groups (cgroups, versions 1 and 2)
-and of the machine. Out: a number of bytes, the least of those that are known; what the variable says wins.
+In: the environment variable `CEPHEID_MAX_MEMORY`, the limits of control groups (cgroups, versions 1 and 2) and the
+memory of the machine. Out: a number of bytes: the variable if it is set, else the least of the others.
 """
 
 from __future__ import annotations
@@ -15,12 +15,10 @@ from pathlib import Path, PurePosixPath
 from cepheid.errors import CepheidError
 
 VARIABLE = "CEPHEID_MAX_MEMORY"
-UNKNOWN = 16 << 30  # where nothing is known
+UNKNOWN = 16 << 30  # the limit if none is known
 _SIZE = re.compile(r"(\d{1,15}(?:\.\d{1,6})?)\s*([kmgt]?)(i?)b?", re.IGNORECASE)
-_FILES = {
-    "": "memory.max",
-    "memory": "memory.limit_in_bytes",
-}  # by the controllers of a line of /proc/self/cgroup
+# By the controllers of a line of /proc/self/cgroup.
+_FILES = {"": "memory.max", "memory": "memory.limit_in_bytes"}
 
 
 def memory_limit() -> int:
@@ -29,8 +27,8 @@ def memory_limit() -> int:
     >>> memory_limit() > 0
     True
     """
-    given = os.environ.get(VARIABLE)
-    return size_of(given) if given else _available()
+    text = os.environ.get(VARIABLE)
+    return size_of(text) if text else _available()
 
 
 def size_of(text: str) -> int:
@@ -44,11 +42,8 @@ def size_of(text: str) -> int:
     if found is not None:
         size = int(float(found[1]) * 1024 ** " kmgt".index(found[2].lower() or " "))
     if size <= 0:
-        raise CepheidError(
-            "bad-argument",
-            f"`{VARIABLE}` is a size in bytes, such as 2GiB; got `{text}` instead",
-            hint="the units are KiB, MiB, GiB and TiB",
-        )
+        message = f"`{VARIABLE}` is a size in bytes, such as 2GiB; got `{text}` instead"
+        raise CepheidError("bad-argument", message, hint="the units are KiB, MiB, GiB and TiB")
     return size
 
 
@@ -76,10 +71,9 @@ def cgroup_limits(membership: Path, root: Path) -> Iterator[int]:
         for controller, name in _FILES.items():
             if controller not in controllers.split(","):
                 continue
-            top = root / controller
             group = PurePosixPath(path.lstrip("/"))
             for part in (group, *group.parents):
-                yield from _limit_in(top / part / name)
+                yield from _limit_in(root / controller / part / name)
 
 
 def _limit_in(file: Path) -> Iterator[int]:

@@ -1,4 +1,4 @@
-"""Matching and counting while the data is read, in memory that the window bounds.
+"""Matching and counting while the data is read, in memory bounded by the window.
 
 In: feeds and a parsed query. Out: a reader of matches, which pulls rows as it is read; or an exact number.
 """
@@ -27,11 +27,7 @@ class Piecewise:
     `feeds` is one feed, or one for each of several streams, whose events have a type column."""
 
     def __init__(
-        self,
-        feeds: Feed | Mapping[str, Feed],
-        parsed: ParsedQuery,
-        schema: Schema,
-        evaluator: str,
+        self, feeds: Feed | Mapping[str, Feed], parsed: ParsedQuery, schema: Schema, evaluator: str
     ) -> None:
         self._feeds = feeds
         self._plan = plan_for(parsed, schema, evaluator)
@@ -40,13 +36,13 @@ class Piecewise:
     def matches(
         self, positions: bool, limit: int | None, columns: Sequence[str] | None
     ) -> pa.RecordBatchReader:
-        """The matches, made as the reader is read; however many there are, few are held at a time."""
+        """The matches, made as the reader is read; few are in memory at a time."""
         plan = self._plan
         engine = Engine(plan, positions=positions, limit=limit, columns=columns)
         if not any(variable.name in engine.output_schema.names for variable in plan.shown):
             plan = replace(plan, schema=projected(plan.schema, plan.reads))
             engine = Engine(plan, positions=positions, limit=limit, columns=columns)
-        limits = [given for given in (limit, plan.query.limit) if given is not None]
+        limits = [number for number in (limit, plan.query.limit) if number is not None]
         rows = self._rows(plan)
         return pa.RecordBatchReader.from_batches(
             engine.output_schema, self._found(engine, rows, min(limits, default=None))
@@ -56,7 +52,7 @@ class Piecewise:
         """The exact number of matches."""
         plan = replace(self._plan, schema=projected(self._plan.schema, self._plan.reads))
         engine = Engine(plan, counting=True)
-        with _told_of_order():
+        with _hint_about_order():
             for table in self._rows(plan):
                 engine.push(table)
         engine.finish()
@@ -64,13 +60,13 @@ class Piecewise:
         return engine.counted
 
     def _found(self, engine: Engine, rows: Iterator[pa.Table], limit: int | None) -> Iterator[pa.RecordBatch]:
-        given = 0
-        with _told_of_order():
+        count = 0
+        with _hint_about_order():
             for table in rows:
                 for found in engine.pieces(table):
                     yield from found.to_batches()
-                    given += len(found)
-                    if limit is not None and given >= limit:
+                    count += len(found)
+                    if limit is not None and count >= limit:
                         return
         yield from engine.finish().to_batches()
         self._occurring.warn()
@@ -90,7 +86,7 @@ class Piecewise:
 
 
 def _part_of(schema: Schema, feed: Feed, type: str) -> Schema:
-    """What one of several streams has of the columns of all."""
+    """The schema of one of several streams, from the schema of all."""
     names = [name for name in schema.names if name in feed.schema.names]
     own = plain_schema(pa.schema([feed.schema.field(name) for name in names]))
     order = schema.order if schema.order in names else None
@@ -98,8 +94,8 @@ def _part_of(schema: Schema, feed: Feed, type: str) -> Schema:
 
 
 @contextmanager
-def _told_of_order() -> Iterator[None]:
-    """Rows that come in the wrong order are an error that says what can be done about it."""
+def _hint_about_order() -> Iterator[None]:
+    """Adds a hint to the error about unsorted rows."""
     try:
         yield
     except CepheidError as error:

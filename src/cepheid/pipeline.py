@@ -1,4 +1,4 @@
-"""The whole road on one page: text → tree → algebra → rewritten algebra → plan → engine."""
+"""The whole pipeline on one page: text → tree → algebra → rewritten algebra → plan → engine."""
 
 from __future__ import annotations
 
@@ -96,8 +96,8 @@ def parse_query(text: str, language: str | None = None) -> ParsedQuery:
 def rewriting_of(
     parsed: ParsedQuery, schema: Schema | None, evaluator: str = "auto"
 ) -> tuple[Query, Rewriting]:
-    """The query typed against the schema, if there is one, and in normal form. Who asks for the chain evaluator wants
-    PART-BY compared, not made a partition."""
+    """The query typed against the schema, if there is one, and in normal form. For the chain evaluator PART-BY stays a
+    comparison and does not become a partition."""
     query = parsed.query if schema is None else check_types(parsed.query, schema)
     if schema is not None and schema.type is None:
         check_event_types(query, [schema.stream])
@@ -105,13 +105,13 @@ def rewriting_of(
 
 
 def choice_for(parsed: ParsedQuery, evaluator: str = "auto") -> Choice:
-    """How a query runs, as far as that is known without the columns of the data."""
+    """The choice of an evaluator, without the columns of the data."""
     with not_too_deep():
         return decide(*rewriting_of(parsed, None, evaluator), evaluator)
 
 
 def plan_for(parsed: ParsedQuery, schema: Schema, evaluator: str = "auto", ran: str | None = None) -> Plan:
-    """How a query runs over events of this schema, or went on running if `ran` says what `auto` once chose."""
+    """The plan of a query over events of this schema; `ran`: the evaluator that `auto` chose when the state began."""
     with not_too_deep():
         query, rewriting = rewriting_of(parsed, schema, evaluator)
         plan = choose(query, rewriting, schema, evaluator, ran)
@@ -121,8 +121,8 @@ def plan_for(parsed: ParsedQuery, schema: Schema, evaluator: str = "auto", ran: 
 def load(saved: bytes) -> Engine:
     """An engine as it was when `Engine.save` gave these bytes.
 
-    Load only states that you saved yourself: a digest tells damage, not who made them. Bytes that are no state of an
-    engine are the error `bad-state`; those that could be one never crash the process, but match what they say.
+    Load only states that you saved yourself: the digest reveals damage, not forgery. Bytes that are no state of an
+    engine raise the error `bad-state`; a forged state never crashes the process, but gives the matches it encodes.
     """
     from cepheid.engine import Engine, checked_options
 
@@ -137,8 +137,7 @@ def load(saved: bytes) -> Engine:
 
 
 def _ran(arrays: Arrays) -> str | None:
-    """What ran a query whose state does not say so: the definition has arrays of its own. Others are chosen as
-    they were then."""
+    """The evaluator of a state that does not name it: the definition has arrays of its own; others are chosen again."""
     return "semantics" if "evaluator:counted" in arrays else None
 
 
@@ -152,8 +151,8 @@ def _saved_schema(table: pa.Table, names: dict[str, Any]) -> Schema:
     time, type, order, stream = names["time"], names["type"], names["order"], names["stream"]
     texts = all(isinstance(name, str) or name is None for name in (time, type, order))
     require(texts, "the name of a column is no text")
-    require(time in columns.names and is_time(columns.field(time).type), "its time column is none")
-    require(type is None or is_type(columns.field(type).type), "its type column is none")
-    require(order is None or is_comparable(columns.field(order).type), "its order column is none")
+    require(time in columns.names and is_time(columns.field(time).type), "its time column cannot hold times")
+    require(type is None or is_type(columns.field(type).type), "its type column cannot hold types")
+    require(order is None or is_comparable(columns.field(order).type), "its order column cannot be ordered")
     require(isinstance(stream, str), "its stream has no name")
     return Schema(columns, time, type, order, stream)

@@ -1,8 +1,8 @@
 """Compiles all kernels ahead, for this machine or into a pack for a wheel: `python -m cepheid.precompile`.
 
-What is compiled is what queries ask for: each *exercise* runs queries of one kind over a small stream, in pieces, saved
-and loaded in between, with keys, times and texts of all types. A test holds that the queries of the language reference
-then find every kernel compiled. Exercises run in processes of their own, as many at a time as there are cores.
+Each *exercise* runs queries of one kind over a small stream, in pieces, saved and loaded in between, with keys, times
+and texts of all types, and so compiles their kernels. A test checks that the queries of the language reference then
+find every kernel compiled. Exercises run in processes of their own, as many at a time as there are cores.
 
     python -m cepheid.precompile                        into the cache folder of this machine
     python -m cepheid.precompile --pack FILE            into a pack, for any processor like the common ones of today
@@ -43,7 +43,7 @@ PROCESSORS = {
     "aarch64": ("generic", "+fp-armv8,+neon"),
     "arm64": ("generic", "+fp-armv8,+neon"),
 }
-"""What a pack is made for, by machine: the name and the features of a processor, as LLVM has them."""
+"""The processor for which a pack is compiled, by machine: LLVM's name and features."""
 
 _ROWS = 600
 
@@ -176,11 +176,7 @@ def configurations_that_check() -> None:
         "SELECT * FROM s WHERE A AS x ; B AS y FILTER concat(x.s, y.s) LIKE '%1%' WITHIN 9 seconds",
         "SELECT * FROM s WHERE A AS x ; B AS y FILTER length(x.s) * x.x > round(y.x, 1) WITHIN 9 seconds",
     )
-    _run(
-        stream(),
-        "auto",
-        "#([type = 'A'] > r, [type = 'B']+, [type = 'C' AND v > r.v]) WITHIN 9 EVENTS",
-    )
+    _run(stream(), "auto", "#([type = 'A'] > r, [type = 'B']+, [type = 'C' AND v > r.v]) WITHIN 9 EVENTS")
 
 
 def types() -> None:
@@ -209,7 +205,7 @@ OF_EVALUATOR = {
     "chain": (chains, types),
     "configurations": (configurations, configurations_that_check, types),
 }
-"""The exercises that compile what an evaluator runs."""
+"""The exercises that compile an evaluator's kernels."""
 
 EXERCISES: dict[str, Callable[[], None]] = {
     exercise.__name__: exercise
@@ -222,11 +218,11 @@ EXERCISES: dict[str, Callable[[], None]] = {
         types,
     )
 }
-"""What takes longest comes first."""
+"""The longest first."""
 
 
 def exercise(one: Callable[[], None]) -> None:
-    """Runs an exercise, unless what it compiles is known to be in the cache folder."""
+    """Runs an exercise, unless a stamp says that its kernels are in the cache folder."""
     modules = sorted(module.name for module in walk_packages(kernels.__path__, f"{kernels.__name__}."))
     sources = " ".join(digest_of(name) or "" for name in modules)
     stamp = store().stamp(f"{one.__name__}-{hashlib.blake2b(sources.encode(), digest_size=8).hexdigest()}")
@@ -264,14 +260,10 @@ def compile_all(say: Callable[[str], None], environment: dict[str, str] | None =
 
 
 def make_pack(file: Path, say: Callable[[str], None]) -> None:
-    """Writes a pack of what the exercises load, for any processor like the common ones of today."""
+    """Writes a pack of the kernels that the exercises load, for any processor like the common ones of today."""
     cpu, features = PROCESSORS[platform.machine()]
     with tempfile.TemporaryDirectory(prefix="cepheid-pack-") as folder:
-        environment = {
-            "NUMBA_CPU_NAME": cpu,
-            "NUMBA_CPU_FEATURES": features,
-            "CEPHEID_CACHE_DIR": folder,
-        }
+        environment = {"NUMBA_CPU_NAME": cpu, "NUMBA_CPU_FEATURES": features, "CEPHEID_CACHE_DIR": folder}
         compile_all(say, environment)
         command = [sys.executable, "-m", "cepheid.precompile", "--loaded", str(file)]
         subprocess.run(command, env=os.environ | environment, check=True)
@@ -279,7 +271,7 @@ def make_pack(file: Path, say: Callable[[str], None]) -> None:
 
 
 def _pack_loaded(file: Path) -> None:
-    """With everything compiled, what is loaded is what Python calls, and not what kernels call."""
+    """With all kernels compiled, only those that Python calls are loaded, not those that kernels call."""
     for exercise in EXERCISES.values():
         exercise()
     file.parent.mkdir(parents=True, exist_ok=True)
@@ -300,13 +292,13 @@ def main() -> None:
     parser.add_argument("--pack", type=Path, metavar="FILE", help="compile into a pack instead")
     parser.add_argument("--exercise", choices=EXERCISES, help=argparse.SUPPRESS)
     parser.add_argument("--loaded", type=Path, help=argparse.SUPPRESS)
-    given = parser.parse_args()
-    if given.exercise is not None:
-        exercise(EXERCISES[given.exercise])
-    elif given.loaded is not None:
-        _pack_loaded(given.loaded)
-    elif given.pack is not None:
-        make_pack(given.pack, _say)
+    arguments = parser.parse_args()
+    if arguments.exercise is not None:
+        exercise(EXERCISES[arguments.exercise])
+    elif arguments.loaded is not None:
+        _pack_loaded(arguments.loaded)
+    elif arguments.pack is not None:
+        make_pack(arguments.pack, _say)
     else:
         compile_all(_say)
 

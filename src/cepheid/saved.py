@@ -1,13 +1,13 @@
-"""The state of an engine as bytes and back, in a versioned format without code in it.
+"""The state of an engine as bytes and back, in a versioned format that contains no code.
 
     cepheid\\0 · digest (16 bytes) · length of the content (8 bytes) · the content, compressed with Zstandard
 
 The content is the length of a JSON header (8 bytes), that header with blanks behind it, and the bytes of all parts one
 after another, each at a multiple of 64. The header holds the version, the query's text, the names given to the engine,
 and for each part its name, its NumPy type, its shape and its place. Parts are the arrays of the partitions and of the
-evaluator, and the schema and the kept rows as Arrow streams. The digest is of everything behind it, so that no damage
-goes unnoticed. It has no key: what anybody could have made is checked here, as far as the format goes, and where the
-parts are loaded (`state_checks`).
+evaluator, and the schema and the buffered rows as Arrow streams. The digest covers everything after it, so that damage
+is noticed. It has no key, so a state may be forged: the format is checked here, the parts where they are loaded
+(`state_checks`).
 """
 
 from __future__ import annotations
@@ -57,14 +57,14 @@ def pack(header: dict[str, Any], tables: dict[str, pa.Table], arrays: Arrays) ->
 
 
 def unpack(saved: bytes) -> tuple[dict[str, Any], dict[str, pa.Table], Arrays]:
-    """The arrays may be read only: whoever changes them takes a copy."""
+    """The arrays may be read-only views: copy them before writing."""
     behind = _undamaged(saved)
     with reading_a_state():
         content = _content(behind)
         begin = int.from_bytes(content[:_LENGTH].to_pybytes(), "little") + _LENGTH
         require(begin <= content.size, "its header is longer than all of it")
         header = json.loads(content[_LENGTH:begin].to_pybytes())
-        require(isinstance(header, dict), "its header is no object")
+        require(isinstance(header, dict), "its header is not an object")
         if header.get("version") != VERSION:
             raise another_format(header.get("version"))
         parts = _parts(content, header.pop("parts"), begin)
@@ -79,17 +79,17 @@ def unpack(saved: bytes) -> tuple[dict[str, Any], dict[str, pa.Table], Arrays]:
 
 
 def _content(behind: memoryview) -> pa.Buffer:
-    """What was compressed, if it is as long as it says and memory has room for it."""
+    """The decompressed content, if it has the stated length and fits into memory."""
     size = int.from_bytes(behind[:_LENGTH], "little")
     packed = behind[_LENGTH:]
     require(_LENGTH <= size <= _MOST_PACKED * len(packed), f"it cannot hold {size:,} bytes")
     most = memory_limit() // 2
     if size > most:
-        raise CepheidError(
-            "bad-state",
-            f"the saved state holds {size >> 20:,} MiB; half of the memory there is are {most >> 20:,} MiB",
-            hint=f"load it where there is more memory, set {VARIABLE}, or start the query anew",
+        message = (
+            f"the saved state holds {size >> 20:,} MiB; half of the memory there is are {most >> 20:,} MiB"
         )
+        hint = f"load it where there is more memory, set {VARIABLE}, or start the query anew"
+        raise CepheidError("bad-state", message, hint=hint)
     return CODEC.decompress(packed, size)
 
 
@@ -102,7 +102,7 @@ def _parts(content: pa.Buffer, places: list[Any], begin: int) -> Arrays:
         kind = np.dtype(dtype) if isinstance(dtype, str) else np.dtype("O")
         require(kind.kind in _TYPES and kind.itemsize <= 8, f"`{name}` has the type {dtype!r}")
         counts = isinstance(shape, list) and all(is_count(length, content.size) for length in shape)
-        require(counts, f"`{name}` has no shape")
+        require(counts, f"`{name}` has an invalid shape")
         count = 1
         for length in shape:
             count *= length
@@ -118,32 +118,26 @@ def _parts(content: pa.Buffer, places: list[Any], begin: int) -> Arrays:
 
 
 def another_format(version: object) -> CepheidError:
-    return CepheidError(
-        "bad-state",
-        f"the state was saved in format {version}; this release reads format {VERSION}",
-        hint="load it with the release that saved it, or start the query anew",
-    )
+    message = f"the state was saved in format {version}; this release reads format {VERSION}"
+    hint = "load it with the release that saved it, or start the query anew"
+    return CepheidError("bad-state", message, hint=hint)
 
 
 def _undamaged(saved: bytes) -> memoryview:
-    """What follows the mark and the digest, if it is what was saved."""
+    """The bytes after the mark and the digest, if the digest is right."""
     if not isinstance(saved, bytes | bytearray | memoryview):
-        raise CepheidError(
-            "bad-argument", f"`load` requires the bytes that `save` gave; got `{saved!r}` instead"
-        )
-    given = memoryview(saved)
+        message = f"`load` requires the bytes that `save` gave; got `{saved!r}` instead"
+        raise CepheidError("bad-argument", message)
+    view = memoryview(saved)
     begin = len(MARK) + _DIGEST
-    if given[: len(MARK)] != MARK:
+    if view[: len(MARK)] != MARK:
         raise CepheidError("bad-state", "these bytes are not the saved state of an engine")
-    if bytes(given[begin : begin + 4]) == b"PK\3\4":
+    if bytes(view[begin : begin + 4]) == b"PK\3\4":
         raise another_format("1 or 2")
-    if given[len(MARK) : begin] != _digest(given[begin:]):
-        raise CepheidError(
-            "bad-state",
-            "the saved state is damaged or cut short",
-            hint="start the query anew, or load a copy",
-        )
-    return given[begin:]
+    if view[len(MARK) : begin] != _digest(view[begin:]):
+        message = "the saved state is damaged or cut short"
+        raise CepheidError("bad-state", message, hint="start the query anew, or load a copy")
+    return view[begin:]
 
 
 def _digest(content: bytes | memoryview) -> bytes:

@@ -1,7 +1,7 @@
-"""What a stream carries: its columns and which of them are time, type and order.
+"""The schema of a stream: its columns and which of them are time, type and order.
 
-In: an Arrow schema and the names a user gave. Out: a `Schema` whose names are known to exist and whose time
-column is known to order events. Types here are those of `streams.plain`, which every batch is brought to.
+In: an Arrow schema and the names of the user's columns. Out: a `Schema` whose columns exist and whose time column can
+order events. Types are those of `streams.plain`, to which every batch is converted.
 """
 
 from __future__ import annotations
@@ -11,13 +11,14 @@ from dataclasses import dataclass
 
 import pyarrow as pa
 
-from cepheid.errors import CepheidError, did_you_mean
+from cepheid.errors import CepheidError, did_you_mean, quoted
 
 DEFAULT_TYPE = "type"
-HIDDEN = "__cepheid_"  # what names of columns begin with that are added on the way
+HIDDEN = "__cepheid_"  # the prefix of columns that the engine adds
 
 UNREADABLE = b"cepheid:unreadable"
-"""In the metadata of a field: why the column cannot be read, after its name. It is no error until it is needed."""
+"""In the metadata of a field: the reason why the column cannot be read, worded to follow its name. It is an error only
+when the column is needed."""
 
 
 def unreadable(name: str, reason: str) -> pa.Field:
@@ -84,11 +85,8 @@ def schema_of(
     check_names(arrow.names)
     require_column(arrow.names, time, "time")
     if not is_time(arrow.field(time).type):
-        raise CepheidError(
-            "bad-time",
-            f"time column `{time}` has type {arrow.field(time).type}",
-            hint=_time_hint(arrow.field(time).type),
-        )
+        dtype = arrow.field(time).type
+        raise CepheidError("bad-time", f"time column `{time}` has type {dtype}", hint=_time_hint(dtype))
     if type == DEFAULT_TYPE and DEFAULT_TYPE not in arrow.names:
         type = None
     if type is not None:
@@ -96,23 +94,24 @@ def schema_of(
         _check_role(arrow.field(type), "type", is_type, "an event's type is a string, a number or a boolean")
     if order is not None:
         require_column(arrow.names, order, "order")
-        _check_role(
-            arrow.field(order), "order", is_comparable, "ties are ordered by numbers, strings or times"
-        )
+        hint = "ties are ordered by numbers, strings or times"
+        _check_role(arrow.field(order), "order", is_comparable, hint)
     return Schema(arrow, time, type, order, stream)
 
 
 def check_names(names: list[str]) -> None:
-    """Refuses names that tell no column from another, or that this package keeps for itself."""
+    """Refuses repeated names and names that are reserved for the engine."""
     repeated = {name for name in names if names.count(name) > 1}
     if repeated:
-        listed = ", ".join(f"`{name}`" for name in sorted(repeated))
-        raise CepheidError("bad-data", f"column names must be distinct; repeated: {listed}")
+        message = f"column names must be distinct; repeated: {quoted(sorted(repeated))}"
+        raise CepheidError("bad-data", message)
     for name in names:
-        if name.startswith("\0"):  # the names of what `matches.history` keeps beside an event's columns
+        if name.startswith("\0"):  # columns that `matches.history` adds to those of an event
             raise CepheidError("bad-data", f"the column name {name!r} begins with a NUL character")
         if name.startswith(HIDDEN):
-            message = f"column `{name}`: names that begin with `{HIDDEN}` are kept for Cepheid's own columns"
+            message = (
+                f"column `{name}`: names that begin with `{HIDDEN}` are reserved for Cepheid's own columns"
+            )
             raise CepheidError("bad-data", message, hint="rename the column")
 
 
@@ -125,8 +124,8 @@ def require_column(names: list[str] | tuple[str, ...], name: str, role: str) -> 
     if not isinstance(name, str):
         raise CepheidError("bad-argument", f"`{role}` requires the name of a column; got `{name!r}` instead")
     if name not in names:
-        listed = ", ".join(f"`{known}`" for known in names)
-        hint = did_you_mean(name, names, f"the columns are {listed}" if names else "the data has no columns")
+        listed = f"the columns are {quoted(names)}" if names else "the data has no columns"
+        hint = did_you_mean(name, names, listed)
         raise CepheidError("unknown-column", f"the data has no column `{name}`, given as {role}", hint=hint)
 
 
@@ -141,8 +140,7 @@ def is_time(dtype: pa.DataType) -> bool:
 
 
 def counts_nanoseconds(dtype: pa.DataType) -> bool:
-    """Whether a time column of this type is counted in nanoseconds: all others of timestamps and dates are in
-    microseconds.
+    """Whether a time column of this type is counted in nanoseconds; other timestamps and dates are in microseconds.
 
     >>> counts_nanoseconds(pa.timestamp("ns", "UTC")), counts_nanoseconds(pa.timestamp("s"))
     (True, False)
@@ -178,7 +176,7 @@ def is_type(dtype: pa.DataType) -> bool:
 
 
 def is_comparable(dtype: pa.DataType) -> bool:
-    """Whether values of this Arrow type are equal or come one after the other: what keys and ties need.
+    """Whether values of this Arrow type can be keys and decide ties.
 
     >>> is_comparable(pa.timestamp("us")), is_comparable(pa.struct([]))
     (True, False)

@@ -1,9 +1,9 @@
-"""What is asked of a saved state before anything is done with it: types, shapes, lengths, offsets and indices.
+"""Checks of a saved state before it is used: types, shapes, lengths, offsets and indices.
 
-A state has a digest but no key, so anybody can make one. Each part of the engine checks its own arrays where it loads
-them, with the words below. Invariant: whatever the bytes, loading ends with an engine whose indices are all inside what
-they point to, or with the error `bad-state`. A state that passes may be another query's or nonsense; it gives some
-matches, but it neither crashes the process nor takes memory or time out of proportion to its size.
+A state has a digest but no key, so it may be forged. Each part of the engine checks its own arrays where it loads them,
+with the functions below. Invariant: whatever the bytes, loading ends with an engine whose indices are all in range, or
+with the error `bad-state`. A forged state that passes gives arbitrary matches, but it neither crashes the process nor
+takes memory or time out of proportion to its size.
 """
 
 from __future__ import annotations
@@ -32,16 +32,13 @@ def bad_state(why: str) -> CepheidError:
     error[bad-state]: the saved state is not one that `save` gave: `partitions` has no rows
       hint: load only states that you saved yourself; start the query anew, or load a copy
     """
-    return CepheidError(
-        "bad-state",
-        f"the saved state is not one that `save` gave: {why}",
-        hint="load only states that you saved yourself; start the query anew, or load a copy",
-    )
+    hint = "load only states that you saved yourself; start the query anew, or load a copy"
+    return CepheidError("bad-state", f"the saved state is not one that `save` gave: {why}", hint=hint)
 
 
 @contextmanager
 def reading_a_state() -> Iterator[None]:
-    """Whatever goes wrong inside is the state's fault: nothing else is read there."""
+    """Turns every exception inside into `bad-state`: only the state is read there."""
     try:
         yield
     except CepheidError:
@@ -117,13 +114,13 @@ def require_ascending(array: npt.NDArray[Any], name: str, *, strictly: bool = Fa
 
 
 def require_ends(ends: Ints, size: int, name: str) -> None:
-    """Where strings end in a store of so many bytes: from 0 up to all of it."""
+    """Ends of strings in a store of so many bytes ascend from 0 to all of it."""
     require(len(ends) > 0 and ends[0] == 0 and ends[-1] == size, f"`{name}` leads outside of its store")
     require_ascending(ends, name)
 
 
 def require_total(total: Ints, least_words: int, bits: int = 32) -> None:
-    """A sum of matches, lowest word first, so long that no later match can make it longer."""
+    """A number of matches, lowest word first, with room for all later matches."""
     require(len(total) >= least_words, "the number of matches is too short")
     require_indices(total, 0, 1 << bits, "total")
     require(not total[-2:].any(), "the number of matches is too large")
@@ -146,12 +143,12 @@ def require_disjoint(begins: Ints, lengths: Ints, size: int, name: str) -> None:
 def require_columns(table: pa.Table, schema: pa.Schema, name: str) -> None:
     """A table has exactly these columns, of these types."""
     same = table.schema.names == schema.names and table.schema.types == schema.types
-    require(same, f"the columns of the table `{name}` are other ones")
+    require(same, f"the columns of the table `{name}` differ")
 
 
 def stream_of(content: npt.NDArray[Any] | bytes, name: str) -> pa.Table:
-    """A table from an Arrow stream that was written without compression. What a stream says of its own lengths is held
-    against the bytes that are there, so that reading takes no more memory than those."""
+    """A table from an uncompressed Arrow stream. Its stated lengths are checked against its bytes, so that reading
+    takes no more memory than these."""
     with reading_a_state():
         reader = pa.ipc.MessageReader.open_stream(pa.py_buffer(content))
         for message in reader:
@@ -162,8 +159,8 @@ def stream_of(content: npt.NDArray[Any] | bytes, name: str) -> pa.Table:
 
 
 def _is_compressed(message: pa.ipc.Message) -> bool:
-    """Whether a record batch, or the values of a dictionary, have the field `compression`: the fourth of a batch. The
-    header of a message is its third field, the batch of a dictionary its second. They are tables of a flatbuffer."""
+    """Whether a record batch, or the values of a dictionary, have the field `compression`, the fourth of a batch. In
+    the flatbuffer, the header is the third field of a message, the batch the second of a dictionary."""
     if message.type not in ("record batch", "dictionary"):
         return False
     metadata: bytes = message.metadata.to_pybytes()

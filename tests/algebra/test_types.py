@@ -307,7 +307,7 @@ def test_part_by_compares_what_a_condition_could(keys: str) -> None:
         (
             "x.utc, y.ts",
             "type-mismatch",
-            "of `x.utc` and `y.ts` one has a time zone and one has none",
+            "one of `x.utc` and `y.ts` has a time zone, the other none",
             "y.ts",
         ),
         ("tags", "type-mismatch", "`tags` has type list<", "tags"),

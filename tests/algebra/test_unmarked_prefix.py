@@ -12,8 +12,8 @@ from cepheid.algebra.nodes import Query, Reading, Recognise
 from cepheid.algebra.unmarked_prefix import lead
 from cepheid.semantics.reading import EMPTY, Reader
 from cepheid.spark.slices import why_not
-from generators import Case, Limits, readings
-from generators import streams as random_streams
+from support.generators import Case, Limits, readings
+from support.generators import streams as random_streams
 
 LEADS = {
     "[a] . any* . [b]": 0,

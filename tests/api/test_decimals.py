@@ -13,8 +13,8 @@ import pytest
 
 import cepheid
 from cepheid.saved import pack, unpack
-from expressions import decimals
-from small import error_of
+from support.random_conditions import decimals
+from support.small_streams import error_of
 
 CENT, NEXT = Decimal("12345678901234567.89"), Decimal("12345678901234567.90")
 TYPES = [
@@ -223,3 +223,20 @@ def test_numbers_without_a_sign_leave_64_bits_as_null(op: str) -> None:
 def test_the_largest_number_without_a_sign_can_be_written() -> None:
     assert cepheid.count(U64, QUERY.format("x.u = 18446744073709551615.0")) == 1
     assert cepheid.count(U64, QUERY.format("x.u > 18446744073709551614.0")) == 1
+
+
+def test_values_that_are_decimals_or_doubles_are_saved_and_loaded() -> None:
+    rows = pa.table(
+        {
+            "ts": [1, 2, 3],
+            "type": ["A", "A", "B"],
+            "a": pa.array([1, None, 25], pa.decimal128(9, 2)),
+            "b": [0.5, 3.5, 2.5],
+        }
+    )
+    engine = cepheid.query("SELECT * FROM s WHERE A AS x ; B AS y FILTER coalesce(x.a, x.b) <= y.b").engine(
+        rows.schema
+    )
+    found = [engine.push(rows.slice(0, 2))]
+    engine = cepheid.load(engine.save())
+    assert [len(table) for table in [*found, engine.push(rows.slice(2)), engine.finish()]] == [0, 1, 0]

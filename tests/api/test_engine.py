@@ -9,7 +9,7 @@ import pyarrow as pa
 import pytest
 
 import cepheid
-from small import THEN, error_of, ids, stream
+from support.small_streams import THEN, error_of, ids, stream
 
 EVENTS = stream("ABAB", v=[1, 2, 3, 4])
 

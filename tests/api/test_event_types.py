@@ -11,7 +11,7 @@ import pyarrow as pa
 import pytest
 
 import cepheid
-from small import error_of, stream
+from support.small_streams import error_of, stream
 
 PLAIN = pa.table({"ts": [1, 2], "tmp": [45.0, 20.0]})
 

@@ -17,7 +17,7 @@ import pyarrow.parquet as pq
 import pytest
 
 import cepheid
-from small import THEN, error_of, ids, stream
+from support.small_streams import THEN, error_of, ids, stream
 
 EVENTS = stream("ABCABBAC" * 40, v=list(range(320)))
 PAIRS = THEN + " WITHIN 9"

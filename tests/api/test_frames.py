@@ -13,7 +13,7 @@ import pyarrow as pa
 import pytest
 
 import cepheid
-from small import THEN, error_of, ids, stream
+from support.small_streams import THEN, error_of, ids, stream
 
 EVENTS = stream("ABAB", v=[1.5, None, 2.5, 3.5], text=["é", "日本", "", None])
 
@@ -134,6 +134,18 @@ def test_maps_of_null_in_pandas_are_read_whatever_slicing_has_left_in_empty_chun
     with pytest.raises(pa.ArrowInvalid):  # else there is nothing to be shown
         pa.Table.from_pandas(held)
     assert len(cepheid.match(held, "SELECT * FROM s WHERE A AS x ; B AS y FILTER x.m IS NOT NULL")) == 1
+
+
+def test_a_column_of_pandas_that_arrow_holds_for_broken_matters_only_where_it_is_read() -> None:
+    lists = pa.array([[None]] * 3, pa.list_(pa.null())).slice(1)
+    rows = pa.table({"ts": [1, 2], "type": ["A", "B"], "l": lists})
+    frame = rows.to_pandas(types_mapper=pd.ArrowDtype)
+    with pytest.raises(pa.ArrowInvalid):  # else there is nothing to be shown
+        frame["l"].array.__arrow_array__().validate()
+    query = "SELECT * FROM s WHERE A AS x ; B AS y"
+    assert cepheid.count(frame, query) == 1
+    assert len(cepheid.match(frame, query, columns=["start"])) == 1
+    assert error_of(lambda: cepheid.match(frame, query)).code == "bad-data"
 
 
 def test_times_of_pandas_and_polars_come_out_as_times() -> None:

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 import cepheid
 from cepheid.pipeline import ParsedQuery
-from small import ids, stream
+from support.small_streams import ids, stream
 
 FORMULAS = [
     "A AS x ; B AS y",

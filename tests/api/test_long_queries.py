@@ -9,7 +9,7 @@ import pyarrow as pa
 import pytest
 
 import cepheid
-from small import error_of, ids, positions, stream
+from support.small_streams import error_of, ids, positions, stream
 
 ROWS = pa.table({"ts": np.arange(300), "type": ["A"] * 300, "v": np.arange(300) % 150})
 

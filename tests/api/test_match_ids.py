@@ -8,7 +8,7 @@ import pyarrow as pa
 import pytest
 
 import cepheid
-from small import ids, stream
+from support.small_streams import ids, stream
 
 EVENTS = stream("AABBAB", ts=[1, 1, 2, 2, 2, 3], k=["p", "p", "p", None, "p", None])
 QUERIES = [

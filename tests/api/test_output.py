@@ -6,7 +6,7 @@ import pyarrow as pa
 import pytest
 
 import cepheid
-from small import THEN, positions, stream
+from support.small_streams import THEN, positions, stream
 
 EVENTS = stream("AABBC", v=[1, 2, 3, 4, 5], k=["p", "q", "p", "q", "p"])
 EVENT = pa.struct([("ts", pa.int64()), ("type", pa.string()), ("v", pa.int64()), ("k", pa.string())])

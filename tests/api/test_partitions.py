@@ -8,7 +8,7 @@ import pyarrow as pa
 import pytest
 
 import cepheid
-from small import THEN, error_of, ids, positions, stream
+from support.small_streams import THEN, error_of, ids, positions, stream
 
 EVALUATORS = ("compact", "semantics")
 KEYS: dict[str, list[Any]] = {

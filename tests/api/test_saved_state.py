@@ -13,7 +13,7 @@ import cepheid.saved
 from cepheid.engine import Engine
 from cepheid.pipeline import plan_for
 from cepheid.schema import schema_of
-from small import THEN, error_of, ids, stream
+from support.small_streams import THEN, error_of, ids, stream
 
 EVENTS = stream(
     "ABCAABBCABCC",

@@ -11,7 +11,7 @@ import pyarrow as pa
 import pytest
 
 import cepheid
-from small import THEN, error_of, ids, positions, stream
+from support.small_streams import THEN, error_of, ids, positions, stream
 
 
 def test_match_and_count_sort_by_time() -> None:

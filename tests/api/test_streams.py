@@ -8,7 +8,7 @@ import pyarrow as pa
 import pytest
 
 import cepheid
-from small import error_of, positions, stream
+from support.small_streams import error_of, positions, stream
 
 A = pa.table({"ts": [1, 4], "v": [1, 2]})
 B = pa.table({"ts": [2, 3, 5], "w": ["x", None, "y"]})

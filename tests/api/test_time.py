@@ -25,7 +25,7 @@ from cepheid.evaluators.columns.kinds import Times
 from cepheid.evaluators.columns.parts import PARTS, part_of
 from cepheid.semantics import functions as definition
 from cepheid.streams.times import age_limit, recent
-from times_at_limits import (
+from support.times_at_limits import (
     EVALUATORS,
     LEAST,
     MOST,

@@ -7,15 +7,15 @@ from hypothesis import HealthCheck, given, note, settings
 from hypothesis import strategies as st
 
 import cepheid
-from agreement import differences, plan_of
 from cepheid.algebra.conditions import Attribute, Comparison
 from cepheid.algebra.nodes import Atom, Bind, Filter, Repeat, Seq, Strategy, walk
 from cepheid.automata.attach import attach
 from cepheid.errors import CepheidError
 from cepheid.pipeline import ParsedQuery
 from cepheid.rewrite.rules import rewrite
-from generators import Case, Limits, cases, of_two_types
-from small import error_of, positions, stream
+from support.agreement import differences, plan_of
+from support.generators import Case, Limits, cases, of_two_types
+from support.small_streams import error_of, positions, stream
 
 LATE = Limits(
     unsafe=False, events=9, atoms=4, compared=40, strategies=(Strategy.ALL, Strategy.ALL, Strategy.STRICT)

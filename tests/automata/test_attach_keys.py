@@ -6,14 +6,14 @@ import pyarrow as pa
 import pytest
 
 import cepheid
-from agreement import differences, expected, is_taken
 from cepheid.algebra.conditions import Attribute
 from cepheid.algebra.empty import EMPTY
 from cepheid.algebra.key_equality import same_key
 from cepheid.algebra.nodes import Atom, Bind, Or, PartBy, Pattern, Repeat, Seq
 from cepheid.automata.attach_keys import with_one_key
 from cepheid.kernels.conditions.programs import NULL_WORD
-from comparing import seeded_mixed
+from support.agreement import differences, expected, is_taken
+from support.compared_queries import seeded_mixed
 
 BY_ID = ((None, "id"),)
 A, B, C = Atom("A", "x"), Atom("B", "y"), Atom("C", "z")

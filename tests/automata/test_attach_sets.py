@@ -11,7 +11,6 @@ from hypothesis import HealthCheck, given, note, settings
 from hypothesis import strategies as st
 
 import cepheid
-from agreement import differences, is_declined
 from cepheid.algebra.conditions import TRUE
 from cepheid.automata.attach_rounds import Check
 from cepheid.automata.srt import SRT
@@ -19,9 +18,10 @@ from cepheid.engine import Engine
 from cepheid.evaluators.configurations import event_choices, match_checks
 from cepheid.evaluators.configurations.event_choices import Choices
 from cepheid.matches.match_arrays import LABEL, Found
-from gathering import gathered_cases
-from generators import Case
-from small import positions, stream
+from support.agreement import differences, is_declined
+from support.generators import Case
+from support.set_queries import gathered_cases
+from support.small_streams import positions, stream
 
 NAN = math.nan
 ABC = stream(

@@ -10,7 +10,6 @@ import pytest
 from hypothesis import HealthCheck, given, note, settings
 from hypothesis import strategies as st
 
-import generators
 from cepheid.algebra.conditions import Attribute, Comparison
 from cepheid.algebra.nodes import Filter, PartBy, Pattern, Query, Repeat, Strategy, rebuild, walk
 from cepheid.algebra.printing import print_query
@@ -29,8 +28,9 @@ from cepheid.rewrite.rules import rewrite
 from cepheid.rewrite.unsatisfiable import UnsatisfiableError
 from cepheid.semantics.oracle import evaluate
 from cepheid.semantics.stream import Event
-from generators import Case, Limits
-from running import by_chain, by_determinised, satisfied_by
+from support import generators
+from support.automaton_runs import by_chain, by_determinised, satisfied_by
+from support.generators import Case, Limits
 
 NONE: frozenset[int] = frozenset()
 PLAIN = Limits(

@@ -7,7 +7,6 @@ from functools import reduce
 import pytest
 from hypothesis import given, settings
 
-import generators
 from cepheid.algebra.conditions import Attribute, Comparison, Literal
 from cepheid.algebra.nodes import (
     All,
@@ -31,7 +30,8 @@ from cepheid.rewrite.rules import rewrite
 from cepheid.rewrite.safe import make_safe
 from cepheid.rewrite.unsatisfiable import UnsatisfiableError
 from cepheid.semantics.stream import Event
-from running import affordable, by_automaton, by_oracle
+from support import generators
+from support.automaton_runs import affordable, by_automaton, by_oracle
 
 A, B, C = Atom("A", "x"), Atom("B", "y"), Atom("C", "z")
 

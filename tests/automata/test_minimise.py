@@ -11,7 +11,6 @@ from hypothesis import given, settings
 from hypothesis.strategies import randoms
 
 import cepheid
-import generators
 from cepheid.algebra.conditions import Comparison, Literal
 from cepheid.algebra.nodes import Strategy
 from cepheid.algebra.variables import shown
@@ -23,6 +22,7 @@ from cepheid.automata.trim import trim
 from cepheid.plan.plan import Plan
 from cepheid.rewrite.rules import rewrite
 from cepheid.rewrite.unsatisfiable import UnsatisfiableError
+from support import generators
 
 TRUE = Comparison("=", Literal(1), Literal(1))
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 import pytest
 from hypothesis import given, settings
 
-import generators
 from cepheid.algebra.empty import EMPTY, NOTHING
 from cepheid.algebra.nodes import All, Atom, Bind, Or, Pattern, Repeat, Seq, StrictSeq, walk
 from cepheid.algebra.variables import shown
@@ -17,7 +16,8 @@ from cepheid.automata.unary import is_unary
 from cepheid.rewrite.rules import rewrite
 from cepheid.rewrite.unsatisfiable import UnsatisfiableError
 from cepheid.semantics.stream import Event
-from running import by_automaton, by_oracle
+from support import generators
+from support.automaton_runs import by_automaton, by_oracle
 
 A, B, C = Atom("A", "x"), Atom("B", "y"), Atom("C", "z")
 

@@ -30,7 +30,8 @@ from cepheid.automata.srt_simulate import simulate_srt
 from cepheid.automata.srt_trim import registers_read
 from cepheid.semantics.stream import Event, inside
 from cepheid.semantics.values import holds
-from readings import (
+from support.paper_example import TABLE_1
+from support.random_sremo import (
     ANY,
     SKIP,
     ReadingCase,
@@ -243,21 +244,6 @@ def text_of(case: ReadingCase) -> str:
 
 
 # ── the paper's examples ────────────────────────────────────────────────────────────────────────────────────
-
-TABLE_1 = [
-    Event(type, index, {"type": type, "id": id, "price": price, "volume": volume})
-    for index, (type, id, price, volume) in enumerate(
-        [
-            ("B", 1, 22, 300),
-            ("B", 1, 24, 225),
-            ("B", 2, 32, 1210),
-            ("S", 1, 70, 760),
-            ("S", 1, 68, 2000),
-            ("B", 2, 33, 95),
-        ],
-        start=1,
-    )
-]
 
 
 def when(left: str, op: str, right: str | int) -> Comparison:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import pytest
 from hypothesis import given, settings
 
-import generators
 from cepheid.algebra.nodes import Atom, Or, Repeat, Seq, StrictSeq
 from cepheid.algebra.variables import shown
 from cepheid.automata.cea import CEA, Mark, Predicate
@@ -13,7 +12,8 @@ from cepheid.automata.construct import construct
 from cepheid.automata.trim import trim
 from cepheid.rewrite.rules import rewrite
 from cepheid.rewrite.unsatisfiable import UnsatisfiableError
-from running import by_automaton
+from support import generators
+from support.automaton_runs import by_automaton
 
 A, B, C = Atom("A", "x"), Atom("B", "y"), Atom("C", "z")
 
@@ -60,6 +60,29 @@ def test_states_that_lead_nowhere_and_states_nothing_leads_to_are_dropped() -> N
         finals=frozenset({1}),
     )
     assert trim(automaton) == CEA(2, (named,), (frozenset(),), (Mark(0, 0, 0, 1),), (0, None), frozenset({1}))
+
+
+def test_skips_lead_to_matches_or_are_dropped_and_end_none() -> None:
+    """State 1 leads to a match by skipping only; 2 skips to 4, which leads nowhere, and is entered by no event."""
+    predicates, labels = (Predicate("A", None), Predicate("B", None)), (frozenset[str](),)
+    marks = (Mark(0, 0, 0, 1), Mark(2, 1, 0, 3))
+    automaton = CEA(5, predicates, labels, marks, (0, 2, 4, None, 4), frozenset({2, 3}))
+    assert trim(automaton) == CEA(4, predicates, labels, marks, (0, 2, None, None), frozenset({3}))
+
+
+def test_a_skip_to_a_state_that_is_merged_leads_to_the_one_that_acts_for_it() -> None:
+    predicates, labels = tuple(Predicate(type, None) for type in "ABC"), (frozenset[str](),)
+    marks = (Mark(0, 0, 0, 1), Mark(0, 1, 0, 2), Mark(2, 2, 0, 4), Mark(3, 2, 0, 4))
+    trimmed = trim(CEA(5, predicates, labels, marks, (0, 3, 2, 3, None), frozenset({4})))
+    kept = (Mark(0, 0, 0, 1), Mark(0, 1, 0, 2), Mark(2, 2, 0, 3))
+    assert trimmed == CEA(4, predicates, labels, kept, (0, 2, 2, None), frozenset({3}))
+
+
+def test_nothing_is_merged_into_the_initial_state() -> None:
+    """The state after an A of A+ moves as the initial one does."""
+    trimmed = trim(construct(Repeat(A, 1, None), ()))
+    assert trimmed.states == 2
+    assert {mark.target for mark in trimmed.marks} == {1}
 
 
 def test_an_automaton_that_accepts_nothing_keeps_its_initial_state() -> None:

@@ -8,9 +8,9 @@ import pytest
 from hypothesis import HealthCheck, given, note, settings
 from hypothesis import strategies as st
 
-from agreement import differences, expected, is_chain, numbered, plan_of, run
 from cepheid.algebra.nodes import Filter, PartBy, Pattern, Strategy, WindowUnit, rebuild, walk
-from generators import SETS, UNARY, Case, Limits, cases, seeded
+from support.agreement import differences, expected, is_chain, numbered, plan_of, run
+from support.generators import SETS, UNARY, Case, Limits, cases, seeded
 
 CUTS = st.lists(st.integers(0, 12), max_size=3)
 many = settings(max_examples=120, suppress_health_check=[HealthCheck.too_slow], print_blob=True)
@@ -154,7 +154,7 @@ def test_one_event_a_batch_gives_the_same_matches(case: Case) -> None:
 
 def test_random_cases_are_not_trivial() -> None:
     """The generator would be worthless if few of its cases had matches."""
-    from generators import seeded
+    from support.generators import seeded
 
     sizes = [len(expected(seeded(seed, UNARY))) for seed in range(300)]
     assert sum(size > 0 for size in sizes) > 150

@@ -15,7 +15,7 @@ from cepheid.algebra.nodes import Query, WindowUnit
 from cepheid.automata.chain import ADJACENT, Link
 from cepheid.errors import CepheidError
 from cepheid.evaluators.chain import arena, evaluator
-from chains import (
+from support.chain_automata import (
     Automaton,
     Chain,
     Match,

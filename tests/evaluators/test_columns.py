@@ -15,7 +15,6 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-import expressions
 from cepheid.algebra.conditions import (
     FALSE,
     TRUE,
@@ -42,7 +41,9 @@ from cepheid.evaluators.columns.rounding import rounded
 from cepheid.semantics import values as definition
 from cepheid.semantics.numbers import round_half_away
 from cepheid.semantics.rows import rows_of
-from expressions import (
+from support import random_conditions as expressions
+from support.generators import Drawn
+from support.random_conditions import (
     COLUMNS,
     INFINITY,
     INT64,
@@ -55,7 +56,6 @@ from expressions import (
     TEXTS,
     array,
 )
-from generators import Drawn
 
 
 @st.composite
@@ -301,3 +301,14 @@ def test_a_text_column_is_encoded_once_for_all_conditions(monkeypatch: pytest.Mo
     small, same = Comparison("<", Attribute(None, "k"), Literal(3)), Comparison("=", X, Literal("a"))
     assert columns.holds(Conjunction((small, same))).tolist() == [True, False, False, False]
     assert len(encoded) == 1
+
+
+@pytest.mark.parametrize("places", [Call("abs", (Literal(-(2**63)),)), Call("floor", (Literal(1e300),))])
+def test_a_constant_number_of_places_that_overflows_is_null(places: Call) -> None:
+    table = pa.table({"i": [0, 1], "m": pa.array([Decimal("0.10"), None]), "s": ["abc", ""]})
+    for call in (
+        Call("round", (Attribute(None, "i"), places)),
+        Call("round", (Attribute(None, "m"), places)),
+        Call("substr", (Attribute(None, "s"), Literal(1), places)),
+    ):
+        assert holds(IsNull(call), table).tolist() == [True, True]

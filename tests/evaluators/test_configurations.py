@@ -10,15 +10,15 @@ from hypothesis import HealthCheck, given, note, settings
 from hypothesis import strategies as st
 
 import cepheid
-from agreement import differences, expected, is_declined, is_taken, numbered, plan_of, run, same
 from cepheid.algebra.conditions import attributes
 from cepheid.algebra.nodes import Strategy, WindowUnit
 from cepheid.algebra.scope import check_scope
 from cepheid.automata.srt import SRT
 from cepheid.errors import CepheidError
-from comparing import COMPARED, compared_cases, seeded_compared
-from generators import SREMO, UNARY, Case, Limits, cases, seeded_sremo, sremo_cases
-from readings import (
+from support.agreement import differences, expected, is_declined, is_taken, numbered, plan_of, run, same
+from support.compared_queries import COMPARED, compared_cases, seeded_compared
+from support.generators import SREMO, UNARY, Case, Limits, cases, seeded_sremo, sremo_cases
+from support.random_sremo import (
     ReadingCase,
     case_of,
     crossed,
@@ -27,7 +27,7 @@ from readings import (
     remembering,
     seeded_reading,
 )
-from small import positions, stream
+from support.small_streams import positions, stream
 
 CUTS = st.lists(st.integers(0, 16), max_size=3)
 ALWAYS = -(10**9)

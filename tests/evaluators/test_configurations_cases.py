@@ -9,7 +9,7 @@ import cepheid
 from cepheid.engine import Engine
 from cepheid.pipeline import plan_for
 from cepheid.schema import schema_of
-from small import positions, stream
+from support.small_streams import positions, stream
 
 
 def in_pieces(table: pa.Table, text: str, size: int) -> list[list[int]]:
@@ -57,3 +57,30 @@ def test_a_condition_reads_each_register_in_its_place(clause: str) -> None:
     text = f"#([type = 'A'] > a, [type = 'B'] > b, [type = 'C' AND b.v - a.v > v]) {clause}"
     check(stream("ABC", v=[1, 5, 3]), text, [[0, 1, 2]])
     check(stream("ABC", v=[5, 1, 3]), text, [])
+
+
+def test_a_saved_state_may_remember_more_events_than_its_registers_read() -> None:
+    """After a skip a partial match keeps the columns that it had, though fewer of them are read from there on."""
+    query = """
+        SELECT LAST * FROM s
+        WHERE (A AS z0 ; A) IN X ; ((B IN Y){0,3} ; (A IN Z)+ FILTER Y.id * 2 > Z.v){0,3}
+        FILTER X.n + 1 = Y.n OR Y.s IS NULL FILTER X.id >= Y.id
+        WITHIN 1 CONSUME
+    """
+    rows = pa.table(
+        {
+            "type": list("ACAAABBABABC"),
+            "ts": [1, 1, 2, 2, 4, 5, 5, 6, 7, 7, 8, 10],
+            "id": [1, 0, 0, 0, None, 0, 0, 1, 0, 1, 0, 0],
+            "n": [None, 3, None, 0, 0, 3, 1, None, -1, None, 1, 3],
+            "v": [1.0, 0.0, 2.5, 0.0, 1.0, None, 0.0, 0.0, 2.5, -1.0, -1.0, 0.0],
+            "s": ["a", "d", None, "a", "a", "c", "c", "b", "a", "", None, None],
+        }
+    )
+    engine = cepheid.query(query).engine(rows.schema, positions=True)
+    pieces = []
+    for at in range(len(rows)):
+        pieces.append(engine.push(rows.slice(at, 1)))
+        engine = cepheid.load(engine.save())
+    found = pa.concat_tables([*pieces, engine.finish()])
+    assert sorted(found["match_id"].to_pylist()) == sorted(cepheid.match(rows, query)["match_id"].to_pylist())

@@ -12,7 +12,7 @@ import pytest
 
 import cepheid
 from cepheid.engine import Engine
-from small import error_of, positions
+from support.small_streams import error_of, positions
 
 RISING = "SELECT * FROM s WHERE (A AS x ; B AS y ; C AS z) FILTER x.v < z.v"
 REGISTERS = "#([type = 'A'] > r, [type = 'B'], [type = 'C' AND v > r.v])"

@@ -14,7 +14,6 @@ import pyarrow as pa
 import pytest
 
 import cepheid
-from agreement import differences, is_taken
 from cepheid.engine import Engine
 from cepheid.errors import CepheidError
 from cepheid.evaluators.configurations import slot_store, vector_store
@@ -33,11 +32,12 @@ from cepheid.kernels.loops.vectors import layout as count_shape
 from cepheid.kernels.loops.vectors.loop import room_needed
 from cepheid.kernels.matches.nodes import N_WORDS, NODES
 from cepheid.kernels.memory.status import DONE
-from comparing import seeded_compared
-from generators import SREMO, Case, seeded_sremo
-from readings import case_of, crossed, reading_case, remembering, seeded_reading
-from small import stream
-from starts import drawn
+from support.agreement import differences, is_taken
+from support.compared_queries import seeded_compared
+from support.generators import SREMO, Case, seeded_sremo
+from support.random_sremo import case_of, crossed, reading_case, remembering, seeded_reading
+from support.small_streams import stream
+from support.vector_queries import drawn
 
 UNTOUCHED = 0x5AFE
 SPARE = 1 << 12

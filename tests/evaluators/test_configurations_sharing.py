@@ -11,7 +11,7 @@ import pytest
 import cepheid
 from cepheid.engine import Engine
 from cepheid.evaluators.configurations.tables import Tables
-from small import ids
+from support.small_streams import ids
 
 PATTERNS = {
     "two": "SELECT {} * FROM s WHERE (A AS x ; B AS y) FILTER x.v < y.v",

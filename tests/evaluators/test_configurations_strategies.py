@@ -11,7 +11,6 @@ from hypothesis import HealthCheck, given, note, settings
 from hypothesis import strategies as st
 
 import cepheid
-from agreement import differences, expected, numbered, plan_of
 from cepheid.algebra.nodes import Strategy
 from cepheid.engine import Engine
 from cepheid.errors import CepheidError
@@ -21,8 +20,9 @@ from cepheid.evaluators.configurations.match_filter import Sizes
 from cepheid.evaluators.configurations.selection import HOW, Selection, best_of
 from cepheid.matches.match_arrays import Found
 from cepheid.semantics.strategies import choose
-from generators import Case, Limits, cases, of_two_types
-from small import error_of, positions
+from support.agreement import differences, expected, numbered, plan_of
+from support.generators import Case, Limits, cases, of_two_types
+from support.small_streams import error_of, positions
 
 COMPARING = (Strategy.NXT, Strategy.LAST, Strategy.MAX)
 NARY = Limits(events=10, atoms=4, strategies=COMPARING, compared=35)

@@ -8,10 +8,10 @@ from hypothesis import HealthCheck, given, note, settings
 from hypothesis import strategies as st
 
 import cepheid
-from agreement import differences
 from cepheid.algebra.nodes import WindowUnit
 from cepheid.engine import Engine
-from generators import Case, Limits, cases
+from support.agreement import differences
+from support.generators import Case, Limits, cases
 
 ALWAYS = -(10**9)
 LIMITS = (

@@ -15,7 +15,6 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-import expressions
 from cepheid.algebra.conditions import (
     Arithmetic,
     Attribute,
@@ -41,9 +40,10 @@ from cepheid.kernels.conditions.programs import NULL_WORD
 from cepheid.schema import Schema
 from cepheid.semantics import values as definition
 from cepheid.streams.plain import plain_table
-from expressions import LARGE, NAN, NUMBERS, REALS, TEXTS
-from generators import Choices, Drawn, Seeded, chance, pick
-from holding import check, columns, schema_for
+from support import random_conditions as expressions
+from support.condition_agreement import check, columns, schema_for
+from support.generators import Choices, Drawn, Seeded, chance, pick
+from support.random_conditions import LARGE, NAN, NUMBERS, REALS, TEXTS
 
 OPERATORS = ("=", "<>", "<", "<=", ">", ">=")
 EVENTS: tuple[str | None, ...] = (None, "r", "q")

@@ -24,8 +24,8 @@ from cepheid.evaluators.configurations import partition_store, python_fallback
 from cepheid.evaluators.configurations.guards import Tests
 from cepheid.kernels.conditions import programs as kernel
 from cepheid.semantics import values as definition
-from expressions import TIMES
-from holding import check, columns, schema_for
+from support.condition_agreement import check, columns, schema_for
+from support.random_conditions import TIMES
 
 HERE, THERE, OTHER = (lambda name, var=var: Attribute(var, name) for var in (None, "r", "q"))
 

@@ -20,7 +20,7 @@ from cepheid.plan.choose import choose
 from cepheid.plan.plan import Plan
 from cepheid.rewrite.rules import Rewriting
 from cepheid.semantics.oracle import OracleMatch, partitions
-from generators import SETS, Case, Drawn, Limits, case
+from support.generators import SETS, Case, Drawn, Limits, case
 
 Matches = list[tuple[tuple[int, ...], tuple[frozenset[str], ...]]]
 

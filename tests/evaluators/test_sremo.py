@@ -10,10 +10,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import cepheid
-from agreement import differences
 from cepheid.algebra.unmarked_prefix import lead
-from generators import Case, Drawn, Limits, sremo_case
-from small import positions, stream
+from support.agreement import differences
+from support.generators import Case, Drawn, Limits, sremo_case
+from support.small_streams import positions, stream
 
 Draw = Callable[[st.SearchStrategy[int]], int]
 

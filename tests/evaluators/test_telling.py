@@ -6,9 +6,9 @@ import pyarrow as pa
 import pytest
 
 import cepheid
-from agreement import differences, is_taken, plan_of
 from cepheid.automata.srt import SRT
-from generators import seeded_sremo
+from support.agreement import differences, is_taken, plan_of
+from support.generators import seeded_sremo
 
 UNMARKED = "#([type = 'A'], -[type = 'B'] > r, [type = 'C' AND v > r.v])"
 BEFORE = "#(-[type = 'B'] > r, [type = 'A'], [type = 'C' AND v > r.v])"

@@ -19,7 +19,7 @@ from cepheid.evaluators.configurations.tables import Tables
 from cepheid.evaluators.configurations.vector_store import Counts
 from cepheid.pipeline import Plan, plan_for
 from cepheid.schema import schema_of
-from starts import drawn
+from support.vector_queries import drawn
 
 SEEDS = 200
 

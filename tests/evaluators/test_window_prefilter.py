@@ -8,7 +8,7 @@ import pytest
 
 import cepheid
 from cepheid.engine import Engine
-from small import positions
+from support.small_streams import positions
 
 EVENTS = 40
 DEARER = "SELECT * FROM s WHERE (A AS x ; B AS y ; C AS z) FILTER x.v < z.v"

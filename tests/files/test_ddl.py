@@ -6,7 +6,7 @@ import pyarrow as pa
 import pytest
 
 from cepheid.files.ddl import schema_of_text
-from small import error_of
+from support.small_streams import error_of
 
 
 def test_types_and_names() -> None:

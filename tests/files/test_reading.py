@@ -13,7 +13,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from cepheid.files.reading import open_files, open_path
-from small import error_of
+from support.small_streams import error_of
 
 CSV = 'ts,name,v\n2024-01-01T00:00:00Z,"a, ""b""",1\n2024-01-01T00:00:01Z,,2.5\n2024-01-01T00:00:02Z,"",\n'
 JSON = """{"ts": "2024-01-01T00:00:00Z", "name": "12", "v": 1, "at": {"x": 1, "day": "2024-01-01"}, "gone": null}

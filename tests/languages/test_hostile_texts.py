@@ -15,13 +15,13 @@ from cepheid.algebra.types import check_types
 from cepheid.languages import lower, parse
 from cepheid.schema import schema_of
 from cepheid.semantics.values import value_of
-from hostile_texts import SCHEMA, findings, outcome
+from support.hostile_texts import SCHEMA, findings, outcome
 
 PREFIX = "SELECT * FROM s WHERE "
 
 
 def test_hostile_texts_are_planned_or_refused_in_time() -> None:
-    """More of them: `tests/fuzz.py`."""
+    """More of them: `tests/programs/fuzz.py`."""
     assert list(findings(range(150))) == []
 
 

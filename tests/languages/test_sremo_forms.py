@@ -38,7 +38,7 @@ from cepheid.algebra.scope import check_scope
 from cepheid.algebra.skips import NEVER, gap
 from cepheid.languages import detect, lower, parse
 from cepheid.languages.parsed import DEPTH_LIMIT
-from generators import readings, sremo_queries
+from support.generators import readings, sremo_queries
 
 A, B, C = (Read(Attribute(None, name)) for name in "abc")
 EVENTS_5 = Window(5, WindowUnit.EVENTS)

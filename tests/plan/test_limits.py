@@ -9,7 +9,7 @@ from cepheid.automata import srt_of_pattern
 from cepheid.automata.chain_construct import MOST_STATES
 from cepheid.pipeline import plan_for
 from cepheid.schema import schema_of
-from hostile_texts import SCHEMA
+from support.hostile_texts import SCHEMA
 
 STREAM = schema_of(SCHEMA, time="ts", type="type", stream="s")
 ROUNDS = "SELECT * FROM s WHERE (A AS x : B AS y FILTER x.v = y.v){{{}}}"

@@ -6,7 +6,6 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-import generators
 from cepheid.algebra.conditions import (
     FALSE,
     TRUE,
@@ -24,6 +23,7 @@ from cepheid.algebra.conditions import (
 )
 from cepheid.rewrite.fold import fold
 from cepheid.semantics.values import holds
+from support import generators
 
 P, Q = Comparison("<", Attribute("x", "v"), Literal(1)), Comparison("=", Attribute("x", "n"), Literal(0))
 NULL = Literal(None)

@@ -10,13 +10,13 @@ from hypothesis import HealthCheck, given, note, settings
 from hypothesis import strategies as st
 
 import cepheid
-from agreement import differences, numbered, plan_of, run
 from cepheid.algebra.nodes import PartBy, Query, walk
 from cepheid.algebra.printing import print_pattern
 from cepheid.automata.unary import is_unary
 from cepheid.languages import lower, parse
 from cepheid.rewrite.rules import rewrite
-from generators import Case, Limits, cases
+from support.agreement import differences, numbered, plan_of, run
+from support.generators import Case, Limits, cases
 
 KEYS = st.sampled_from(["id", "s", "v", "n"])
 LIMITS = Limits(nary=False, events=14, strict=0)

@@ -7,7 +7,6 @@ from dataclasses import replace
 import pytest
 from hypothesis import given, settings
 
-import generators
 from cepheid.algebra.conditions import (
     FALSE,
     TRUE,
@@ -42,12 +41,14 @@ from cepheid.algebra.nodes import (
 from cepheid.algebra.variables import shown, with_sets
 from cepheid.automata.unary import is_unary
 from cepheid.errors import CepheidError, Source, Span
+from cepheid.rewrite.push import only_variable, push
 from cepheid.rewrite.rules import rewrite
 from cepheid.rewrite.unsatisfiable import UnsatisfiableError
 from cepheid.semantics.oracle import evaluate
 from cepheid.semantics.stream import Event
-from figure import PHI1, PHI2, PHI4, PHI6, STREAM, plus, when
-from running import by_oracle
+from support import generators
+from support.automaton_runs import by_oracle
+from support.paper_example import PHI1, PHI2, PHI4, PHI6, STREAM, plus, when
 
 X, Y, Z = Atom("A", "x"), Atom("B", "y"), Atom("C", "z")
 P, Q, R = when("x.n", ">", 0), when("y.n", "=", 1), when("z.n", "<", 2)
@@ -386,6 +387,27 @@ def test_a_filter_does_not_enter_a_strategy() -> None:
 def test_a_filter_on_the_event_at_hand_or_an_earlier_one_is_not_pushed() -> None:
     pattern = Filter(X, Attribute(None, "hot"))
     assert rewrite(Query(pattern)).query.pattern == pattern
+
+
+def test_one_push_moves_what_comes_before_and_after_a_filter_that_stays() -> None:
+    hot, both, late = when("x.tmp", ">", 40), when("x.id", "=", "y.id"), when("y.hum", "<", 9)
+    pushed = push(Filter(Seq(X, Y), Conjunction((hot, both, late))))
+    assert pushed == Filter(Seq(with_(X, hot), with_(Y, late)), both)
+
+
+def test_a_filter_on_a_set_passes_a_strategy_only_where_it_gathers_nothing_inside() -> None:
+    condition = Comparison(">", Attribute("X", "n", each=True), Literal(0))
+    gathers = Bind(Z, "X")
+    inside = Filter(Select(Strategy.LAST, Seq(gathers, Y)), condition)
+    assert push(inside) == inside
+    beside = push(Filter(Seq(Select(Strategy.LAST, Y), gathers), condition))
+    here = replace(Z, condition=over_current_event(condition, "X"))
+    assert beside == Seq(Select(Strategy.LAST, Y), Bind(here, "X"))
+
+
+def test_a_set_and_the_event_at_hand_are_no_single_variable() -> None:
+    assert only_variable(Attribute("X", "n", each=True)) is None
+    assert only_variable(Comparison("=", Attribute("x", "n"), Attribute(None, "n"))) is None
 
 
 def test_rewriting_leaves_the_rest_of_the_query_alone() -> None:

@@ -18,7 +18,7 @@ from cepheid.algebra.variables import defined_once, is_iteration
 from cepheid.semantics.oracle import evaluate
 from cepheid.semantics.stream import Event
 from cepheid.semantics.values import holds
-from generators import Case, Limits, cases
+from support.generators import Case, Limits, cases
 
 Positions = tuple[int, ...]
 Valuation = dict[str, int]

@@ -21,14 +21,13 @@ from cepheid.schema import schema_of
 from cepheid.semantics import meaning, reading, values
 from cepheid.semantics.oracle import evaluate
 from cepheid.semantics.stream import events_of
-from specification import Example, examples, read_stream
+from support.spec_files import Example, examples, read_stream
 
 SPEC = Path(__file__).parents[1] / "spec"
 NESTED_STRATEGY = Example(
     "a strategy inside a formula",
     read_stream("type\nA\nB\nB"),
     "SELECT * FROM s WHERE A ; MAX(B+)",
-    may_decline=True,
     matches=(),
     error=None,
 )

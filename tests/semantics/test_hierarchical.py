@@ -14,7 +14,7 @@ import pytest
 from cepheid.algebra.nodes import All, Atom, PartBy, Pattern, Query
 from cepheid.semantics.oracle import evaluate
 from cepheid.semantics.stream import Event
-from generators import Seeded
+from support.generators import Seeded
 
 Conjunct = tuple[str, dict[str, str]]  # a relation, and the variable of each of its attributes
 

@@ -27,8 +27,8 @@ from cepheid.schema import schema_of
 from cepheid.semantics import oracle
 from cepheid.semantics.oracle import evaluate
 from cepheid.semantics.stream import Event, events_of
-from figure import PHI1, PHI2, PHI3, PHI4, PHI5, PHI6, STREAM, plus, when
-from generators import SETS, Limits, cases
+from support.generators import SETS, Limits, cases
+from support.paper_example import PHI1, PHI2, PHI3, PHI4, PHI5, PHI6, STREAM, plus, when
 
 A, B, C = Atom("A", "x"), Atom("B", "y"), Atom("C", "z")
 

@@ -32,23 +32,9 @@ from cepheid.semantics.oracle import evaluate
 from cepheid.semantics.reading import EMPTY, Reader, Valuation, Way, recognised
 from cepheid.semantics.stream import Event, Stream
 from cepheid.semantics.values import holds
-from generators import Case, Limits, readings, sremo_cases
-from generators import streams as random_streams
-
-TABLE_1 = [
-    Event(type, time, {"type": type, "id": id, "price": price, "volume": volume})
-    for time, (type, id, price, volume) in enumerate(
-        [
-            ("B", 1, 22, 300),
-            ("B", 1, 24, 225),
-            ("B", 2, 32, 1210),
-            ("S", 1, 70, 760),
-            ("S", 1, 68, 2000),
-            ("B", 2, 33, 95),
-        ],
-        start=1,
-    )
-]
+from support.generators import Case, Limits, readings, sremo_cases
+from support.generators import streams as random_streams
+from support.paper_example import TABLE_1
 
 
 def type_is(type: str) -> Condition:

@@ -33,7 +33,7 @@ from cepheid.algebra.variables import defined_once, is_iteration, shown
 from cepheid.semantics.oracle import evaluate
 from cepheid.semantics.stream import Event
 from cepheid.semantics.values import holds
-from generators import Case, Limits, cases
+from support.generators import Case, Limits, cases
 
 Positions = tuple[int, ...]
 Mu = frozenset[tuple[str, int]]  # μ: pairs of a name and a position

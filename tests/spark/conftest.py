@@ -8,7 +8,7 @@ import pytest
 from pyspark.sql import SparkSession
 
 from cepheid.spark.session import local_session
-from kafka_broker import free_ports
+from support.kafka_broker import free_ports
 
 
 @pytest.fixture(scope="session")

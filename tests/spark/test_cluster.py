@@ -9,10 +9,10 @@ import pytest
 import cepheid
 from cepheid.kernels.cache.store import store
 from cepheid.spark import sending
-from small import THEN, stream
-from spark import elsewhere
+from programs import other_session as elsewhere
+from support.small_streams import THEN, stream
 
-pytestmark = pytest.mark.spark
+pytestmark = [pytest.mark.spark, pytest.mark.own_driver]
 
 
 def test_executors_in_their_own_processes_give_the_same_matches_also_of_a_stream(tmp_path: Path) -> None:

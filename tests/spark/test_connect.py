@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from pyspark.sql import SparkSession
 
-from spark import elsewhere
+from programs import other_session as elsewhere
 
 pytestmark = pytest.mark.spark
 

@@ -7,21 +7,16 @@ these tests are skipped and say why. `make test-spark VERSION=4.2` runs them.
 from __future__ import annotations
 
 import json
-import os
-import subprocess
-import sys
 from typing import Any
 
 import pyspark
 import pytest
 
 from cepheid.errors import CepheidError
-from maven import IN_SPARK, Artifact, UnresolvedError, resolve
-from spark.processes import python_path
+from support.maven import IN_SPARK, Artifact, UnresolvedError, resolve
+from support.restarted_query import report_of
 
-pytestmark = pytest.mark.spark
-
-LONGEST_S = 600
+pytestmark = [pytest.mark.spark, pytest.mark.own_driver]
 
 # The newest Delta for each release of Spark.
 VERSIONS = {"4.1": "4.4.0", "4.2": "4.4.0"}
@@ -29,7 +24,6 @@ VERSIONS = {"4.1": "4.4.0", "4.2": "4.4.0"}
 
 @pytest.fixture(scope="module")
 def report(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
-    """What the program found out, with one Spark: it takes longer to start than to run."""
     release = pyspark.__version__.rpartition(".")[0]
     if release not in VERSIONS:
         pytest.skip(f"no Delta: there are jars for Spark {', '.join(VERSIONS)}, not for {release}")
@@ -39,19 +33,7 @@ def report(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
         (jars,) = resolve([[[delta]]], folder / "jars")
     except (CepheidError, UnresolvedError) as error:
         pytest.skip(f"no Delta: {error}")
-    (folder / "run").mkdir()
-    done = subprocess.run(
-        [sys.executable, "-m", "spark.delta_program", ",".join(map(str, jars)), str(folder / "run")],
-        env={**os.environ, "PYSPARK_PYTHON": sys.executable, "PYTHONPATH": python_path()},
-        stdin=subprocess.DEVNULL,
-        capture_output=True,
-        text=True,
-        timeout=LONGEST_S,
-        check=False,
-    )
-    assert done.returncode == 0, done.stderr
-    read: dict[str, Any] = json.loads((folder / "run" / "report.json").read_text())
-    return read
+    return report_of("delta_restarts", [",".join(map(str, jars))], folder / "run")
 
 
 @pytest.mark.parametrize("name", ["twice", "interrupted", "repeated"])

@@ -14,8 +14,8 @@ from pyspark.sql import functions as sql
 
 import cepheid
 from cepheid.algebra.printing import print_query
-from generators import UNARY, seeded
-from specification import examples
+from support.generators import UNARY, seeded
+from support.spec_files import examples
 
 pytestmark = [pytest.mark.spark, pytest.mark.filterwarnings("ignore::cepheid.CepheidWarning")]
 

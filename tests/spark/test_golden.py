@@ -11,7 +11,7 @@ import pytest
 from pyspark.sql import SparkSession
 
 import cepheid
-from golden_stream import MICRO_BATCHES, QUERIES, go_on, rows, unpacked
+from support.golden_stream import MICRO_BATCHES, QUERIES, go_on, rows, unpacked
 
 pytestmark = [pytest.mark.spark, pytest.mark.filterwarnings("ignore::cepheid.CepheidWarning")]
 

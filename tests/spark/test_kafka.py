@@ -7,9 +7,6 @@ skipped and say why. Nothing else needs them.
 from __future__ import annotations
 
 import json
-import os
-import subprocess
-import sys
 from typing import Any
 
 import pyspark
@@ -17,13 +14,12 @@ import pytest
 
 from cepheid.errors import CepheidError
 from cepheid.spark.java import find_java
-from kafka_broker import kafka_broker
-from maven import IN_SPARK, Artifact, UnresolvedError, resolve
-from spark.processes import python_path
+from support.kafka_broker import kafka_broker
+from support.maven import IN_SPARK, Artifact, UnresolvedError, resolve
+from support.restarted_query import report_of
 
-pytestmark = pytest.mark.spark
+pytestmark = [pytest.mark.spark, pytest.mark.own_driver]
 
-LONGEST_S = 600
 BROKER = [Artifact("org.apache.kafka:kafka_2.13:3.9.2"), Artifact("org.slf4j:slf4j-simple:1.7.36")]
 
 # The connector and its companion, best first. Not every version of Spark is in Maven Central with both, and for Spark
@@ -41,7 +37,6 @@ def connector(version: str, companion: str) -> list[Artifact]:
 
 @pytest.fixture(scope="module")
 def report(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
-    """What the program found out, with one broker and one Spark: they take longer to start than to run."""
     folder = tmp_path_factory.mktemp("kafka")
     try:
         java = find_java().home / "bin" / "java"
@@ -49,27 +44,8 @@ def report(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
         broker, connection = resolve([[BROKER], alternatives], folder / "jars")
     except (CepheidError, UnresolvedError) as error:
         pytest.skip(f"no Kafka: {error}")
-    (folder / "run").mkdir()
     with kafka_broker(java, broker, folder / "broker") as address:
-        done = subprocess.run(
-            [
-                sys.executable,
-                "-m",
-                "spark.kafka_program",
-                address,
-                ",".join(map(str, connection)),
-                str(folder / "run"),
-            ],
-            env={**os.environ, "PYSPARK_PYTHON": sys.executable, "PYTHONPATH": python_path()},
-            stdin=subprocess.DEVNULL,
-            capture_output=True,
-            text=True,
-            timeout=LONGEST_S,
-            check=False,
-        )
-    assert done.returncode == 0, done.stderr
-    read: dict[str, Any] = json.loads((folder / "run" / "report.json").read_text())
-    return read
+        return report_of("kafka_restarts", [address, ",".join(map(str, connection))], folder / "run")
 
 
 def test_a_restarted_query_writes_each_match_once(report: dict[str, Any]) -> None:

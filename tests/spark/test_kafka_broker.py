@@ -15,7 +15,7 @@ from pathlib import Path
 
 import pytest
 
-from kafka_broker import BrokerError, PortTakenError, kafka_broker
+from support.kafka_broker import BrokerError, PortTakenError, kafka_broker
 
 STAYS = "echo 'Kafka Server started'; exec sleep 60"
 RUNS = f"exec 8> alive; {STAYS}"
@@ -23,7 +23,7 @@ TAKEN = "echo 'BindException: Address already in use' >&2; exit 1"
 ENTERS = """
 import os, sys
 from pathlib import Path
-from kafka_broker import kafka_broker
+from support.kafka_broker import kafka_broker
 with kafka_broker(Path(sys.argv[1]), [], Path(sys.argv[2])):
     os._exit(7)
 """

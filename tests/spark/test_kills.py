@@ -1,8 +1,8 @@
 """Killed with SIGKILL over and over, a stream gives the matches of an uninterrupted run, each once, ids included.
 
-A driver runs in a session of its own (`killed.py`), on files that make a micro-batch each. Its Python workers are
-killed inside what they do for Cepheid (`deadly.py`), and from outside at any moment, and so is their daemon: Spark runs
-the task again, or the query fails and is started again. And everything at once is killed just when a file of the
+A driver runs in a session of its own (`killed_stream`), on files that make a micro-batch each. Its Python workers are
+killed inside what they do for Cepheid (`deadly_workers`), and from outside at any moment, and so is their daemon: Spark
+runs the task again, or the query fails and is started again. And everything at once is killed just when a file of the
 checkpoint or of the sink is written: the driver is started again on the checkpoint. CEPHEID_TEST_SEED repeats a run.
 """
 
@@ -25,12 +25,12 @@ import pyarrow.parquet
 import pytest
 
 import cepheid
-from spark.deadly import FOLDER, POINTS
-from spark.killed import DELAY_SECONDS, QUERY
-from spark.late_stream import files_of, micro_batches, split_late, write_files
-from spark.processes import Process, end_session, kill, processes_in, python_path
+from programs.deadly_workers import FOLDER, POINTS
+from programs.killed_stream import DELAY_SECONDS, QUERY
+from support.late_stream import files_of, micro_batches, split_late, write_files
+from support.session_processes import Process, end_session, kill, processes_in, python_path
 
-pytestmark = pytest.mark.spark
+pytestmark = [pytest.mark.spark, pytest.mark.own_driver]
 
 FILES, ROWS = 22, 50
 EACH_POINT = 2
@@ -63,7 +63,7 @@ class Run:
         }
         with (self.folder / "log").open("ab") as log:
             self._process = subprocess.Popen(
-                [sys.executable, "-m", "spark.killed", str(self.folder)],
+                [sys.executable, "-m", "programs.killed_stream", str(self.folder)],
                 env=environment,
                 stdin=subprocess.DEVNULL,
                 stdout=log,
@@ -121,7 +121,7 @@ class Run:
 
 def is_daemon(process: Process, running: list[Process]) -> bool:
     java = {other.number for other in running if "java" in other.command.split(" ")[0]}
-    return "spark.deadly" in process.command and process.parent in java
+    return "programs.deadly_workers" in process.command and process.parent in java
 
 
 def appeared(folder: Path, moment: str, batch: int, *, begun: bool) -> bool:

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from maven import Artifact, UnresolvedError, resolve
+from support.maven import Artifact, UnresolvedError, resolve
 
 OLD, NEW = [Artifact("g:a:1")], [Artifact("g:a:2", ["*:*"])]
 

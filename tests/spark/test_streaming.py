@@ -22,7 +22,7 @@ from pyspark.sql import functions as sql
 
 import cepheid
 from cepheid.errors import CepheidError, CepheidWarning, error_in
-from microbatches import Coming, milliseconds
+from support.microbatches import Coming, milliseconds
 
 pytestmark = pytest.mark.spark
 

@@ -1,8 +1,8 @@
-"""Literals in the type of what they are compared with.
+"""Literals converted to the type that they are compared with.
 
-In: a literal, its kind and the kind (and time zone) across the comparison. Out: a string as the timestamp,
-date or time of day it writes, a date as the midnight it begins with; anything else as it was. A timestamp literal
-has a time zone exactly when the column has one; without its own it is in the column's.
+In: a literal, its kind and the kind (and time zone) of the other side. Out: a string as the timestamp, date or time of
+day that it writes, a date as its midnight; any other literal unchanged. A timestamp literal has a time zone exactly
+when the column has one: its own, else the column's.
 """
 
 from __future__ import annotations
@@ -13,14 +13,7 @@ from typing import TypeVar
 
 from cepheid.algebra.conditions import Literal
 from cepheid.algebra.kinds import Kind
-from cepheid.algebra.moments import (
-    SECOND,
-    Moment,
-    TimeOfDay,
-    moment_of,
-    read_moment,
-    read_time_of_day,
-)
+from cepheid.algebra.moments import SECOND, Moment, TimeOfDay, moment_of, read_moment, read_time_of_day
 from cepheid.algebra.zones import offset_on_clock
 from cepheid.errors import CepheidError
 
@@ -59,15 +52,11 @@ def _read(literal: Literal, text: str, read: Callable[[str], Read], what: str, h
 
 
 def _in_zone(literal: Literal, time: Moment, zone: str | None) -> Moment:
-    """The literal as an instant in the zone of a column that has one; as it is for one without."""
+    """The literal as an instant if the column has a zone, else as a clock time."""
     if zone is None:
         if time.zone is not None:
-            raise CepheidError(
-                "type-mismatch",
-                "this time has a time zone and the column has none",
-                span=literal.span,
-                hint="write it without the zone",
-            )
+            message = "this time has a time zone and the column has none"
+            raise CepheidError("type-mismatch", message, span=literal.span, hint="write it without the zone")
         return time
     if time.zone is None:
         return Moment(time.ns - offset_on_clock(zone, time.ns // SECOND) * SECOND, zone)

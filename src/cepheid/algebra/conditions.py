@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import datetime as dt
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from decimal import Decimal
 from typing import assert_never
 
@@ -53,6 +53,20 @@ class Attribute(Node):
     name: str
     each: bool = False
     span: Span | None = field(default=None, compare=False, repr=False)
+
+    @property
+    def variable_span(self) -> Span | None:
+        """The span of `var` alone if the text spells it plainly, else of the whole attribute."""
+        if self.span is None or self.var is None or not self.span.text.startswith(self.var):
+            return self.span
+        return Span(self.span.source, self.span.start, self.span.start + len(self.var))
+
+    @property
+    def name_span(self) -> Span | None:
+        """The span of `name` alone if the text spells it plainly, else of the whole attribute."""
+        if self.span is None or not self.span.text.endswith(self.name):
+            return self.span
+        return Span(self.span.source, self.span.end - len(self.name), self.span.end)
 
 
 @node
@@ -178,9 +192,7 @@ def children(expression: Expression) -> tuple[Expression, ...]:
             return (left, right)
         case Conjunction(operands) | Disjunction(operands):
             return operands
-        case Negation(operand) | IsTrue(operand) | IsNull(operand):
-            return (operand,)
-        case Like(operand) | RLike(operand):
+        case Negation(operand) | IsTrue(operand) | IsNull(operand) | Like(operand) | RLike(operand):
             return (operand,)
         case In(operand, items):
             return (operand, *items)
@@ -195,28 +207,16 @@ def rebuild(expression: Expression, change: Callable[[Expression], Expression]) 
     match expression:
         case Literal() | Attribute():
             return expression
-        case Arithmetic(op, left, right, span):
-            return Arithmetic(op, change(left), change(right), span, expression.result)
-        case Comparison(op, left, right, span):
-            return Comparison(op, change(left), change(right), span)
-        case Conjunction(operands, span):
-            return Conjunction(tuple(change(item) for item in operands), span)
-        case Disjunction(operands, span):
-            return Disjunction(tuple(change(item) for item in operands), span)
-        case Negation(operand, span):
-            return Negation(change(operand), span)
-        case IsTrue(operand, span):
-            return IsTrue(change(operand), span)
-        case IsNull(operand, span):
-            return IsNull(change(operand), span)
-        case In(operand, items, span):
-            return In(change(operand), tuple(change(item) for item in items), span)
-        case Like(operand, pattern, span):
-            return Like(change(operand), pattern, span)
-        case RLike(operand, pattern, span):
-            return RLike(change(operand), pattern, span)
-        case Call(function, arguments, span):
-            return Call(function, tuple(change(item) for item in arguments), span)
+        case Arithmetic(_, left, right) | Comparison(_, left, right):
+            return replace(expression, left=change(left), right=change(right))
+        case Conjunction(operands) | Disjunction(operands):
+            return replace(expression, operands=tuple(map(change, operands)))
+        case Negation(operand) | IsTrue(operand) | IsNull(operand) | Like(operand) | RLike(operand):
+            return replace(expression, operand=change(operand))
+        case In(operand, items):
+            return replace(expression, operand=change(operand), items=tuple(map(change, items)))
+        case Call(_, arguments):
+            return replace(expression, arguments=tuple(map(change, arguments)))
         case _:
             assert_never(expression)
 
@@ -256,7 +256,7 @@ def conjuncts(condition: Condition) -> tuple[Condition, ...]:
 
 
 def without_negations(condition: Condition, negated: bool = False) -> tuple[Condition, bool]:
-    """The condition below NOT and IS TRUE, and whether it is the opposite that holds.
+    """The condition below NOT and IS TRUE, and whether it is negated.
 
     >>> without_negations(IsTrue(Negation(Attribute("x", "hot"))))
     (Attribute(var='x', name='hot', each=False), True)
@@ -266,20 +266,9 @@ def without_negations(condition: Condition, negated: bool = False) -> tuple[Cond
             return without_negations(operand, not negated)
         case IsTrue(operand) if not negated:
             return without_negations(operand)
-        case (
-            Literal()
-            | Attribute()
-            | Arithmetic()
-            | Comparison()
-            | Conjunction()
-            | Disjunction()
-            | IsTrue()
-            | IsNull()
-            | In()
-            | Like()
-            | RLike()
-            | Call()
-        ):
+        case Literal() | Attribute() | Arithmetic() | Call() | Conjunction() | Disjunction():
+            return condition, negated
+        case Comparison() | IsTrue() | IsNull() | In() | Like() | RLike():
             return condition, negated
         case _:
             assert_never(condition)
@@ -287,14 +276,14 @@ def without_negations(condition: Condition, negated: bool = False) -> tuple[Cond
 
 def conjunction(parts: tuple[Condition, ...]) -> Condition:
     """One condition that holds when all parts hold."""
-    flat = dict.fromkeys(part for given in parts for part in conjuncts(given))
+    flat = dict.fromkeys(part for condition in parts for part in conjuncts(condition))
     if FALSE in flat:
         return FALSE
     return TRUE if not flat else next(iter(flat)) if len(flat) == 1 else Conjunction(tuple(flat))
 
 
 def over_current_event(condition: Condition, var: str) -> Condition:
-    """The same condition with `var` read as the event at hand, as an atom keeps it; of a set, each event in turn."""
+    """The condition as an atom holds it: attributes of `var` become attributes of the current event."""
     if isinstance(condition, Attribute) and condition.var == var:
         return Attribute(None, condition.name, span=condition.span)
     return rebuild(condition, lambda child: over_current_event(child, var))

@@ -1,9 +1,9 @@
 """Set variables and PART-BY: where they may be used (`partition-by-chain-cea`, sections 2 and 3).
 
-In: a pattern. Out: nothing, or the error that says which variable or event is wrong and how to mend it. The
-listed variables of a PART-BY form a *variable cover*: every atom below it is bound to one of them, by `AS` or
-by an `IN` around it, so that no event of the match goes uncompared. A filter on a set sees the events that the
-set has gathered inside what is filtered; one that could see none is an error rather than always true.
+In: a pattern. Out: nothing, or an error that names the variable or event and the fix. The listed variables of a
+PART-BY form a *variable cover*: every atom below it is bound to one of them, by `AS` or by an `IN` around it, so that
+every event of the match is compared. A filter on a set sees the events that the set gathers inside the filtered
+formula; a filter that could see none is an error rather than always true.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ from cepheid.algebra.nodes import (
 )
 from cepheid.algebra.printing import print_key, print_name, print_pattern
 from cepheid.algebra.variables import defined, is_iteration, sets
-from cepheid.errors import CepheidError, Span, did_you_mean
+from cepheid.errors import CepheidError, Span, did_you_mean, quoted
 
 
 def check_sets(pattern: Pattern) -> None:
@@ -60,16 +60,13 @@ def check_sets(pattern: Pattern) -> None:
 
 
 def check_set_use(inside: Filter, whole: Pattern, used: Attribute, span: Span | None) -> None:
-    """Raises unless what is filtered gathers events for the set."""
+    """Raises unless the filtered formula gathers events for the set."""
     if used.var in sets(inside.body):
         return
     around = next(node for node in walk(whole) if isinstance(node, Bind) and node.var == used.var)
-    raise CepheidError(
-        "unbound-variable",
-        f"the set `{used.var}` gathers no event inside of what is filtered here",
-        span=span,
-        hint=f"put the filter where the set is: ({print_pattern(around)} FILTER …), or around it",
-    )
+    message = f"the set `{used.var}` gathers no event inside of what is filtered here"
+    hint = f"put the filter where the set is: ({print_pattern(around)} FILTER …), or around it"
+    raise CepheidError("unbound-variable", message, span=span, hint=hint)
 
 
 def _check_part_by(node: PartBy, whole: Pattern) -> None:
@@ -78,25 +75,21 @@ def _check_part_by(node: PartBy, whole: Pattern) -> None:
         return
     for index, (var, _) in enumerate(node.keys):
         assert var is not None
-        span = node.places[index] if index < len(node.places) else node.span
-        _check_key(node.body, whole, var, span)
+        _check_key(node.body, whole, var, node.key_span(index))
     left_out = list(uncovered(node.body, frozenset(var for var, _ in node.keys if var is not None)))
     if left_out:
         raise _not_covered(node, whole, left_out)
 
 
 def _check_plain(node: PartBy) -> None:
-    """`PART-BY [a, b]` would ask for a = b, which is not what it looks like."""
+    """Refuses `PART-BY [a, b]`: it would mean a = b, which few users expect."""
     if len(node.keys) == 1:
         return
     plain = [print_name(name) for var, name in node.keys if var is None]
     each = " ".join(f"PART-BY [{name}]" for name in plain)
-    raise CepheidError(
-        "bad-argument",
-        "PART-BY takes one attribute of all events, or one of each variable",
-        span=node.places[1] if len(node.places) > 1 else node.span,
-        hint=f"write {each}" if len(plain) == len(node.keys) else f"say whose attribute {plain[0]} is",
-    )
+    message = "PART-BY takes one attribute of all events, or one of each variable"
+    hint = f"write {each}" if len(plain) == len(node.keys) else f"say whose attribute {plain[0]} is"
+    raise CepheidError("bad-argument", message, span=node.key_span(1), hint=hint)
 
 
 def _check_key(body: Pattern, whole: Pattern, var: str, span: Span | None) -> None:
@@ -107,18 +100,17 @@ def _check_key(body: Pattern, whole: Pattern, var: str, span: Span | None) -> No
         if repeated is None:
             return
         name = _fresh(whole)
-        raise CepheidError(
-            "kleene-variable",
-            f"`{var}` is bound inside a repetition, afresh in each round, and PART-BY compares all rounds",
-            span=span,
-            hint=f"name the set: {print_pattern(Bind(repeated, name))}, and list {name} instead",
+        message = (
+            f"`{var}` is bound inside a repetition, afresh in each round, and PART-BY compares all rounds"
         )
+        hint = f"name the set: {print_pattern(Bind(repeated, name))}, and list {name} instead"
+        raise CepheidError("kleene-variable", message, span=span, hint=hint)
     known = sorted(defined(whole) | sets(whole))
     if var in known:
         message = f"`{var}` is bound outside of what this PART-BY compares"
         hint = "put parentheses around all that it is to compare"
         raise CepheidError("unbound-variable", message, span=span, hint=hint)
-    listed = "the formula binds " + ", ".join(f"`{name}`" for name in known) if known else "name events first"
+    listed = f"the formula binds {quoted(known)}" if known else "name events first"
     message = f"no part of the formula binds `{var}`"
     raise CepheidError("unknown-variable", message, span=span, hint=did_you_mean(var, known, listed))
 
@@ -143,18 +135,9 @@ def uncovered(pattern: Pattern, names: frozenset[str]) -> Iterator[Atom]:
         case Atom(_, var):
             if var not in names:
                 yield pattern
-        case (
-            Seq()
-            | StrictSeq()
-            | Or()
-            | All()
-            | Repeat()
-            | Filter()
-            | PartBy()
-            | Select()
-            | Bind()
-            | Recognise()
-        ):
+        case Recognise():
+            return
+        case Seq() | StrictSeq() | Or() | All() | Repeat() | Filter() | PartBy() | Select() | Bind():
             for child in children(pattern):
                 yield from uncovered(child, names)
         case _:

@@ -1,6 +1,6 @@
 """The empty match ε as a pattern, and choices that may contain it.
 
-ε is zero repetitions of anything: neutral for `;` and `:`, and what `φ?` offers beside φ. `either` keeps the
+ε is zero repetitions of anything: neutral for `;` and `:`, and the alternative to φ in `φ?`. `either` keeps the
 invariant that ε is never a side of an `Or`: a choice with ε is written `?`.
 """
 
@@ -29,7 +29,7 @@ from cepheid.algebra.nodes import (
 EMPTY: Pattern = Repeat(Atom(None), 0, 0)
 
 NOTHING: Pattern = Atom(None, condition=FALSE)
-"""What has no match at all."""
+"""A pattern without matches."""
 
 
 def is_empty(pattern: Pattern) -> bool:
@@ -44,7 +44,7 @@ def nullable(pattern: Pattern) -> bool:
     (True, False)
     """
     match pattern:
-        case Atom() | Recognise():
+        case Atom() | Recognise() | Filter() | Select():
             return False
         case Or(parts):
             return any(map(nullable, parts))
@@ -54,8 +54,6 @@ def nullable(pattern: Pattern) -> bool:
             return lo == 0 or nullable(body)
         case PartBy(body) | Bind(body):
             return nullable(body)
-        case Filter() | Select():
-            return False
         case _:
             assert_never(pattern)
 

@@ -1,7 +1,7 @@
-"""The event types that a query names, and which of them the data can have at all.
+"""The event types that a query names, checked against the types that the data can have.
 
-In: a query and the types that events can have. Out: an error for a name that no event can have, with its place and the
-fix. Types that could occur but do not are a matter of the data: `streams.occurring`.
+In: a query and the types that events can have. Out: an error for an impossible type, with its place and the fix.
+`streams.type_occurrence` warns of types that could occur but do not.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ from cepheid.algebra.conditions import (
     children,
 )
 from cepheid.algebra.nodes import Atom, Query, conditions_in, walk
-from cepheid.errors import CepheidError, did_you_mean
+from cepheid.errors import CepheidError, did_you_mean, quoted
 
 
 def check_event_types(query: Query, possible: Sequence[str]) -> None:
@@ -47,18 +47,14 @@ the data has no type column, so every event's type is `farm`
             write = f"write `{possible[0]} AS {atom.var}`" if atom.var else f"write `{possible[0]}`"
         else:
             types = "an event's type is the name of its stream"
-            listed = ", ".join(f"`{name}`" for name in possible)
-            write = did_you_mean(atom.type, possible) or f"write one of {listed}"
-        raise CepheidError(
-            "unknown-type",
-            f"no event can be of type `{atom.type}`: the data has no type column, so {types}",
-            span=atom.span,
-            hint=f"{write}, or name the column that tells the type: `type=`, on the command line `--type`",
-        )
+            write = did_you_mean(atom.type, possible) or f"write one of {quoted(possible)}"
+        message = f"no event can be of type `{atom.type}`: the data has no type column, so {types}"
+        hint = f"{write}, or name the column that tells the type: `type=`, on the command line `--type`"
+        raise CepheidError("unknown-type", message, span=atom.span, hint=hint)
 
 
 def types_named(query: Query, column: str) -> tuple[str, ...]:
-    """The types that the query asks for: those of its atoms, and constants that conditions want `column` to equal.
+    """The types of the query's atoms, and the constants with which conditions compare `column`.
 
     >>> from cepheid.algebra.nodes import Filter
     >>> wanted = Comparison("=", Attribute("x", "kind"), Literal("T"))
@@ -84,22 +80,12 @@ def _compared(expression: Expression, column: str) -> Iterator[str]:
             yield from (
                 item.value for item in items if isinstance(item, Literal) and isinstance(item.value, str)
             )
-        case (
-            Literal()
-            | Attribute()
-            | Arithmetic()
-            | Comparison()
-            | Conjunction()
-            | Disjunction()
-            | Negation()
-            | IsTrue()
-            | IsNull()
-            | In()
-            | Like()
-            | RLike()
-            | Call()
-        ):
-            for child in children(expression):
-                yield from _compared(child, column)
+        case Literal() | Attribute() | Arithmetic() | Comparison() | Conjunction() | Disjunction():
+            pass
+        case Negation() | IsTrue() | IsNull() | In() | Like() | RLike() | Call():
+            pass
         case _:
             assert_never(expression)
+    for child in children(expression):
+        if not isinstance(child, Literal):  # lists have many
+            yield from _compared(child, column)

@@ -66,7 +66,7 @@ def print_name(name: str, *, keyword_safe: bool = False) -> str:
 
 
 def print_window(window: Window) -> str:
-    """What stands after WITHIN, in the largest unit that divides it.
+    """The argument of WITHIN, in the largest unit that divides it.
 
     >>> print_window(Window(90_000_000, WindowUnit.MICROSECONDS))
     '90 seconds'

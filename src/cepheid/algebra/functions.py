@@ -28,25 +28,26 @@ ANY: Kinds = frozenset([*ORDERED, Kind.BOOLEAN])
 
 @dataclass(frozen=True, slots=True)
 class Function:
-    """`parameters` are the kinds each argument may have; the last `optional` of them may be left out, and
-    when `repeated` the last may be given any number of times. `result` None: the arguments share one kind,
-    which is the result's."""
+    """`signature` is how it is called: arguments in brackets may be left out, and the last may be repeated where `…`
+    follows it. `parameters` are the kinds each argument may have. `result` None: the arguments share one kind, which is
+    the result's."""
 
-    name: str
+    signature: str
     parameters: tuple[Kinds, ...]
     result: Kind | None
-    signature: str
     meaning: str
-    optional: int = 0
-    repeated: bool = False
+
+    @property
+    def name(self) -> str:
+        return self.signature.partition("(")[0]
 
     @property
     def fewest(self) -> int:
-        return len(self.parameters) - self.optional
+        return len(self.parameters) - self.signature.count("[")
 
     @property
     def most(self) -> int | None:
-        return None if self.repeated else len(self.parameters)
+        return None if "…" in self.signature else len(self.parameters)
 
     def parameter(self, index: int) -> Kinds:
         """The kinds the argument at `index` may have."""
@@ -56,84 +57,63 @@ class Function:
 _N, _S, _B = Kind.NUMBER, Kind.STRING, Kind.BOOLEAN
 
 _ALL = (
-    Function("abs", (NUMBER,), _N, "abs(x)", "x without its sign; of the kind of x"),
+    Function("abs(x)", (NUMBER,), _N, "x without its sign; of the kind of x"),
     Function(
-        "round",
+        "round(x[, digits])",
         (NUMBER, NUMBER),
         _N,
-        "round(x[, digits])",
         "x to `digits` decimals (0; negative: tens, hundreds, …), halves away from zero, judged on the "
         "shortest decimal that stands for x; of the kind of x",
-        optional=1,
     ),
-    Function("floor", (NUMBER,), _N, "floor(x)", "the largest whole number ≤ x; a decimal for decimal x"),
-    Function("ceil", (NUMBER,), _N, "ceil(x)", "the smallest whole number ≥ x; a decimal for decimal x"),
-    Function("sqrt", (NUMBER,), _N, "sqrt(x)", "the square root; NULL for x < 0"),
+    Function("floor(x)", (NUMBER,), _N, "the largest whole number ≤ x; a decimal for decimal x"),
+    Function("ceil(x)", (NUMBER,), _N, "the smallest whole number ≥ x; a decimal for decimal x"),
+    Function("sqrt(x)", (NUMBER,), _N, "the square root; NULL for x < 0"),
     Function(
-        "power",
+        "power(x, y)",
         (NUMBER, NUMBER),
         _N,
-        "power(x, y)",
         "x to the y as a real; infinite when too large, NULL where no real is",
     ),
-    Function("ln", (NUMBER,), _N, "ln(x)", "the natural logarithm; NULL for x ≤ 0"),
-    Function("exp", (NUMBER,), _N, "exp(x)", "e to the x; infinite when too large"),
-    Function("sign", (NUMBER,), _N, "sign(x)", "-1, 0 or 1 as a real"),
+    Function("ln(x)", (NUMBER,), _N, "the natural logarithm; NULL for x ≤ 0"),
+    Function("exp(x)", (NUMBER,), _N, "e to the x; infinite when too large"),
+    Function("sign(x)", (NUMBER,), _N, "-1, 0 or 1 as a real"),
+    Function("least(a, b, …)", (ORDERED,) * 2, None, "the smallest that is not NULL; NaN if one is"),
+    Function("greatest(a, b, …)", (ORDERED,) * 2, None, "the largest that is not NULL; NaN if one is"),
+    Function("length(s)", (STRING,), _N, "the number of characters, trailing spaces included"),
+    Function("upper(s)", (STRING,), _S, "s in upper case"),
+    Function("lower(s)", (STRING,), _S, "s in lower case"),
+    Function("trim(s)", (STRING,), _S, "s without spaces (U+0020) at both ends"),
+    Function("ltrim(s)", (STRING,), _S, "s without spaces at the start"),
+    Function("rtrim(s)", (STRING,), _S, "s without spaces at the end"),
     Function(
-        "least",
-        (ORDERED,) * 2,
-        None,
-        "least(a, b, …)",
-        "the smallest that is not NULL; NaN if one is",
-        repeated=True,
-    ),
-    Function(
-        "greatest",
-        (ORDERED,) * 2,
-        None,
-        "greatest(a, b, …)",
-        "the largest that is not NULL; NaN if one is",
-        repeated=True,
-    ),
-    Function("length", (STRING,), _N, "length(s)", "the number of characters, trailing spaces included"),
-    Function("upper", (STRING,), _S, "upper(s)", "s in upper case"),
-    Function("lower", (STRING,), _S, "lower(s)", "s in lower case"),
-    Function("trim", (STRING,), _S, "trim(s)", "s without spaces (U+0020) at both ends"),
-    Function("ltrim", (STRING,), _S, "ltrim(s)", "s without spaces at the start"),
-    Function("rtrim", (STRING,), _S, "rtrim(s)", "s without spaces at the end"),
-    Function(
-        "substr",
+        "substr(s, start[, count])",
         (STRING, NUMBER, NUMBER),
         _S,
-        "substr(s, start[, count])",
         "`count` characters (all) from place `start`; the first is 1 (0 too), -1 the last; places outside "
         "s are passed over, so that substr('abc', -5, 3) is 'a'; a count below 1 gives ''",
-        optional=1,
     ),
-    Function("concat", (STRING,), _S, "concat(s, …)", "the strings one after the other", repeated=True),
+    Function("concat(s, …)", (STRING,), _S, "the strings one after the other"),
     Function(
-        "replace",
+        "replace(s, old, new)",
         (STRING,) * 3,
         _S,
-        "replace(s, old, new)",
         "s with every `old` replaced, left to right; s when `old` is ''",
     ),
-    Function("startswith", (STRING,) * 2, _B, "startswith(s, t)", "whether s begins with t"),
-    Function("endswith", (STRING,) * 2, _B, "endswith(s, t)", "whether s ends with t"),
-    Function("contains", (STRING,) * 2, _B, "contains(s, t)", "whether t occurs in s"),
-    Function("coalesce", (ANY,), None, "coalesce(a, b, …)", "the first that is not NULL", repeated=True),
-    Function("nullif", (ANY,) * 2, None, "nullif(a, b)", "NULL where a = b is true, else a"),
-    Function("year", (DAY,), _N, "year(t)", "the year"),
-    Function("month", (DAY,), _N, "month(t)", "the month, 1 to 12"),
-    Function("day", (DAY,), _N, "day(t)", "the day of the month, 1 to 31"),
-    Function("hour", (CLOCK,), _N, "hour(t)", "the hour, 0 to 23"),
-    Function("minute", (CLOCK,), _N, "minute(t)", "the minute, 0 to 59"),
-    Function("second", (CLOCK,), _N, "second(t)", "the second, 0 to 59, without its fraction"),
-    Function("dayofweek", (DAY,), _N, "dayofweek(t)", "the day of the week, 1 Sunday to 7 Saturday"),
+    Function("startswith(s, t)", (STRING,) * 2, _B, "whether s begins with t"),
+    Function("endswith(s, t)", (STRING,) * 2, _B, "whether s ends with t"),
+    Function("contains(s, t)", (STRING,) * 2, _B, "whether t occurs in s"),
+    Function("coalesce(a, b, …)", (ANY,), None, "the first that is not NULL"),
+    Function("nullif(a, b)", (ANY,) * 2, None, "NULL where a = b is true, else a"),
+    Function("year(t)", (DAY,), _N, "the year"),
+    Function("month(t)", (DAY,), _N, "the month, 1 to 12"),
+    Function("day(t)", (DAY,), _N, "the day of the month, 1 to 31"),
+    Function("hour(t)", (CLOCK,), _N, "the hour, 0 to 23"),
+    Function("minute(t)", (CLOCK,), _N, "the minute, 0 to 59"),
+    Function("second(t)", (CLOCK,), _N, "the second, 0 to 59, without its fraction"),
+    Function("dayofweek(t)", (DAY,), _N, "the day of the week, 1 Sunday to 7 Saturday"),
 )
 
 ALIASES = {"substring": "substr", "ceiling": "ceil", "pow": "power"}
-"""Other names for the same functions; typing replaces them, so that evaluations need only know
-`FUNCTIONS`."""
+"""Other names for the same functions; typing replaces them, so that evaluations need only know `FUNCTIONS`."""
 
 FUNCTIONS: dict[str, Function] = {function.name: function for function in _ALL}

@@ -1,15 +1,8 @@
-"""When two attributes are one key, as a condition: as `=` says, but NULL is a key like any other, and so is NaN."""
+"""Equality of partition keys as a condition: `=`, but NULL equals NULL and NaN equals NaN."""
 
 from __future__ import annotations
 
-from cepheid.algebra.conditions import (
-    Comparison,
-    Condition,
-    Conjunction,
-    Disjunction,
-    Expression,
-    IsNull,
-)
+from cepheid.algebra.conditions import Comparison, Condition, Conjunction, Disjunction, Expression, IsNull
 
 
 def same_key(left: Expression, right: Expression) -> Condition:
@@ -24,11 +17,11 @@ def same_key(left: Expression, right: Expression) -> Condition:
     return Disjunction((Comparison("=", left, right), Conjunction((IsNull(left), IsNull(right))), both_nan))
 
 
-def asked_same(condition: Condition) -> tuple[Expression, Expression] | None:
+def sides_of_same_key(condition: Condition) -> tuple[Expression, Expression] | None:
     """The two sides of a condition that `same_key` made.
 
     >>> from cepheid.algebra.conditions import Attribute
-    >>> asked_same(same_key(Attribute(None, "id"), Attribute("x", "id")))
+    >>> sides_of_same_key(same_key(Attribute(None, "id"), Attribute("x", "id")))
     (Attribute(var=None, name='id', each=False), Attribute(var='x', name='id', each=False))
     """
     if isinstance(condition, Disjunction) and isinstance(condition.operands[0], Comparison):

@@ -1,7 +1,6 @@
 """The size guard: rewriting may grow a pattern exponentially (`cel-cea`, theorems 1 and 2), but only so far.
 
-In: a pattern a rule just made. Out: the same pattern, or an error before the next step makes it larger
-still.
+In: a pattern that a rule has made. Out: the same pattern, or an error before the next step makes it larger still.
 """
 
 from __future__ import annotations
@@ -37,7 +36,7 @@ def guarded(pattern: Pattern, rule: str, *, most: int = MOST_NODES) -> Pattern:
 
 @contextmanager
 def not_too_deep() -> Iterator[None]:
-    """Turns Python's recursion limit, met in a deeply nested pattern, into an error for the user.
+    """Turns a RecursionError, of a deeply nested pattern, into an error for the user.
 
     >>> with not_too_deep():
     ...     raise RecursionError
@@ -52,5 +51,5 @@ def not_too_deep() -> Iterator[None]:
             "too-large",
             "the formula is nested too deeply",
             hint="some 300 operators in a row are the most: write many rounds as `{l,m}`, many values as IN (…), and "
-            "lower the bounds of a repetition of what is compared",
+            "lower the bounds of repetitions",
         ) from None

@@ -1,7 +1,7 @@
-"""Points in time as exact numbers: whole nanoseconds, with the zone in which a clock shows them.
+"""Moments: points in time as whole nanoseconds, with the zone in which a clock shows them.
 
 In: ISO 8601 text, or ticks and a unit of an Arrow column. Out: `Moment`s, which compare by their nanoseconds and print
-back as they were written. Python's own `datetime` has microseconds and the years 1 to 9999; a moment has neither limit.
+as they were written. Python's `datetime` has microseconds and the years 1 to 9999; a moment has neither limit.
 """
 
 from __future__ import annotations
@@ -131,7 +131,7 @@ def read_time_of_day(text: str) -> TimeOfDay:
 
 
 def _without_fraction(text: str) -> tuple[str, int]:
-    """The text without the fraction of its second, and that in nanoseconds: Python cuts the digits it cannot hold."""
+    """The text without the fraction of its second, and that in nanoseconds: Python would cut digits off."""
     if "." not in text and "," not in text:
         return text, 0
     found = _FRACTION.search(text) or _COMPACT_FRACTION.search(text)

@@ -1,7 +1,7 @@
-"""Immutable nodes of trees that know their hash, and what functions of a node alone gave.
+"""Immutable tree nodes that cache their hash and the results of functions of the node.
 
-Planning asks again and again whether it has met a pattern or a condition, and which variables are below a node. Both
-are worked out once for each node, from those of its children, so that a pass that asks at every node stays linear.
+Planning often looks patterns and conditions up and asks which variables are below a node. Both are computed once per
+node, from the results of its children, so that a pass that asks at every node stays linear.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ Result = TypeVar("Result")
 
 
 class Node:
-    """Has the places in which a node keeps its hash and the results of functions that are `kept`."""
+    """Holds the cached hash and the results of functions that are `kept`."""
 
     __slots__ = ("_hash", "_kept")
     _hash: int
@@ -38,19 +38,19 @@ def node(cls: Class) -> Class:
     made: Any = dataclass(frozen=True, slots=True)(cls)
     hashed = made.__hash__
 
-    def remembered(self: Node) -> int:
+    def cached_hash(self: Node) -> int:
         try:
             return self._hash
         except AttributeError:
             object.__setattr__(self, "_hash", hashed(self))
             return self._hash
 
-    made.__hash__ = remembered
+    made.__hash__ = cached_hash
     return cast("Class", made)
 
 
 def kept(function: Callable[[Of], Result]) -> Callable[[Of], Result]:
-    """A function of a node alone that is worked out once for each node.
+    """Caches a function of one node on the node.
 
     >>> @node
     ... class Pair(Node):

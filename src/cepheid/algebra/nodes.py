@@ -12,7 +12,7 @@ that it knows that no node of one union is one of the other.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from dataclasses import field
+from dataclasses import field, replace
 from enum import Enum
 from typing import Generic, TypeVar, assert_never, final
 
@@ -40,8 +40,8 @@ class Strategy(Enum):
 class Atom(Node):
     """One event of `type` (None: any type) for which `condition` holds, bound to `var`.
 
-    `condition` speaks of the event at hand (attributes with var None). `also`: further variables of the event, where
-    ALL has one event for several atoms.
+    `condition` is about the current event (attributes with var None). `also`: further variables of the event, where ALL
+    has one event for several atoms.
     """
 
     type: str | None
@@ -117,6 +117,9 @@ class PartBy(Node):
     span: Span | None = field(default=None, compare=False, repr=False)
     places: tuple[Span, ...] = field(default=(), compare=False, repr=False)
 
+    def key_span(self, index: int) -> Span | None:
+        return self.places[index] if index < len(self.places) else self.span
+
 
 @final
 @node
@@ -141,8 +144,8 @@ class Bind(Node):
 @final
 @node
 class Recognise(Node):
-    """A SREMO: the events that a run marks which begins at any event and ends by reading one that it marks. All are
-    shown as the set variable `EVENTS`."""
+    """A SREMO: the events marked by a run that begins at any event and ends by reading an event that it marks. The
+    output shows them as the set variable `EVENTS`."""
 
     reading: Reading
 
@@ -155,8 +158,8 @@ EVENTS = "events"
 class Read(Node):
     """`[condition] > register`: reads one event for which the condition holds, marks it (•) or not (⊗), and stores it.
 
-    The condition speaks of the event at hand (attributes with var None) and of registers (var the register's name);
-    where it reads an empty register it does not hold."""
+    The condition is about the current event (attributes with var None) and registers (var the register's name); it does
+    not hold where it reads an empty register."""
 
     condition: Condition
     marked: bool = True
@@ -183,7 +186,7 @@ class Iterate(Node):
 @final
 @node
 class Both(Node):
-    """`left & right`: both read the same string and mark the same events. Neither sees what the other stores."""
+    """`left & right`: both read the same string and mark the same events. Neither sees the other's registers."""
 
     left: Reading
     right: Reading
@@ -249,7 +252,7 @@ class Query(Node):
 
 
 def children(node: Tree) -> tuple[Tree, ...]:
-    """The direct parts, left to right. What a reading recognises is no pattern: `Recognise` has none."""
+    """The direct parts, left to right. `Recognise` has none: its reading is not a pattern."""
     match node:
         case Atom() | Recognise() | Read():
             return ()
@@ -274,34 +277,18 @@ def rebuild(node: Tree, change: Callable[[Tree], Tree]) -> Tree:
     match node:
         case Atom() | Recognise() | Read():
             return node
-        case Seq(left, right):
-            return Seq(change(left), change(right))
-        case StrictSeq(left, right):
-            return StrictSeq(change(left), change(right))
+        case Seq(left, right) | StrictSeq(left, right) | All(left, right):
+            return replace(node, left=change(left), right=change(right))
+        case Both(left, right):
+            return replace(node, left=change(left), right=change(right))
         case Or(parts):
             return Or(tuple(map(change, parts)))
-        case All(left, right):
-            return All(change(left), change(right))
-        case Repeat(body, lo, hi, span):
-            return Repeat(change(body), lo, hi, span)
-        case Filter(body, condition, span):
-            return Filter(change(body), condition, span)
-        case PartBy(body, keys, span, places):
-            return PartBy(change(body), keys, span, places)
-        case Select(strategy, body, span):
-            return Select(strategy, change(body), span)
-        case Bind(body, var, span):
-            return Bind(change(body), var, span)
         case Concat(parts):
             return Concat(tuple(map(change, parts)))
-        case Iterate(body):
-            return Iterate(change(body))
-        case Both(left, right, span):
-            return Both(change(left), change(right), span)
-        case Complement(body, span):
-            return Complement(change(body), span)
-        case Within(body, window, span):
-            return Within(change(body), window, span)
+        case Repeat(body) | Filter(body) | PartBy(body) | Bind(body) | Select(_, body):
+            return replace(node, body=change(body))
+        case Iterate(body) | Complement(body) | Within(body):
+            return replace(node, body=change(body))
         case _:
             assert_never(node)
 
@@ -316,7 +303,7 @@ def walk(node: Tree) -> Iterator[Tree]:
 
 
 def conditions_in(pattern: Pattern) -> Iterator[Condition]:
-    """Every condition of a pattern, those of what it reads included.
+    """Every condition of a pattern, of its readings too.
 
     >>> list(conditions_in(Recognise(Concat((SKIP, Read(TRUE))))))
     [Literal(value=True), Literal(value=True)]

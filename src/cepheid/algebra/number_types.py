@@ -1,18 +1,20 @@
-"""Which numbers are decimals: literals beside decimals become decimals, and arithmetic on decimals notes its type.
+"""Decimal or double: literals beside decimals become decimals, and arithmetic on decimals notes its result type.
 
-In: a condition whose kinds go together, and the schema. Out: the same condition in which
-- a number literal with a point or an exponent is a `Decimal` where it meets decimals or literals only, and a double
-  beside doubles and whole numbers;
+In: a condition whose kinds are compatible, and the schema. Out: the same condition in which
+- a number literal with a point or an exponent is a `Decimal` beside decimals or literals only, and a double beside
+  doubles and whole numbers;
 - every `Arithmetic` on decimals has its `result`;
-- a value that may be a double or an exact number from row to row, `coalesce(x.real, x.cost)`, is made a double where
-  arithmetic mixes it with decimals (by `* 1.0`).
+- a value that may be a double or an exact number from row to row, `coalesce(x.real, x.cost)`, is made a double (by
+  `* 1.0`) where arithmetic mixes it with decimals.
+
+A constant is *undecided* until a column beside it decides whether it is a decimal or a double.
 """
 
 from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from decimal import Decimal
 from typing import assert_never
 
@@ -38,13 +40,20 @@ from cepheid.algebra.conditions import (
 )
 from cepheid.algebra.functions import FUNCTIONS
 from cepheid.algebra.kinds import Kind
-from cepheid.algebra.precision import DecimalType, is_held, result_type, rounded_type, type_of_decimal, widest
+from cepheid.algebra.precision import (
+    INTEGER_DIGITS,
+    DecimalType,
+    is_held,
+    result_type,
+    rounded_type,
+    type_of_decimal,
+    widest,
+)
 from cepheid.errors import Span
 from cepheid.schema import Schema
 
 _WHOLE, _REAL, _DECIMAL = "whole", "real", "decimal"
 _LONG = DecimalType(20, 0)
-_DIGITS = {8: 3, 16: 5, 32: 10, 64: 20}  # of whole numbers by their bits
 _CHOOSERS = ("coalesce", "least", "greatest", "nullif")
 _ROUNDERS = ("round", "floor", "ceil")
 _REAL_RESULT = ("sqrt", "power", "ln", "exp", "sign")
@@ -52,26 +61,26 @@ _REAL_RESULT = ("sqrt", "power", "ln", "exp", "sign")
 
 @dataclass(frozen=True, slots=True)
 class _Number:
-    """What the values of an expression may be. `exact`: the type that holds those that are no doubles. `constant`: it
-    reads no event; a constant that is a decimal can still become a double."""
+    """The kinds of number that an expression may have. `exact`: the decimal type that holds all values but doubles.
+    `constant`: the expression reads no event."""
 
     kinds: frozenset[str]
     exact: DecimalType = _LONG
     constant: bool = False
 
     @property
-    def is_open(self) -> bool:
+    def undecided(self) -> bool:
         return self.constant and _DECIMAL in self.kinds
 
 
 _WHOLES, _DECIMALS = frozenset([_WHOLE]), frozenset([_DECIMAL])
 _ONE_REAL = _Number(frozenset([_REAL]))
-_ONE_WHOLE = _Number(frozenset([_WHOLE]))
+_ONE_WHOLE = _Number(_WHOLES)
 _Settled = tuple[Expression, _Number | None]
 
 
 def with_number_types(condition: Condition, schema: Schema) -> Condition:
-    """The condition with its numbers settled.
+    """The condition with every number literal a decimal, a double or a whole number for good.
 
     >>> from cepheid.schema import schema_of
     >>> columns = pa.schema([("ts", pa.int64()), ("cost", pa.decimal128(10, 2)), ("v", pa.float64())])
@@ -83,7 +92,7 @@ def with_number_types(condition: Condition, schema: Schema) -> Condition:
     >>> with_number_types(Comparison("=", Attribute("x", "v"), Literal(0.3)), schema).right
     Literal(value=0.3)
     """
-    return _closed(_settled(condition, schema))
+    return _decided(_settled(condition, schema))
 
 
 def decimal_type(expression: Expression, schema: Schema) -> DecimalType | None:
@@ -111,26 +120,16 @@ def decimal_type(expression: Expression, schema: Schema) -> DecimalType | None:
             exacts = [decimal_type(argument, schema) for argument in arguments]
             if not any(exacts):
                 return None
-            held = [
+            types = [
                 exact or _exact_type(argument, schema)
                 for argument, exact in zip(arguments, exacts, strict=True)
                 if argument != Literal(None)
             ]
-            known = [exact for exact in held if exact is not None]
-            return widest(known) if len(known) == len(held) else None
-        case (
-            Literal()
-            | Comparison()
-            | Conjunction()
-            | Disjunction()
-            | Negation()
-            | IsTrue()
-            | IsNull()
-            | In()
-            | Like()
-            | RLike()
-            | Call()
-        ):
+            known = [dtype for dtype in types if dtype is not None]
+            return widest(known) if len(known) == len(types) else None
+        case Literal() | Comparison() | Conjunction() | Disjunction() | Negation():
+            return None
+        case IsTrue() | IsNull() | In() | Like() | RLike() | Call():
             return None
         case _:
             assert_never(expression)
@@ -158,7 +157,7 @@ def _settled(expression: Expression, schema: Schema) -> _Settled:
         case Arithmetic(op, left, right):
             return _arithmetic(expression, op, _settled(left, schema), _settled(right, schema))
         case Comparison(op, left, right, span):
-            first, second = _beside_each_other([_settled(left, schema), _settled(right, schema)], True)
+            first, second = _with_constants_decided([_settled(left, schema), _settled(right, schema)], True)
             return Comparison(op, first[0], second[0], span), None
         case In(operand, items, span):
             first = _settled(operand, schema)
@@ -169,19 +168,19 @@ def _settled(expression: Expression, schema: Schema) -> _Settled:
                 return In(first[0], items, span), None
             if len(literals) == len(items) and first[1] is not None and not first[1].constant:
                 return In(first[0], _listed(literals, first[1]), span), None
-            settled = _beside_each_other([first, *(_settled(item, schema) for item in items)], True)
+            settled = _with_constants_decided([first, *(_settled(item, schema) for item in items)], True)
             return In(settled[0][0], tuple(item for item, _ in settled[1:]), span), None
         case Call(function, arguments, span):
             return _call(function, [_settled(argument, schema) for argument in arguments], span)
         case Conjunction() | Disjunction() | Negation() | IsTrue() | IsNull() | Like() | RLike():
-            return rebuild(expression, lambda child: _closed(_settled(child, schema))), None
+            return rebuild(expression, lambda child: _decided(_settled(child, schema))), None
         case _:
             assert_never(expression)
 
 
 def _listed(literals: tuple[Literal, ...], number: _Number) -> tuple[Expression, ...]:
-    """Constants beside values of events, each as it would be alone. A list may be long: most of its doubles are neither
-    so large nor so small that the decimal needs a closer look."""
+    """The constants of a list, each decided by the value they are compared with. A list may be long: doubles of
+    ordinary size are decided without the general case."""
     is_decimal = _DECIMAL in number.kinds
     listed = list[Expression]()
     for literal in literals:
@@ -191,14 +190,14 @@ def _listed(literals: tuple[Literal, ...], number: _Number) -> tuple[Expression,
         elif type(value) is int:
             listed.append(literal)
         else:
-            listed.append(_beside_each_other([(literal, number), _literal(literal)], True)[1][0])
+            listed.append(_with_constants_decided([(literal, number), _literal(literal)], True)[1][0])
     return tuple(listed)
 
 
-def _closed(settled: _Settled) -> Expression:
-    """The expression where it meets no decimals: its literals are doubles."""
+def _decided(settled: _Settled) -> Expression:
+    """The expression in a place where no column decides: undecided constants become doubles."""
     expression, number = settled
-    return _as_reals(expression) if number is not None and number.is_open else expression
+    return _as_reals(expression) if number is not None and number.undecided else expression
 
 
 def _literal(literal: Literal) -> _Settled:
@@ -219,9 +218,9 @@ def _literal(literal: Literal) -> _Settled:
 
 def _column(dtype: pa.DataType) -> _Number | None:
     if pa.types.is_decimal(dtype):
-        return _Number(frozenset([_DECIMAL]), DecimalType(dtype.precision, dtype.scale))
+        return _Number(_DECIMALS, DecimalType(dtype.precision, dtype.scale))
     if pa.types.is_integer(dtype):
-        return _Number(frozenset([_WHOLE]), DecimalType(_DIGITS[dtype.bit_width], 0))
+        return _Number(_WHOLES, DecimalType(INTEGER_DIGITS[dtype.bit_width], 0))
     return _ONE_REAL if pa.types.is_floating(dtype) else None
 
 
@@ -230,31 +229,27 @@ def _as_reals(expression: Expression) -> Expression:
     if isinstance(expression, Literal) and isinstance(expression.value, Decimal):
         return Literal(float(expression.value), expression.span)
     changed = rebuild(expression, _as_reals)
-    return (
-        Arithmetic(changed.op, changed.left, changed.right, changed.span)
-        if isinstance(changed, Arithmetic)
-        else changed
-    )
+    return replace(changed, result=None) if isinstance(changed, Arithmetic) else changed
 
 
-def _beside_each_other(settled: Sequence[_Settled], compared: bool) -> list[_Settled]:
-    """Constants that are still open decided by what they stand beside: decimals leave them decimals, doubles and whole
-    numbers make them doubles. `compared`: they only compare, so that beside whole numbers what no double can tell
-    apart stays a decimal."""
-    given = [number for _, number in settled if number is not None and not number.constant]
-    kinds = _kinds(given)
+def _with_constants_decided(settled: Sequence[_Settled], compared: bool) -> list[_Settled]:
+    """Undecided constants decided by the other operands: decimals leave them decimals, doubles and whole numbers make
+    them doubles. `compared`: beside whole numbers a constant stays a decimal if its double compares differently."""
+    kinds = _kinds(number for _, number in settled if number is not None and not number.constant)
     if not kinds or (_DECIMAL in kinds and (compared or _REAL not in kinds)):
         return list(settled)
     exactly = compared and _REAL not in kinds
     return [
         (_as_reals(expression), _ONE_REAL)
-        if number is not None and number.is_open and not (exactly and not _orders_alike(expression))
+        if number is not None
+        and number.undecided
+        and not (exactly and not _double_compares_alike(expression))
         else (expression, number)
         for expression, number in settled
     ]
 
 
-def _orders_alike(expression: Expression) -> bool:
+def _double_compares_alike(expression: Expression) -> bool:
     """Whether a literal and its double lie between the same whole numbers."""
     if not isinstance(expression, Literal) or not isinstance(expression.value, Decimal):
         return True
@@ -267,28 +262,26 @@ def _kinds(numbers: Iterable[_Number]) -> frozenset[str]:
 
 
 def _arithmetic(node: Arithmetic, op: str, left: _Settled, right: _Settled) -> _Settled:
-    (first, one), (second, two) = _beside_each_other([left, right], False)
+    (first, one), (second, two) = _with_constants_decided([left, right], False)
     if one is None or two is None:  # a NULL
-        return Arithmetic(op, _closed((first, one)), _closed((second, two)), node.span), one or two
+        return Arithmetic(op, _decided((first, one)), _decided((second, two)), node.span), one or two
     kinds, constant = _kinds([one, two]), one.constant and two.constant
     if _DECIMAL not in kinds:
-        whole = kinds == frozenset([_WHOLE])
         number = _ONE_REAL if op == "/" or _ONE_REAL in (one, two) else _Number(kinds)
-        if whole and op != "/":
+        if kinds == _WHOLES and op != "/":
             number = _Number(kinds, constant=constant)
         return Arithmetic(op, first, second, node.span), number
     if _REAL in kinds:
         if _ONE_REAL.kinds not in (one.kinds, two.kinds):  # else one side is a double in every row
-            first, second = _one_kind(first, one), _one_kind(second, two)
+            first, second = _as_double_if_mixed(first, one), _as_double_if_mixed(second, two)
         return Arithmetic(op, first, second, node.span), _ONE_REAL
     # `-x` is read as `0 - x`; it has the digits of x.
     negated = op == "-" and first == Literal(0)
     result = two.exact if negated else result_type(op, one.exact, two.exact)
-    number = _Number(frozenset([_DECIMAL]), result, constant)
-    return Arithmetic(op, first, second, node.span, result), number
+    return Arithmetic(op, first, second, node.span, result), _Number(_DECIMALS, result, constant)
 
 
-def _one_kind(expression: Expression, number: _Number) -> Expression:
+def _as_double_if_mixed(expression: Expression, number: _Number) -> Expression:
     return expression if len(number.kinds) == 1 else Arithmetic("*", expression, Literal(1.0))
 
 
@@ -297,7 +290,7 @@ def _call(function: str, arguments: list[_Settled], span: Span | None) -> _Settl
         return Call(function, tuple(expression for expression, _ in settled), span)
 
     if function in _CHOOSERS:
-        chosen = _beside_each_other(arguments, False)
+        chosen = _with_constants_decided(arguments, False)
         numbers = [number for _, number in chosen if number is not None]
         if not numbers:
             return made(chosen), None
@@ -305,20 +298,21 @@ def _call(function: str, arguments: list[_Settled], span: Span | None) -> _Settl
         return made(chosen), one
     if function in ("abs", *_ROUNDERS):
         (first, number), *rest = arguments
-        closed = [(first, number), *((_closed(item), item[1]) for item in rest)]
+        decided = [(first, number), *((_decided(item), item[1]) for item in rest)]
         if number is not None and _DECIMAL in number.kinds:
-            return made(closed), _rounded(function, number, closed[1:])
+            return made(decided), _rounded(function, number, decided[1:])
         if number is not None and function in ("floor", "ceil"):
             number = _ONE_WHOLE
-        return made(closed), number
-    plain: list[_Settled] = [(_closed(item), item[1]) for item in arguments]
+        return made(decided), number
+    plain: list[_Settled] = [(_decided(item), item[1]) for item in arguments]
     if function in _REAL_RESULT:
         return made(plain), _ONE_REAL
-    return made(plain), _ONE_WHOLE if _gives_number(function) else None
+    gives_number = function in FUNCTIONS and FUNCTIONS[function].result is Kind.NUMBER
+    return made(plain), _ONE_WHOLE if gives_number else None
 
 
 def _rounded(function: str, number: _Number, digits: Sequence[_Settled]) -> _Number:
-    """What abs, round, floor and ceil give for what may be a decimal; doubles become whole by floor and ceil."""
+    """The result of abs, round, floor and ceil on a value that may be a decimal; floor and ceil make doubles whole."""
     exact, kinds = number.exact, number.kinds
     if function != "abs":
         exact = rounded_type(exact, _digits([item for item, _ in digits]))
@@ -328,12 +322,8 @@ def _rounded(function: str, number: _Number, digits: Sequence[_Settled]) -> _Num
     return _Number(kinds, exact, constant)
 
 
-def _gives_number(function: str) -> bool:
-    return function in FUNCTIONS and FUNCTIONS[function].result is Kind.NUMBER
-
-
 def _digits(rest: Sequence[Expression]) -> int | None:
-    """The digits that a call rounds to, where they are the same for all rows; floor and ceil have none."""
+    """The digits that a call rounds to, 0 for floor and ceil; None where rows may differ."""
     if not rest:
         return 0
     value = rest[0].value if isinstance(rest[0], Literal) else None
@@ -341,6 +331,6 @@ def _digits(rest: Sequence[Expression]) -> int | None:
 
 
 def _one_of(numbers: Sequence[_Number]) -> _Number:
-    exacts = [number.exact for number in numbers if number.kinds != frozenset([_REAL])]
+    exacts = [number.exact for number in numbers if number.kinds != _ONE_REAL.kinds]
     constant = all(number.constant for number in numbers)
     return _Number(_kinds(numbers), widest(exacts) if exacts else _LONG, constant)

@@ -13,7 +13,8 @@ from decimal import Decimal
 
 MOST_DIGITS = 38
 MOST_WIDE_DIGITS = 76
-_KEPT_SCALE = 6  # digits after the point that are kept where those before it take up the room
+INTEGER_DIGITS = {8: 3, 16: 5, 32: 10, 64: 20}  # of whole numbers by their bits, as Spark has it
+_KEPT_SCALE = 6  # digits after the point that stay when a result has too many digits
 _QUOTIENT_SCALE = 6
 
 
@@ -108,9 +109,9 @@ def widest(types: Iterable[DecimalType]) -> DecimalType:
     >>> widest([DecimalType(10, 2), DecimalType(5, 4)])
     DecimalType(precision=12, scale=4)
     """
-    given = list(types)
-    scale = max(dtype.scale for dtype in given)
-    return DecimalType(max(1, scale + max(dtype.before_point for dtype in given)), scale)
+    operands = list(types)
+    scale = max(dtype.scale for dtype in operands)
+    return DecimalType(max(1, scale + max(dtype.before_point for dtype in operands)), scale)
 
 
 def rounded_type(operand: DecimalType, digits: int | None) -> DecimalType:

@@ -57,7 +57,7 @@ from cepheid.algebra.reading_printing import (
 
 
 def print_query(query: Query) -> str:
-    """The query as CEL, or as SREMO if that is what it is, a clause per line.
+    """The query in its own language, CEL or SREMO, a clause per line.
 
     >>> from cepheid.algebra.nodes import Atom, Query, Seq
     >>> print(print_query(Query(Seq(Atom("T", "x"), Atom("H")), streams=("farm",), limit=3)))

@@ -1,7 +1,7 @@
 """SREMO → text.
 
-In: an expression. Out: text that parses back to an equal expression. What `+`, `?`, `#` and `@` are made of is
-shown as these again where that is exact.
+In: an expression. Out: text that parses back to an equal expression. Expansions of `+`, `?`, `#` and `@` are printed
+as these operators again where that is exact.
 """
 
 from __future__ import annotations
@@ -79,13 +79,13 @@ def print_read(read: Read) -> str:
 
 
 def _round(body: Reading) -> str:
-    """What a repetition sign stands behind; without parentheses it would look as if it were the register's."""
+    """The operand of a repetition sign; parentheses keep the sign from looking like part of the register's name."""
     stores = isinstance(body, Read) and body.register is not None
     return _text(body, ENCLOSED if stores else REPEATED)
 
 
 def _any_match(parts: tuple[Reading, ...]) -> str | None:
-    """`#(…)`, where the parts are made so."""
+    """`#(…)`, if the parts are its expansion."""
     skipped = _rounds(Concat(parts), SKIP)
     if skipped is not None:
         return f"#({skipped})"
@@ -96,7 +96,7 @@ def _any_match(parts: tuple[Reading, ...]) -> str | None:
 
 
 def _next_match(parts: tuple[Reading, ...]) -> str | None:
-    """`@(…)`, where the parts are made so."""
+    """`@(…)`, if the parts are its expansion."""
     if len(parts) < 3 or len(parts) % 2 == 0:
         return None
     texts: list[str | None] = []
@@ -120,7 +120,7 @@ def _body(reading: Reading) -> Reading:
 
 
 def _rounds(reading: Reading, between: Reading) -> str | None:
-    """An argument that is repeated with something in between: `e+`."""
+    """`e+`, if the reading is rounds of e with `between` in between."""
     match reading:
         case Concat((body, Iterate(Concat((space, same))))) if same == body and space == between:
             return _round(body) + "+"
@@ -131,7 +131,7 @@ def _rounds(reading: Reading, between: Reading) -> str | None:
 
 
 def _once(reading: Reading) -> str | None:
-    """An argument that is not repeated; a repetition sign would mean one with something in between."""
+    """An argument without repetition; inside `#` and `@` a repetition sign would allow gaps between rounds."""
     match reading:
         case Iterate():
             return None

@@ -1,9 +1,9 @@
-"""Which registers a SREMO may read where, and what makes it one that can match.
+"""Checks of a SREMO: where it may read registers, and that it can match at all.
 
-In: a query whose pattern is a SREMO. Out: nothing, or the error that says what is wrong and how to mend it. A register
-is read only where some way through the expression has stored it before; both sides of `&` do not store the same one;
-what negates more than a single condition has a window around it (`srt`, corollary 4.12); and a run can end by reading
-an event that it marks (definition 4.4).
+In: a query whose pattern is a SREMO. Out: nothing, or an error with the fix. A register is read only where some path
+through the expression has stored it; the two sides of `&` store different registers; a complement of more than a single
+condition has a window around it (`srt`, corollary 4.12); and a run can end by reading an event that it marks
+(definition 4.4).
 """
 
 from __future__ import annotations
@@ -28,12 +28,11 @@ from cepheid.algebra.nodes import (
 )
 from cepheid.algebra.skips import reads_nothing
 from cepheid.algebra.windows import Window
-from cepheid.errors import CepheidError, Span, did_you_mean
+from cepheid.errors import CepheidError, Span, did_you_mean, quoted
 
 
 def stored_by(reading: Reading) -> frozenset[str]:
-    """The registers whose contents may be others after the expression; those that a complement stores are not among
-    them.
+    """The registers whose contents the expression may change; a complement changes none.
 
     >>> from cepheid.algebra.conditions import TRUE
     >>> sorted(stored_by(Concat((Read(TRUE, register="r"), Complement(Read(TRUE, register="s"))))))
@@ -60,28 +59,25 @@ def check_registers(reading: Reading, window: Window | None) -> None:
     cepheid.errors.CepheidError: error[unknown-register]: nothing is stored in register `r`
       hint: store an event first: [price IS NOT NULL] > r
     """
-    every = frozenset(
-        node.register for node in walk(reading) if isinstance(node, Read) and node.register is not None
-    )
-    _check_reads(reading, every)
+    _check_reads(reading)
     _check_sides(reading)
     _check_complements(reading, window is not None)
     _check_marks(reading)
 
 
-def _check_reads(reading: Reading, every: frozenset[str]) -> None:
-    """What stands once in the text may have become several nodes, `e+` is `e . e*`, which are printed one by one: of
-    conditions that are equal one that can hold is enough."""
+def _check_reads(reading: Reading) -> None:
+    """One condition of the text may be several equal nodes, as `e+` is `e . e*`: it is enough that one can hold."""
+    every = {node.register for node in walk(reading) if isinstance(node, Read) and node.register is not None}
     found = list(_reads(reading, frozenset()))
     sensible = {(read.var, condition) for read, condition, stored in found if read.var in stored}
     for read, condition, stored in found:
         if (read.var, condition) not in sensible:
-            raise _empty(read, stored, every)
+            raise _empty(read, stored, sorted(every))
 
 
 def _reads(reading: Reading, stored: frozenset[str]) -> Iterator[tuple[Attribute, Condition, frozenset[str]]]:
-    """Every attribute of a register and the condition it is in, with the registers that may hold an event there;
-    `stored`: those that may when the expression begins."""
+    """Every attribute of a register, its condition, and the registers that may hold an event there; `stored` are
+    those that may hold one when the expression begins."""
     match reading:
         case Read(condition):
             reads = (read for read in attributes(condition) if read.var is not None)
@@ -99,45 +95,31 @@ def _reads(reading: Reading, stored: frozenset[str]) -> Iterator[tuple[Attribute
             assert_never(reading)
 
 
-def _empty(read: Attribute, stored: frozenset[str], every: frozenset[str]) -> CepheidError:
+def _empty(read: Attribute, stored: frozenset[str], every: list[str]) -> CepheidError:
     register = read.var
     assert register is not None
-    span = _register_span(read)
     if register not in every:
-        listed = ", ".join(f"`{name}`" for name in sorted(every))
         store = f"store an event first: [{print_name(read.name)} IS NOT NULL] > {print_name(register)}"
-        hint = did_you_mean(register, sorted(every), f"the registers are {listed}" if every else store)
+        hint = did_you_mean(register, every, f"the registers are {quoted(every)}" if every else store)
         message = f"nothing is stored in register `{register}`"
-        return CepheidError("unknown-register", message, span=span, hint=hint)
-    now = ", ".join(f"`{name}`" for name in sorted(stored)) or "none"
+        return CepheidError("unknown-register", message, span=read.variable_span, hint=hint)
     return CepheidError(
         "empty-register",
         f"register `{register}` is always empty here, so that the condition never holds",
-        span=span,
-        hint=f"store it before, outside of `!` and on this side of `&`; what may be stored here: {now}",
+        span=read.variable_span,
+        hint="store it before, outside of `!` and on this side of `&`; "
+        f"what may be stored here: {quoted(sorted(stored)) or 'none'}",
     )
-
-
-def _register_span(read: Attribute) -> Span | None:
-    """The register alone, where the text shows it plainly."""
-    if read.span is None or read.var is None or not read.span.text.startswith(read.var):
-        return read.span
-    return Span(read.span.source, read.span.start, read.span.start + len(read.var))
 
 
 def _check_sides(reading: Reading) -> None:
     for node in walk(reading):
         if isinstance(node, Both) and (shared := stored_by(node.left) & stored_by(node.right)):
             register = min(shared)
-            places = [
-                part.span for part in walk(node.right) if isinstance(part, Read) and part.register == register
-            ]
-            raise CepheidError(
-                "register-clash",
-                f"both sides of `&` store register `{register}`",
-                span=places[0] or node.span,
-                hint="use another register on one side",
-            )
+            reads = (part for part in walk(node.right) if isinstance(part, Read))
+            span = next(part.span for part in reads if part.register == register) or node.span
+            message = f"both sides of `&` store register `{register}`"
+            raise CepheidError("register-clash", message, span=span, hint="use another register on one side")
 
 
 def _check_complements(reading: Reading, windowed: bool) -> None:
@@ -157,16 +139,12 @@ def _check_complements(reading: Reading, windowed: bool) -> None:
 def _needs_window(span: Span | None) -> CepheidError:
     strategy = span is not None and span.text.startswith("@")
     what = "`@(…)` with more than single conditions" if strategy else "`!` of more than a single condition"
-    return CepheidError(
-        "needs-window",
-        f"{what} needs a window around it",
-        span=span,
-        hint="add WITHIN and a window at the end, or around this part: (… WITHIN 5 minutes)",
-    )
+    hint = "add WITHIN and a window at the end, or around this part: (… WITHIN 5 minutes)"
+    return CepheidError("needs-window", f"{what} needs a window around it", span=span, hint=hint)
 
 
 def is_single(reading: Reading) -> bool:
-    """Whether what is negated is one condition, or that an event for which it holds is among those read.
+    """Whether a complement of the reading negates one condition: of the event read, or of any event read.
 
     >>> from cepheid.algebra.conditions import TRUE
     >>> is_single(Read(TRUE)), is_single(Concat((SKIP, Read(TRUE), SKIP))), is_single(Concat((SKIP, SKIP)))
@@ -187,17 +165,13 @@ def _check_marks(reading: Reading) -> None:
     if _ends_marked(reading):
         return
     span = _whole(reading)
+    message = "the last event read is never marked, and a match ends with a marked event"
+    hint = "leave out the unmarked part at the end, or mark its event: `[…]`"
     if not _marks(reading):
-        raise CepheidError(
-            "unsatisfiable",
-            "nothing is marked, so that no match has an event",
-            span=span,
-            hint="`[…]` marks the event it reads, `-[…]` and `any` do not, and nothing under `!` is",
-        )
-    hint = "leave out what is read at the end without being marked, or mark it: `[…]`"
-    if any(isinstance(node, Both) for node in walk(reading)):
+        message = "nothing is marked, so that no match has an event"
+        hint = "`[…]` marks the event it reads, `-[…]` and `any` do not, and `!` marks none"
+    elif any(isinstance(node, Both) for node in walk(reading)):
         hint = "both sides of `&` must mark the same events, and `!` marks none"
-    message = "the last event read is never marked, and a match ends with one that is"
     raise CepheidError("unsatisfiable", message, span=span, hint=hint)
 
 

@@ -1,13 +1,12 @@
 """Which variables a query may use where: well-formedness (`cel-cea`, section 5.1).
 
-In: a query of any language. Out: nothing, or the error that says which variable is wrong and why. A formula
-is well-formed when for every `ρ FILTER P(x, …)` some formula around ρ, or ρ itself, binds x. Stricter than
-the paper in one place: an iteration that defines x hides the x around it, since each round binds its own
-(the semantics of +), so the search for x ends there.
+In: a query of any language. Out: nothing, or an error that names the variable and the reason. A formula is well-formed
+when for every `ρ FILTER P(x, …)` some formula around ρ, or ρ itself, binds x. Stricter than the paper in one place: an
+iteration that defines x hides the x around it, since each round binds its own (the semantics of +), so the search for x
+ends there.
 
-What set variables and PART-BY ask for is in `covers`, what the registers of SREMO ask for in `registers`.
-
-Kept as well: what a query selects exists and can name a column, repetitions and windows have sensible bounds.
+Also checked: selected names exist and can name a column, repetitions and windows have sensible bounds. `covers` checks
+set variables and PART-BY, `registers` the registers of SREMO.
 """
 
 from __future__ import annotations
@@ -49,7 +48,7 @@ from cepheid.algebra.printing import print_name, print_pattern, print_window
 from cepheid.algebra.registers import check_registers
 from cepheid.algebra.text_patterns import check_text_patterns
 from cepheid.algebra.variables import bound, defined, defined_once, is_iteration, label_of, sets, shown
-from cepheid.errors import CepheidError, Span, did_you_mean
+from cepheid.errors import CepheidError, Span, did_you_mean, quoted
 
 OUTPUT_COLUMNS = ("match_id", "start", "end", "positions")
 MOST_KEYS = 62  # a word has a bit for each that is NULL
@@ -87,7 +86,7 @@ def check_scope(query: Query) -> None:
     for path, used in _uses(query.pattern, ()):
         if used.each:
             assert isinstance(path[-1], Filter)
-            check_set_use(path[-1], query.pattern, used, _variable_span(used))
+            check_set_use(path[-1], query.pattern, used, used.variable_span)
         elif not _binds(path, used.var):
             raise _out_of_scope(query.pattern, path, used)
     _check_select(query, places)
@@ -115,8 +114,7 @@ def _check_reading(reading: Reading, window: Window | None) -> None:
 
 
 def _uses(pattern: Pattern, path: tuple[Pattern, ...]) -> Iterator[tuple[tuple[Pattern, ...], Attribute]]:
-    """Every attribute of a variable that a filter reads, with the formulas around the filter, outermost
-    first."""
+    """Every attribute of a variable that a filter reads, with the formulas around the filter, outermost first."""
     inside = (*path, pattern)
     if isinstance(pattern, Filter):
         yield from ((inside, read) for read in attributes(pattern.condition) if read.var is not None)
@@ -139,19 +137,16 @@ def _scopes(path: tuple[Pattern, ...], var: str) -> Iterator[Pattern]:
 def _out_of_scope(pattern: Pattern, path: tuple[Pattern, ...], used: Attribute) -> CepheidError:
     var = used.var
     assert var is not None
-    span = _variable_span(used)
+    span = used.variable_span
     if var not in defined(pattern):
         return _unknown(pattern, var, span)
     choices = [scope for scope in _scopes(path, var) if var in defined_once(scope)]
     if choices:
         message, hint = _why_unbound(choices[0], var)
         return CepheidError("unbound-variable", message, span=span, hint=hint)
-    return CepheidError(
-        "kleene-variable",
-        f"`{var}` is bound inside a repetition, afresh in each round, and used outside it",
-        span=span,
-        hint=f"put the filter inside: {_filter_inside(pattern, var)}",
-    )
+    message = f"`{var}` is bound inside a repetition, afresh in each round, and used outside it"
+    hint = f"put the filter inside: {_filter_inside(pattern, var)}"
+    return CepheidError("kleene-variable", message, span=span, hint=hint)
 
 
 def _unknown(pattern: Pattern, var: str, span: Span | None) -> CepheidError:
@@ -162,14 +157,9 @@ def _unknown(pattern: Pattern, var: str, span: Span | None) -> CepheidError:
         hint: str | None = f"`{var}` is an event type: write {name} AS {var[:1].lower()} and use the variable"
     else:
         known = sorted(defined(pattern) | sets(pattern))
-        hint = did_you_mean(var, known, _binding_hint(known, var))
+        first = f"name an event first, as in T AS {print_name(var)}"
+        hint = did_you_mean(var, known, f"the formula binds {quoted(known)}" if known else first)
     return CepheidError("unknown-variable", message, span=span, hint=hint)
-
-
-def _binding_hint(known: Sequence[str], var: str) -> str:
-    if known:
-        return "the formula binds " + ", ".join(f"`{name}`" for name in known)
-    return f"name an event first, as in T AS {print_name(var)}"
 
 
 def _why_unbound(scope: Pattern, var: str) -> tuple[str, str]:
@@ -188,18 +178,9 @@ def _why_unbound(scope: Pattern, var: str) -> tuple[str, str]:
                     f"`{var}` is not bound when the optional `{print_pattern(node)}` is left out",
                     f"put the filter inside: ({print_pattern(body)} FILTER …)?",
                 )
-            case (
-                Atom()
-                | Seq()
-                | StrictSeq()
-                | All()
-                | Repeat()
-                | Filter()
-                | PartBy()
-                | Select()
-                | Bind()
-                | Recognise()
-            ):
+            case Atom() | Recognise():
+                pass
+            case Seq() | StrictSeq() | All() | Repeat() | Filter() | PartBy() | Select() | Bind():
                 pass
             case _:
                 assert_never(node)
@@ -215,38 +196,22 @@ def _filter_inside(pattern: Pattern, var: str) -> str:
     return "(… FILTER …)+"
 
 
-def _variable_span(used: Attribute) -> Span | None:
-    """The variable alone, where the text shows it plainly."""
-    if used.span is None or used.var is None or not used.span.text.startswith(used.var):
-        return used.span
-    return Span(used.span.source, used.span.start, used.span.start + len(used.var))
-
-
 def check_repeat(node: Repeat) -> None:
     """Raises for bounds that no number of rounds satisfies."""
-    if node.hi is not None and node.hi < 1:
-        raise CepheidError(
-            "bad-argument",
-            "a repetition must allow at least one round",
-            span=node.span,
-            hint="leave the part out, or write {0,1} for an optional one",
-        )
-    if node.hi is not None and node.lo > node.hi:
-        raise CepheidError(
-            "bad-argument",
-            f"a repetition cannot run at least {node.lo} and at most {node.hi} times",
-            span=node.span,
-            hint=f"write {{{node.hi},{node.lo}}}",
-        )
+    if node.hi is None or max(1, node.lo) <= node.hi:
+        return
+    message = f"a repetition cannot run at least {node.lo} and at most {node.hi} times"
+    hint = f"write {{{node.hi},{node.lo}}}"
+    if node.hi < 1:
+        message = "a repetition must allow at least one round"
+        hint = "leave the part out, or write {0,1} for an optional one"
+    raise CepheidError("bad-argument", message, span=node.span, hint=hint)
 
 
 def _refuse_nested_strategy(node: Select) -> None:
-    raise CepheidError(
-        "not-yet",
-        "a strategy inside a formula is not yet supported",
-        span=node.span,
-        hint=f"apply it to the whole query: SELECT {node.strategy.value} * …",
-    )
+    message = "a strategy inside a formula is not yet supported"
+    hint = f"apply it to the whole query: SELECT {node.strategy.value} * …"
+    raise CepheidError("not-yet", message, span=node.span, hint=hint)
 
 
 def _check_select(query: Query, places: Places) -> None:
@@ -259,20 +224,14 @@ def _check_select(query: Query, places: Places) -> None:
             continue
         span = _at(places.select, index) or _binding_span(query.pattern, name)
         if name not in labels:
-            listed = "the formula binds " + ", ".join(f"`{label}`" for label in labels)
-            hint = did_you_mean(name, labels, listed)
-            raise CepheidError(
-                "unknown-variable", f"SELECT names `{name}`, which nothing binds", span=span, hint=hint
-            )
+            hint = did_you_mean(name, labels, f"the formula binds {quoted(labels)}")
+            message = f"SELECT names `{name}`, which nothing binds"
+            raise CepheidError("unknown-variable", message, span=span, hint=hint)
         if name in taken:
             if span is None and name in query.partition_by:
                 span = _at(places.partition_by, query.partition_by.index(name))
-            raise CepheidError(
-                "bad-argument",
-                f"the output already has a column `{name}`",
-                span=span,
-                hint=_rename(query.pattern, name),
-            )
+            message = f"the output already has a column `{name}`"
+            raise CepheidError("bad-argument", message, span=span, hint=_rename(query.pattern, name))
 
 
 def _rename(pattern: Pattern, name: str) -> str:
@@ -304,7 +263,7 @@ def _label(node: Pattern) -> str | None:
 
 
 def _check_partition_by(names: Sequence[str], spans: Sequence[Span]) -> None:
-    """Partition columns are columns of the output, beside those that every output has."""
+    """Partition columns become columns of the output, which must not repeat its own."""
     if len(names) > MOST_KEYS:
         message = f"PARTITION BY names {len(names)} columns; {MOST_KEYS} are the most"
         raise CepheidError("too-large", message, span=_at(spans, MOST_KEYS))

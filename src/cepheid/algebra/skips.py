@@ -1,8 +1,8 @@
 """SREMO's repetitions and selection strategies, as made of its own nodes (`srt`, definition 4.13).
 
 In: expressions, each with how often it may be repeated. Out: one expression. `e+` is `e . e*`, `e?` is `e | ε`,
-`{l,m}` is written out. Skip-till-any-match lets any events pass between its parts, skip-till-next-match only such as
-the next part could not have read: both also between the rounds of a part that is repeated.
+`{l,m}` is written out. Between its parts, and between the rounds of a repeated part, skip-till-any-match lets any
+events pass, skip-till-next-match only events that the next part could not have read.
 """
 
 from __future__ import annotations
@@ -103,7 +103,7 @@ def next_match(arguments: Sequence[Rounds], span: Span | None = None) -> Reading
 
 
 def gap(reading: Reading, span: Span | None = None) -> Complement:
-    """`!(any* . e . any*)`: what holds nothing that the expression could read."""
+    """`!(any* . e . any*)`: a string without any substring that the expression could read."""
     return Complement(Concat((SKIP, reading, SKIP)), span)
 
 
@@ -137,7 +137,7 @@ def something(reading: Reading) -> Reading:
 
 
 def reads_nothing(reading: Reading) -> bool:
-    """Whether the empty string is among those that the expression reads, from whatever valuation.
+    """Whether the expression reads the empty string, from any valuation.
 
     >>> reads_nothing(SKIP), reads_nothing(Complement(EPSILON)), reads_nothing(EPSILON)
     (True, False, True)

@@ -1,8 +1,7 @@
-"""LIKE, RLIKE and the texts that functions make: what is wrong or too large whatever the data are.
+"""Checks of LIKE, RLIKE and functions that make texts: regular expressions are valid and sizes bounded.
 
-In: a condition. Out: nothing, or the error. A regular expression that RE2 cannot read is a mistake of the query, found
-before any data are there. Sizes are bounded so that no condition, constant ones that planning evaluates included, takes
-long or fills the memory by itself.
+In: a condition. Out: nothing, or the error, before any data are read. The bounds keep every condition, also a constant
+one that planning evaluates, from taking long or filling the memory by itself.
 """
 
 from __future__ import annotations
@@ -40,7 +39,7 @@ MOST_WORK = 10_000_000  # characters of a constant times those of the LIKE it is
 
 
 def check_text_patterns(condition: Condition) -> None:
-    """Raises for the first pattern that is none and the first text that is too long.
+    """Raises for the first invalid pattern and the first text that is too long.
 
     >>> check_text_patterns(RLike(Attribute("x", "name"), "a(b"))
     Traceback (most recent call last):
@@ -58,19 +57,9 @@ def check_text_patterns(condition: Condition) -> None:
             message = f"`{condition.function}` here can make a text {_longest(condition):,} times as long"
             hint = "replace inside of replace multiplies lengths: use fewer, or do it where the data are made"
             raise CepheidError("too-large", message, span=condition.span, hint=hint)
-        case (
-            Literal()
-            | Attribute()
-            | Arithmetic()
-            | Comparison()
-            | Conjunction()
-            | Disjunction()
-            | Negation()
-            | IsTrue()
-            | IsNull()
-            | In()
-            | Call()
-        ):
+        case Literal() | Attribute() | Arithmetic() | Comparison() | Conjunction() | Disjunction():
+            pass
+        case Negation() | IsTrue() | IsNull() | In() | Call():
             pass
         case _:
             assert_never(condition)
@@ -82,12 +71,9 @@ def check_text_patterns(condition: Condition) -> None:
 def _check_length(condition: Like | RLike, pattern: str) -> None:
     if len(pattern) > LONGEST_PATTERN:
         name = "LIKE" if isinstance(condition, Like) else "RLIKE"
-        raise CepheidError(
-            "too-large",
-            f"the pattern of {name} has {len(pattern):,} characters; {LONGEST_PATTERN:,} are the most",
-            span=condition.span,
-            hint="write several values as a list, x.name IN ('a', 'b', …), or join several patterns by OR",
-        )
+        message = f"the pattern of {name} has {len(pattern):,} characters; {LONGEST_PATTERN:,} are the most"
+        hint = "write several values as a list, x.name IN ('a', 'b', …), or join several patterns by OR"
+        raise CepheidError("too-large", message, span=condition.span, hint=hint)
 
 
 def _check_regex(condition: RLike) -> None:
@@ -95,12 +81,9 @@ def _check_regex(condition: RLike) -> None:
         pc.match_substring_regex(pa.array([""]), condition.pattern)
     except pa.ArrowInvalid as invalid:
         reason = str(invalid).rsplit("RE2: ", 1)[-1].strip()
-        raise CepheidError(
-            "bad-argument",
-            f"`{clipped(condition.pattern, 200)}` is not a regular expression: {clipped(reason, 300)}",
-            span=condition.span,
-            hint="the syntax is RE2's: no look-around",
-        ) from None
+        message = f"`{clipped(condition.pattern, 200)}` is not a regular expression: {clipped(reason, 300)}"
+        hint = "the syntax is RE2's: no look-around"
+        raise CepheidError("bad-argument", message, span=condition.span, hint=hint) from None
 
 
 def _check_constant(condition: Like | RLike, operand: Expression, pattern: str) -> None:
@@ -110,12 +93,9 @@ def _check_constant(condition: Like | RLike, operand: Expression, pattern: str) 
         length > LONGEST_CONSTANT if isinstance(condition, RLike) else length * len(pattern) > MOST_WORK
     )
     if too_long:
-        raise CepheidError(
-            "too-large",
-            f"a constant text of up to {length:,} characters is too long to be compared with a pattern",
-            span=condition.span,
-            hint="a condition on constants is always true or never: write TRUE or FALSE",
-        )
+        message = f"a constant text of up to {length:,} characters is too long to be compared with a pattern"
+        hint = "a condition on constants is always true or never: write TRUE or FALSE"
+        raise CepheidError("too-large", message, span=condition.span, hint=hint)
 
 
 def _longest(expression: Expression) -> int:
@@ -131,19 +111,9 @@ def _longest(expression: Expression) -> int:
             return _longest(text) * max(1, _longest(new))
         case Call("upper" | "lower", [text]):
             return 3 * _longest(text)
-        case (
-            Arithmetic()
-            | Comparison()
-            | Conjunction()
-            | Disjunction()
-            | Negation()
-            | IsTrue()
-            | IsNull()
-            | In()
-            | Like()
-            | RLike()
-            | Call()
-        ):
+        case Arithmetic() | Comparison() | Conjunction() | Disjunction() | Negation() | IsTrue() | IsNull():
+            return max(map(_longest, children(expression)), default=1)
+        case In() | Like() | RLike() | Call():
             return max(map(_longest, children(expression)), default=1)
         case _:
             assert_never(expression)

@@ -1,10 +1,9 @@
 """Typing: every condition against the columns the events have.
 
-In: a query whose variables are in scope, and a schema. Out: the same query with string literals that are
-compared with timestamps or dates turned into literals of that type, number literals beside decimals into
-decimals (`number_types`), and other names of functions into the
-one in `functions.FUNCTIONS`; or the error that names both types and a fix. After it a condition's operators
-have operands that go together; values can still be NULL or NaN.
+In: a query whose variables are in scope, and a schema. Out: the same query, in which string literals compared with
+timestamps or dates are literals of that type, number literals beside decimals are decimals (`number_types`), and
+aliases of functions are the names in `functions.FUNCTIONS`; or an error that names both types and a fix. Afterwards the
+operands of every operator have compatible types; values can still be NULL or NaN.
 """
 
 from __future__ import annotations
@@ -35,6 +34,7 @@ from cepheid.algebra.conditions import (
     RLike,
     attributes,
 )
+from cepheid.algebra.conditions import rebuild as rebuild_condition
 from cepheid.algebra.functions import ALIASES, FUNCTIONS, Function, Kinds
 from cepheid.algebra.kinds import Kind, kind_of
 from cepheid.algebra.moments import Moment, TimeOfDay
@@ -66,7 +66,7 @@ from cepheid.algebra.nodes import (
 )
 from cepheid.algebra.number_types import with_number_types
 from cepheid.algebra.printing import print_condition, print_key, print_value, print_window
-from cepheid.errors import CepheidError, Span, did_you_mean
+from cepheid.errors import CepheidError, Span, did_you_mean, quoted
 from cepheid.schema import Schema, counts_nanoseconds, is_comparable
 
 Typed = tuple[Expression, Kind]
@@ -85,7 +85,7 @@ def check_types(query: Query, schema: Schema) -> Query:
     for index, name in enumerate(query.partition_by):
         span = places.partition_by[index] if index < len(places.partition_by) else None
         if name not in schema.names:
-            hint = did_you_mean(name, schema.names, _columns(schema))
+            hint = _known_columns(name, schema)
             raise CepheidError("unknown-column", f"events have no column `{name}`", span=span, hint=hint)
         if not is_comparable(dtype := schema.arrow.field(name).type):
             message = f"PARTITION BY takes values that can be compared; `{name}` has type {dtype}"
@@ -93,17 +93,6 @@ def check_types(query: Query, schema: Schema) -> Query:
             raise CepheidError("type-mismatch", message, span=span, hint=hint)
     window = _typed_window(query.window, schema, places.window)
     return replace(query, pattern=_pattern(query.pattern, schema), window=window)
-
-
-def kind_of_expression(expression: Expression, schema: Schema) -> Kind:
-    """The kind of a well-typed expression's value.
-
-    >>> from cepheid.schema import schema_of
-    >>> schema = schema_of(pa.schema([("ts", pa.int64()), ("name", pa.string())]), time="ts")
-    >>> kind_of_expression(Call("length", (Attribute("x", "name"),)), schema)
-    <Kind.NUMBER: 'a number'>
-    """
-    return _typed(expression, schema)[1]
 
 
 def _pattern(pattern: Pattern, schema: Schema) -> Pattern:
@@ -124,7 +113,7 @@ def _pattern(pattern: Pattern, schema: Schema) -> Pattern:
 
 
 def _reading(reading: Reading, schema: Schema) -> Reading:
-    """Conditions and nested windows; an attribute of a register is a column like one of the event at hand."""
+    """Types conditions and nested windows; attributes of registers are columns like those of the current event."""
     match reading:
         case Read(condition):
             return replace(reading, condition=_checked(condition, schema))
@@ -138,10 +127,10 @@ def _reading(reading: Reading, schema: Schema) -> Reading:
 
 
 def _check_keys(node: PartBy, schema: Schema) -> None:
-    """What PART-BY compares is of one kind: columns of the same type, or such as a condition may compare."""
+    """The keys of a PART-BY have one kind: columns of the same type, or of types that a condition may compare."""
     model: tuple[str, Kind, pa.DataType] | None = None
     for index, (var, name) in enumerate(node.keys):
-        span = node.places[index] if index < len(node.places) else node.span
+        span = node.key_span(index)
         kind = _column_kind(Attribute(var, name, span=span), schema)
         dtype = schema.arrow.field(name).type
         if not is_comparable(dtype):
@@ -157,7 +146,7 @@ def _check_keys(node: PartBy, schema: Schema) -> None:
             raise CepheidError("type-mismatch", message, span=span, hint=hint)
         elif kind is model[1] is Kind.TIMESTAMP and (dtype.tz is None) != (model[2].tz is None):
             message = (
-                f"of `{model[0]}` and `{shown}` one has a time zone and one has none: they are never equal"
+                f"one of `{model[0]}` and `{shown}` has a time zone, the other none: they are never equal"
             )
             hint = "give both columns a zone, or neither, before matching"
             raise CepheidError("type-mismatch", message, span=span, hint=hint)
@@ -171,12 +160,8 @@ def _condition(condition: Condition, schema: Schema) -> Condition:
     """An expression that must be true or false."""
     typed, kind = _typed(condition, schema)
     if kind not in (Kind.BOOLEAN, Kind.NULL):
-        raise CepheidError(
-            "type-mismatch",
-            f"a condition must be true or false; `{print_condition(condition)}` is {kind.value}",
-            span=condition.span,
-            hint="compare it with something",
-        )
+        message = f"a condition must be true or false; `{print_condition(condition)}` is {kind.value}"
+        raise CepheidError("type-mismatch", message, span=condition.span, hint="compare it with something")
     return typed
 
 
@@ -187,28 +172,21 @@ def _typed(expression: Expression, schema: Schema) -> Typed:
             return expression, _kind_of_literal(value)
         case Attribute():
             return expression, _column_kind(expression, schema)
-        case Arithmetic(op, left, right, span):
-            numbers = _number(op, left, schema), _number(op, right, schema)
-            return Arithmetic(op, *numbers, span, expression.result), Kind.NUMBER
+        case Arithmetic(op):
+            return rebuild_condition(expression, lambda child: _number(op, child, schema)), Kind.NUMBER
         case Comparison(op, left, right, span):
             first, second = _comparable(_typed(left, schema), _typed(right, schema), schema, span)
             return Comparison(op, first, second, span), Kind.BOOLEAN
         case In(operand, items, span):
             return _in(_typed(operand, schema), items, schema, span), Kind.BOOLEAN
-        case Conjunction(operands, span):
-            return Conjunction(tuple(_condition(item, schema) for item in operands), span), Kind.BOOLEAN
-        case Disjunction(operands, span):
-            return Disjunction(tuple(_condition(item, schema) for item in operands), span), Kind.BOOLEAN
-        case Negation(operand, span):
-            return Negation(_condition(operand, schema), span), Kind.BOOLEAN
-        case IsTrue(operand, span):
-            return IsTrue(_condition(operand, schema), span), Kind.BOOLEAN
-        case IsNull(operand, span):
-            return IsNull(_typed(operand, schema)[0], span), Kind.BOOLEAN
-        case Like(operand, pattern, span):
-            return Like(_string("LIKE", operand, schema), pattern, span), Kind.BOOLEAN
-        case RLike(operand, pattern, span):
-            return RLike(_string("RLIKE", operand, schema), pattern, span), Kind.BOOLEAN
+        case Conjunction() | Disjunction() | Negation() | IsTrue():
+            return rebuild_condition(expression, lambda child: _condition(child, schema)), Kind.BOOLEAN
+        case IsNull():
+            return rebuild_condition(expression, lambda child: _typed(child, schema)[0]), Kind.BOOLEAN
+        case Like() | RLike():
+            return rebuild_condition(
+                expression, lambda child: _string(expression, child, schema)
+            ), Kind.BOOLEAN
         case Call():
             return _call(expression, schema)
         case _:
@@ -235,24 +213,16 @@ def _kind_of_literal(value: object) -> Kind:
 
 def _column_kind(attribute: Attribute, schema: Schema) -> Kind:
     if attribute.name not in schema.names:
-        hint = did_you_mean(attribute.name, schema.names, _columns(schema))
+        hint = _known_columns(attribute.name, schema)
         if attribute.var is None and attribute.span is not None and attribute.span.text.startswith('"'):
             hint = f"strings take single quotes: {print_value(attribute.name)}"
         message = f"events have no attribute `{attribute.name}`"
-        raise CepheidError("unknown-attribute", message, span=_name_span(attribute), hint=hint)
+        raise CepheidError("unknown-attribute", message, span=attribute.name_span, hint=hint)
     return kind_of(schema.arrow.field(attribute.name).type)
 
 
-def _name_span(attribute: Attribute) -> Span | None:
-    """The attribute's name without its variable, where the text shows it plainly."""
-    span = attribute.span
-    if span is None or not span.text.endswith(attribute.name):
-        return span
-    return Span(span.source, span.end - len(attribute.name), span.end)
-
-
-def _columns(schema: Schema) -> str:
-    return "the columns are " + ", ".join(f"`{name}`" for name in schema.names)
+def _known_columns(name: str, schema: Schema) -> str | None:
+    return did_you_mean(name, schema.names, f"the columns are {quoted(schema.names)}")
 
 
 def _number(op: str, operand: Expression, schema: Schema) -> Expression:
@@ -266,38 +236,26 @@ def _number(op: str, operand: Expression, schema: Schema) -> Expression:
         Kind.TIME: "compare times of day, or take hour(…), minute(…), …",
         Kind.DURATION: "compare durations with each other; arithmetic on them is not yet supported",
     }
-    raise CepheidError(
-        "type-mismatch",
-        f"`{op}` takes numbers; `{print_condition(operand)}` is {kind.value}",
-        span=operand.span,
-        hint=hints.get(kind),
-    )
+    message = f"`{op}` takes numbers; `{print_condition(operand)}` is {kind.value}"
+    raise CepheidError("type-mismatch", message, span=operand.span, hint=hints.get(kind))
 
 
-def _string(op: str, operand: Expression, schema: Schema) -> Expression:
+def _string(operator: Like | RLike, operand: Expression, schema: Schema) -> Expression:
     typed, kind = _typed(operand, schema)
     if kind in (Kind.STRING, Kind.NULL):
         return typed
-    raise CepheidError(
-        "type-mismatch",
-        f"{op} takes a string; `{print_condition(operand)}` is {kind.value}",
-        span=operand.span,
-        hint="compare it with =, <, BETWEEN or IN",
+    message = (
+        f"{type(operator).__name__.upper()} takes a string; `{print_condition(operand)}` is {kind.value}"
     )
+    hint = "compare it with =, <, BETWEEN or IN"
+    raise CepheidError("type-mismatch", message, span=operand.span, hint=hint)
 
 
 def _comparable(
     left: Typed, right: Typed, schema: Schema, span: Span | None
 ) -> tuple[Expression, Expression]:
-    """Both sides in one kind; a literal takes the type of what it is compared with."""
-    (first, one), (second, two) = left, right
-    if isinstance(first, Literal) and not isinstance(second, Literal):
-        first, one = as_literal_of(first, one, two, _zone(second, schema)), two if _follows(one, two) else one
-    if isinstance(second, Literal) and not isinstance(first, Literal):
-        second, two = (
-            as_literal_of(second, two, one, _zone(first, schema)),
-            one if _follows(two, one) else two,
-        )
+    """Both sides in one kind; a literal takes the type of the other side."""
+    (first, one), (second, two) = _as_beside(left, right, schema), _as_beside(right, left, schema)
     if Kind.OTHER in (one, two) or (one is not two and Kind.NULL not in (one, two)):
         raise _mismatch((first, one), (second, two), span)
     if one is two is Kind.TIMESTAMP:
@@ -305,7 +263,16 @@ def _comparable(
     return first, second
 
 
-def _follows(literal: Kind, other: Kind) -> bool:
+def _as_beside(item: Typed, other: Typed, schema: Schema) -> Typed:
+    """A literal as a value of the kind of the expression beside it, where it can be one."""
+    (literal, kind), (expression, wanted) = item, other
+    if not isinstance(literal, Literal) or isinstance(expression, Literal):
+        return item
+    converted = as_literal_of(literal, kind, wanted, _zone(expression, schema))
+    return converted, wanted if _converts_to(kind, wanted) else kind
+
+
+def _converts_to(literal: Kind, other: Kind) -> bool:
     """Whether a literal of one kind can be read as the other."""
     if literal is Kind.STRING:
         return other is Kind.TIMESTAMP or other is Kind.DATE or other is Kind.TIME
@@ -319,7 +286,7 @@ def _zone(expression: Expression, schema: Schema) -> str | None:
 
 
 def _check_zones(first: Expression, second: Expression, schema: Schema, span: Span | None) -> None:
-    """Instants and clock times have no common line: where they meet depends on a zone that nothing names."""
+    """Instants and clock times cannot be compared without a zone that the query does not name."""
     zoned = {}
     for side in (first, second):
         for read in attributes(side):
@@ -328,12 +295,9 @@ def _check_zones(first: Expression, second: Expression, schema: Schema, span: Sp
                 zoned[dtype.tz is not None] = read
     if len(zoned) > 1:
         with_zone, without = print_condition(zoned[True]), print_condition(zoned[False])
-        raise CepheidError(
-            "type-mismatch",
-            f"`{with_zone}` has a time zone and `{without}` has none: they cannot be compared",
-            span=span,
-            hint="give both columns a zone, or neither, before matching",
-        )
+        message = f"`{with_zone}` has a time zone and `{without}` has none: they cannot be compared"
+        hint = "give both columns a zone, or neither, before matching"
+        raise CepheidError("type-mismatch", message, span=span, hint=hint)
 
 
 def _mismatch(left: Typed, right: Typed, span: Span | None) -> CepheidError:
@@ -394,10 +358,10 @@ def _in(operand: Typed, items: tuple[Expression, ...], schema: Schema, span: Spa
     listed = list[Expression]()
     zone: str | None = None
     for item in items:
-        # Lists may be long: what is alike for all values of one is worked out for the first.
+        # Lists may be long: literals of the same type as the first are converted without checking again.
         if listed and isinstance(item, Literal) and not isinstance(value, Literal):
             own = _PLAIN.get(type(item.value))
-            if own is not None and (own is kind or _follows(own, kind)):
+            if own is not None and (own is kind or _converts_to(own, kind)):
                 listed.append(item if own is kind else as_literal_of(item, own, kind, zone))
                 continue
         value, typed = _comparable((value, kind), _typed(item, schema), schema, item.span or span)
@@ -426,19 +390,9 @@ def _call(call: Call, schema: Schema) -> Typed:
 
 
 def _with_literals_alike(typed: list[Typed], schema: Schema) -> list[Typed]:
-    """Literals among arguments of one kind take the type of the first that is none."""
+    """Literals among arguments of one kind take the type of the first argument that is not a literal."""
     model = next((item for item in typed if not isinstance(item[0], Literal)), None)
-    if model is None:
-        return typed
-    return [
-        (
-            as_literal_of(item, kind, model[1], _zone(model[0], schema)),
-            model[1] if _follows(kind, model[1]) else kind,
-        )
-        if isinstance(item, Literal)
-        else (item, kind)
-        for item, kind in typed
-    ]
+    return typed if model is None else [_as_beside(item, model, schema) for item in typed]
 
 
 def _check_count(function: Function, call: Call) -> None:
@@ -450,12 +404,8 @@ def _check_count(function: Function, call: Call) -> None:
 
 def _wrong_argument(function: Function, argument: Expression, kind: Kind, wanted: Kinds) -> CepheidError:
     listed = " or ".join(sorted(item.value for item in wanted))
-    return CepheidError(
-        "type-mismatch",
-        f"`{function.name}` takes {listed} here; `{print_condition(argument)}` is {kind.value}",
-        span=argument.span,
-        hint=f"call it as {function.signature}",
-    )
+    message = f"`{function.name}` takes {listed} here; `{print_condition(argument)}` is {kind.value}"
+    return CepheidError("type-mismatch", message, span=argument.span, hint=f"call it as {function.signature}")
 
 
 def _shared_kind(function: Function, typed: list[Typed], schema: Schema) -> Kind:
@@ -481,18 +431,12 @@ def _typed_window(window: Window | None, schema: Schema, span: Span | None) -> W
         return window
     kind, shown = kind_of(schema.time_type), print_window(window)
     if window.unit is not WindowUnit.PLAIN and kind is Kind.NUMBER:
-        raise CepheidError(
-            "bad-argument",
-            f"`WITHIN {shown}` needs a timestamp or date; time column `{schema.time}` is a number",
-            span=span,
-            hint="give the window as a plain number in the column's own unit",
-        )
+        message = f"`WITHIN {shown}` needs a timestamp or date; time column `{schema.time}` is a number"
+        hint = "give the window as a plain number in the column's own unit"
+        raise CepheidError("bad-argument", message, span=span, hint=hint)
     if window.unit is WindowUnit.PLAIN and kind is not Kind.NUMBER:
-        raise CepheidError(
-            "bad-argument",
-            f"`WITHIN {shown}` needs a unit; time column `{schema.time}` is {kind.value}",
-            span=span,
-            hint=f"write WITHIN {shown} seconds, minutes, …, or EVENTS",
-        )
+        message = f"`WITHIN {shown}` needs a unit; time column `{schema.time}` is {kind.value}"
+        hint = f"write WITHIN {shown} seconds, minutes, …, or EVENTS"
+        raise CepheidError("bad-argument", message, span=span, hint=hint)
     counts_ns = counts_nanoseconds(schema.time_type)
     return window.counted_in(WindowUnit.NANOSECONDS if counts_ns else WindowUnit.MICROSECONDS)

@@ -1,7 +1,7 @@
-"""Leads: how many events a run of a SREMO may read before the first that it marks.
+"""The lead: how many events a run of a SREMO may read before the first that it marks.
 
-In: a pattern. Out: a bound that no run exceeds. A window holds marked events only, so what decides a match may lie
-before its window, by as much as the lead. Patterns of the other languages have none.
+In: a pattern. Out: a bound that no run exceeds. A window is measured from the first marked event, so a match may depend
+on as many events before its window as the lead says. Patterns of the other languages have no lead.
 """
 
 from __future__ import annotations

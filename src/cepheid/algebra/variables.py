@@ -94,20 +94,11 @@ def defined_once(pattern: Pattern) -> frozenset[str]:
     match pattern:
         case Atom():
             return names_of(pattern)
+        case Recognise():
+            return frozenset()
         case Repeat() if is_iteration(pattern):
             return frozenset()
-        case (
-            Seq()
-            | StrictSeq()
-            | Or()
-            | All()
-            | Repeat()
-            | Filter()
-            | PartBy()
-            | Select()
-            | Bind()
-            | Recognise()
-        ):
+        case Seq() | StrictSeq() | Or() | All() | Repeat() | Filter() | PartBy() | Select() | Bind():
             return frozenset[str]().union(*map(defined_once, children(pattern)))
         case _:
             assert_never(pattern)

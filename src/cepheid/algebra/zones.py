@@ -1,8 +1,8 @@
-"""Time zones: names that Arrow, Python and Spark agree on, and how far a clock there is from UTC.
+"""Time zones: names that Arrow, Python and Spark share, and their offsets from UTC.
 
 In: a zone's name, `Europe/Paris` or an offset such as `+02:00`, and a moment. Out: the offset in seconds, at any time:
-the calendar repeats after 400 years, and so do the rules of summer time, so moments outside of Python's years 1 to 9999
-are moved by whole cycles into them. (Arrow's own kernels know no summer time after 2037.)
+the calendar and the rules of summer time repeat after 400 years, so moments outside of Python's years 1 to 9999 are
+moved into them by whole cycles. (Arrow's own kernels know no summer time after 2037.)
 """
 
 from __future__ import annotations
@@ -88,8 +88,8 @@ def offset_at(name: str, instant_s: int) -> int:
 
 
 def offset_on_clock(name: str, clock_s: int) -> int:
-    """The same for what a clock in the zone shows. An hour that comes twice is the first; one that is skipped is read
-    by the offset before it, as Spark does.
+    """The offset at a time that a clock in the zone shows. Of an hour that occurs twice it is the first; a skipped hour
+    has the offset before it, as in Spark.
 
     >>> offset_on_clock("Europe/Paris", 1_711_852_200), offset_on_clock("Europe/Paris", 1_729_996_200)
     (3600, 7200)
@@ -120,8 +120,5 @@ def _zone(name: str) -> dt.tzinfo:
     try:
         return ZoneInfo(name)
     except (KeyError, ValueError, OSError):  # not found, a path, a folder
-        raise CepheidError(
-            "bad-argument",
-            f"time zone `{name}` is not known here",
-            hint="zones are regions such as Europe/Paris, UTC, or offsets such as +02:00",
-        ) from None
+        hint = "zones are regions such as Europe/Paris, UTC, or offsets such as +02:00"
+        raise CepheidError("bad-argument", f"time zone `{name}` is not known here", hint=hint) from None

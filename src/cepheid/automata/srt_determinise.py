@@ -319,9 +319,9 @@ class RegisterDeterminiser:
 
     def _restored(self, columns: Any, members: Any) -> tuple[int, Members]:
         """A state with members that there may be. Whether any event leads to it, those who use it find out."""
-        registers = sum(len(where) for _, where in members)
         require(
-            columns == ROOT or is_count(columns, registers), "a state of its automaton has too many columns"
+            columns == ROOT or is_count(columns, MOST_COLUMNS),
+            "a state of its automaton has too many columns",
         )
         for state, where in members:
             require(is_count(state, len(self._leaving) - 1), "its automaton has other states")

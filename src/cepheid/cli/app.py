@@ -1,8 +1,7 @@
 """The command line: `cepheid run`, `explain`, `check`, `demo`.
 
-Each command is the public API with files around it. What was asked for goes to stdout and nothing else does;
-progress, warnings and errors go to stderr. Exit codes: 0, 1 for a bad query or bad data, 2 for bad usage, as when a
-file is missing.
+Each command is the public API with files around it. Only results go to stdout; progress, warnings and errors go to
+stderr. Exit codes: 0, 1 for a bad query or bad data, 2 for bad usage, such as a missing file.
 """
 
 from __future__ import annotations
@@ -35,11 +34,7 @@ from cepheid.schema import DEFAULT_TYPE
 FIRST = 20
 """How many matches are shown when they are not written anywhere."""
 
-app = typer.Typer(
-    no_args_is_help=True,
-    add_completion=False,
-    pretty_exceptions_enable=False,
-)
+app = typer.Typer(no_args_is_help=True, add_completion=False, pretty_exceptions_enable=False)
 
 
 class Evaluator(StrEnum):
@@ -102,6 +97,14 @@ Zone = Annotated[
 ]
 
 
+def _of_streams(name: str, **settings: Any) -> Any:
+    """An option of the panel `Streams` in the help."""
+    return typer.Option(name, rich_help_panel="Streams", **settings)
+
+
+WATERMARK = 'How much later than others a row may come, like "10 seconds".'
+
+
 def _show_version(asked: bool) -> None:
     if asked:
         print(f"cepheid {cepheid.__version__}")
@@ -144,51 +147,23 @@ def run(
     master: Master = "local[*]",
     language: Language = None,
     zone: Zone = "UTC",
-    stream: Annotated[
-        bool,
-        typer.Option("--stream", help="Read folders as streams, until stopped.", rich_help_panel="Streams"),
-    ] = False,
-    watermark: Annotated[
-        str | None,
-        typer.Option(
-            "--watermark",
-            metavar="DELAY",
-            help='How much later than others a row may come, like "10 seconds".',
-            rich_help_panel="Streams",
-        ),
-    ] = None,
+    stream: Annotated[bool, _of_streams("--stream", help="Read folders as streams, until stopped.")] = False,
+    watermark: Annotated[str | None, _of_streams("--watermark", metavar="DELAY", help=WATERMARK)] = None,
     checkpoint: Annotated[
         str | None,
-        typer.Option(
-            "--checkpoint",
-            metavar="PATH",
-            help="Where the state is kept; else OUTPUT.checkpoint.",
-            rich_help_panel="Streams",
-        ),
+        _of_streams("--checkpoint", metavar="PATH", help="The folder of the state; else OUTPUT.checkpoint."),
     ] = None,
     late: Annotated[
-        str,
-        typer.Option(
-            "--late",
-            help="Later rows: drop (and count), error, a folder or a table.",
-            rich_help_panel="Streams",
-        ),
+        str, _of_streams("--late", help="Later rows: drop (and count), error, a folder or a table.")
     ] = "drop",
     once: Annotated[
-        bool,
-        typer.Option("--once", help="Stop when what is there has been read.", rich_help_panel="Streams"),
+        bool, _of_streams("--once", help="Stop when all files that exist have been read.")
     ] = False,
     flush: Annotated[
-        bool,
-        typer.Option(
-            "--flush", help="At the end, write what still waits to OUTPUT.rest.", rich_help_panel="Streams"
-        ),
+        bool, _of_streams("--flush", help="At the end, write the remaining matches to OUTPUT.rest.")
     ] = False,
     files_at_once: Annotated[
-        int | None,
-        typer.Option(
-            "--files-at-once", min=1, help="So many files in a micro-batch.", rich_help_panel="Streams"
-        ),
+        int | None, _of_streams("--files-at-once", min=1, help="So many files in a micro-batch.")
     ] = None,
 ) -> None:
     """Run a query on Spark; without --output, show the first matches."""
@@ -196,13 +171,11 @@ def run(
         require("spark", "`cepheid run`")
         given = _required(inputs_of(input or [], format))
         if not stream and (watermark or checkpoint or late != "drop" or once or flush or files_at_once):
-            raise typer.BadParameter(
-                "goes with --stream only", param_hint="--watermark, --checkpoint, --late, …"
-            )
+            hint = "--watermark, --checkpoint, --late, …"
+            raise typer.BadParameter("goes with --stream only", param_hint=hint)
         if stream and count:
-            raise typer.BadParameter(
-                "the number of matches of a stream is known only at its end", param_hint="--count"
-            )
+            message = "the number of matches of a stream is known only at its end"
+            raise typer.BadParameter(message, param_hint="--count")
         target = _target(output, output_format, exists=stream)
         query = _parsed(file, text, language)
         time = _required_time(time)
@@ -305,7 +278,7 @@ def main() -> None:
     except KeyboardInterrupt:
         interrupted()
     except BrokenPipeError:
-        # The reader of our output went away (`… | head`); there is no one left to tell.
+        # The reader of our output went away (`… | head`).
         sys.stderr.close()
         sys.exit(0)
 
@@ -315,7 +288,7 @@ def _parsed(file: Path | None, text: str | None, language: str | None) -> Any:
 
 
 def _type(type: str | None, no_type: bool) -> str | None:
-    """The type column: the one that was named, none, or the default, which may be missing."""
+    """The type column: the argument, none, or the default, which may be missing."""
     if no_type and type is not None:
         raise typer.BadParameter("goes without --no-type", param_hint="--type")
     return None if no_type else type or DEFAULT_TYPE
@@ -324,24 +297,19 @@ def _type(type: str | None, no_type: bool) -> str | None:
 def _explained(query: Any, data: Data, evaluator: Evaluator, zone: str) -> str:
     if not data.given:
         return cepheid.explain(query, evaluator=str(evaluator))
-    options: dict[str, Any] = {
-        "type": data.type,
-        "order": data.order,
-        "evaluator": str(evaluator),
-        "zone": zone,
-    }
     time = _required_time(data.columns.time)
     read: Any = {name: None if found is None else found.schema for name, found in data.found.items()}
     if None in read.values():
         read = _frames(data.given, data.found, "local[1]", zone)
     read = read.get(None, read) if isinstance(read, dict) else read
-    return cepheid.explain(query, read, time=time, **options)
+    columns: dict[str, Any] = {"time": time, "type": data.type, "order": data.order}
+    return cepheid.explain(query, read, **columns, evaluator=str(evaluator), zone=zone)
 
 
 def _frames(given: list[Input], found: Mapping[str | None, Described | None], master: str, zone: str) -> Any:
-    """The data as Spark sees it: one DataFrame, or one per named stream."""
+    """One DataFrame, or one per named stream."""
     require("spark", "reading these data")
-    # Spark takes a second to import, which commands that do without it should not pay.
+    # Importing Spark takes a second, which only commands that need it should pay.
     from cepheid.spark.files import read, read_described
     from cepheid.spark.session import local_session
 
@@ -368,12 +336,10 @@ def _required_time(time: str | None) -> str:
 
 
 def _target(output: str | None, format: OutputFormat | None, *, exists: bool) -> tuple[str | None, str]:
-    """Where the matches go and in which format; it may be there already if `exists`, as that of a stream that goes
-    on."""
+    """The path and the format of the matches; the path may exist if `exists`, as that of a continued stream."""
     if output is not None and Path(output).exists() and not exists:
-        raise CepheidError(
-            "bad-argument", f"{output} exists already", hint="remove it or name another --output"
-        )
+        hint = "remove it or name another --output"
+        raise CepheidError("bad-argument", f"{output} exists already", hint=hint)
     if output != "-":
         return output, str(format) if format is not None else format_of(output or "")
     if format not in (None, OutputFormat.json):

@@ -1,7 +1,7 @@
-"""What `check` and `explain` look at: the columns of the data, and the types of its events.
+"""The data of `check` and `explain`: its columns, and the types of its events.
 
-In: what the user gave. Out: warnings for event types that the query names and the data lacks. The type column is read
-until all of them were met, without Spark; of data that only Spark can read no types are looked for.
+In: the user's inputs. Out: warnings for event types that the query names and the data lacks. The type column is read
+until all of them are found, without Spark; in data that only Spark can read no types are searched for.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from cepheid.streams.type_occurrence import Occurring
 
 @dataclass(frozen=True)
 class Data:
-    """Some inputs and what the user said of their columns; `type` None: no column tells an event's type."""
+    """Some inputs and the user's arguments about columns; `type` None: no column holds an event's type."""
 
     given: list[Input]
     columns: Columns

@@ -67,7 +67,7 @@ def show_demo(events: int, output: Path, master: str) -> None:
         screen.print(f"\n[bold]{example.says}[/bold]\n\n{example.query}\n")
         target = str(output / example.name)
         with _step(screen, "matching and writing Parquet"):
-            write(cepheid.match(farm, example.query, time="ts"), target, "parquet", overwrite=True)
+            write(cepheid.match(farm, example.query, time="ts"), target, "parquet", "overwrite")
         matches = read(session, [target], "parquet").orderBy("start", "end", "match_id")
         first = matches.limit(SHOWN).toArrow()
         screen.print(matches_table(first, "ts", hide=("id", "type")))

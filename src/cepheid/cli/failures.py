@@ -1,5 +1,5 @@
-"""Turns what goes wrong into a message on stderr and an exit code: 1 for a bad query or bad data, 2 for bad usage: an
-argument that has no meaning, a file that is missing.
+"""Turns failures into a message on stderr and an exit code: 1 for a bad query or bad data, 2 for bad usage, such as a
+bad argument or a missing file.
 
 A user's mistake never shows a traceback, wherever it was found: here, in Spark's analysis, or as text from a
 Spark worker. A bug of ours shows one only when CEPHEID_DEBUG is set.
@@ -36,7 +36,7 @@ def debugging() -> bool:
 
 @contextmanager
 def reported(query_name: Path | None = None) -> Iterator[None]:
-    """Runs a command's body; whatever it raises ends the program with a message and a code.
+    """Runs a command's body; an exception ends the program with a message and a code.
 
     Places in the query are given under `query_name`, its file.
     """
@@ -59,7 +59,7 @@ def reported(query_name: Path | None = None) -> Iterator[None]:
 
 
 def exit_code(error: Exception, message: str) -> int:
-    """What the program ends with; a bad argument inside of the query's text is a bad query.
+    """The exit code; a bad argument inside of the query's text is a bad query.
 
     >>> exit_code(FileNotFoundError(2, "No such file or directory", "q.cel"), "error[bad-argument]: …")
     2
@@ -123,7 +123,7 @@ def _is_of_spark(error: Exception) -> bool:
 
 
 def spark_message(text: str) -> str:
-    """What Spark says first, without the classes and codes around it; of a chain of causes, the last.
+    """Spark's message without classes and codes; of a chain of causes, the last.
 
     >>> spark_message("[PATH_NOT_FOUND] Path does not exist: x. SQLSTATE: 42K03")
     'Path does not exist: x.'

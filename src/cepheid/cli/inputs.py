@@ -1,7 +1,8 @@
-"""What the command line reads: the query's text, and the data.
+"""The inputs of the command line: the query's text, and the data.
 
-In: arguments as the user typed them. Out: a query's text, what to read and how. Columns of files on this machine are
-described without Spark, since `check` and `explain` should answer at once; Spark then reads by the same description.
+In: arguments as the user typed them. Out: a query's text, paths and formats of the data. Columns of files on this
+machine are described without Spark, since `check` and `explain` should answer at once; Spark reads by the same
+description.
 """
 
 from __future__ import annotations
@@ -76,7 +77,7 @@ def inputs_of(arguments: list[str], format: str | None) -> list[Input]:
 
 @dataclass(frozen=True, slots=True)
 class Columns:
-    """What the user says of the columns: the time and how it is written, and perhaps all of them."""
+    """The user's arguments about columns: the time, its format, and perhaps the whole schema."""
 
     time: str | None = None
     time_format: str | None = None
@@ -97,18 +98,13 @@ def schema_given(text: str | None) -> pa.Schema | None:
 
 
 def described(given: Input, columns: Columns) -> Described | None:
-    """How the files of a stream are read; None where only Spark can tell."""
-    found = describe(
-        given.paths,
-        given.format,
-        time=columns.time,
-        time_format=columns.time_format,
-        schema=columns.schema,
-    )
+    """The description of a stream's files; None for files that only Spark reads."""
+    names = {"time": columns.time, "time_format": columns.time_format}
+    found = describe(given.paths, given.format, **names, schema=columns.schema)
     if found is None and (columns.schema is not None or columns.time_format is not None):
         option = "--schema" if columns.schema is not None else "--time-format"
-        raise CepheidError(
-            "bad-argument",
-            f"{option} is for CSV, JSON, Parquet and ORC files on this machine, and {given.paths[0]} is none",
+        message = (
+            f"{option} is for CSV, JSON, Parquet and ORC files on this machine, not for {given.paths[0]}"
         )
+        raise CepheidError("bad-argument", message)
     return found

@@ -1,7 +1,7 @@
 """`cepheid run --stream`: a query on a folder that files are put into, until it is stopped.
 
-In: folders, a query, where the matches and the checkpoint go. Matches are in the output; what happens is on stderr, a
-line for each micro-batch. Ctrl-C stops between two micro-batches, and the same command goes on from there.
+In: folders, a query, the paths of the matches and the checkpoint. Out: matches in the output, and a line per
+micro-batch on stderr. Ctrl-C stops between two micro-batches, and the same command continues from there.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ POLL_S = 0.2
 
 @dataclass(frozen=True, slots=True)
 class Streaming:
-    """`once`: stop when all files that are there have been read. `flush`: then also give what still waits."""
+    """`once`: stop when all files that exist have been read. `flush`: then also write the remaining matches."""
 
     watermark: str | None
     checkpoint: str | None
@@ -44,7 +44,7 @@ def run_stream(
     master: str,
     **options: Any,
 ) -> None:
-    from cepheid.spark.files import append, read_stream, stream_described, write_stream
+    from cepheid.spark.files import read_stream, stream_described, write, write_stream
     from cepheid.spark.session import local_session
 
     output, format = target
@@ -68,8 +68,8 @@ def run_stream(
         for line in _lines(started):
             errors.print(line)
     if how.flush:
-        append(cepheid.finish(session, checkpoint), f"{output}.rest", format)
-        errors.print(f"what still waited is in {output}.rest")
+        write(cepheid.finish(session, checkpoint), f"{output}.rest", format, "append")
+        errors.print(f"the remaining matches are in {output}.rest")
     errors.print(f"matches are in {output}, the checkpoint is {checkpoint}")
 
 
@@ -102,7 +102,7 @@ def _stopped_at_the_end(started: Any) -> Iterator[None]:
 
 
 def _lines(started: Any) -> Iterator[str]:
-    """What each micro-batch did, as soon as it has ended; ends with the query."""
+    """A line per micro-batch, as soon as it has ended; ends with the query."""
     shown = -1
     while True:
         active = started.isActive

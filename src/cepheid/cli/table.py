@@ -50,11 +50,9 @@ def _rows(matches: pa.Table) -> list[dict[str, Any]]:
     try:
         return matches.to_pylist()  # type: ignore[no-any-return]
     except (OverflowError, ValueError) as error:
-        raise CepheidError(
-            "bad-data",
-            f"a match holds a time that cannot be shown: {error}",
-            hint="--output writes all times; those that are shown lie in the years 1 to 9999",
-        ) from error
+        message = f"a match holds a time that cannot be shown: {error}"
+        hint = "--output writes all times; only the years 1 to 9999 can be shown"
+        raise CepheidError("bad-data", message, hint=hint) from error
 
 
 def cell(value: object) -> str:
@@ -78,7 +76,7 @@ def cell(value: object) -> str:
 
 
 def _printable(text: str) -> str:
-    """The text with what a terminal would obey, such as escape sequences and new lines, written out."""
+    """The text with control characters, such as escape sequences and new lines, written out."""
     return "".join(sign if sign.isprintable() else ascii(sign)[1:-1] for sign in text)
 
 

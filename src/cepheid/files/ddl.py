@@ -103,13 +103,11 @@ class _Reader:
     def _decimal(self, numbers: list[int]) -> pa.DataType:
         precision, scale = (*numbers, 0)[:2]
         if not 1 <= precision <= 38 or not 0 <= scale <= precision:
-            raise self._error(
-                "a decimal has 1 to 38 digits, of which no more are behind the point than there are"
-            )
+            raise self._error("a decimal has 1 to 38 digits, and no more than these behind the point")
         return pa.decimal128(precision, scale)
 
     def _numbers(self) -> list[int]:
-        """What stands in parentheses behind a type."""
+        """The numbers in parentheses behind a type."""
         numbers: list[int] = []
         if self._peek() != "(":
             return numbers

@@ -1,10 +1,10 @@
-"""How files are read by every command of the program: one description, made here and given to Spark.
+"""The description of files by which every command of the program reads them, also Spark.
 
-In: paths, a format, the time column, and perhaps its format and a schema. Out: `Described`: which columns there are, of
-which types, and which of them are text in the files and are to be cast. `check` and `explain` take the types from it,
-`run` has Spark read with it, so that all of them see the same columns. Spark's timestamps count in microseconds;
-finer ones of Parquet files are rounded down. Spark reads no Parquet file with a column of times of day and the like:
-such columns are left out, with a warning.
+In: paths, a format, the time column, and perhaps its format and a schema. Out: `Described`: the columns, their types,
+and which of them are text in the files and are cast. `check` and `explain` take the types from it, `run` lets Spark
+read with it, so that all of them see the same columns. Spark's timestamps are in microseconds; finer ones of Parquet
+files are rounded down. Spark cannot read Parquet columns of times of day and some other types: these are left out, with
+a warning.
 """
 
 from __future__ import annotations
@@ -44,9 +44,9 @@ _DIRECTIVES = {
 
 @dataclass(frozen=True, slots=True)
 class Described:
-    """`schema` has the columns as events carry them on Spark, `stored` what the files hold where they do not say it
-    themselves, or where Spark does not read all of it. The column in `pattern` is read by that pattern of Java's, other
-    times that are text as ISO has them. The columns `fine` count in nanoseconds."""
+    """`schema`: the columns of events on Spark. `stored`: the columns of the files, if the files do not tell them or
+    Spark does not read all of them. `pattern`: a column and Java's pattern of its times; other times in text are ISO
+    8601. `fine`: the columns in nanoseconds."""
 
     paths: tuple[str, ...]
     format: str
@@ -65,16 +65,13 @@ def describe(
     time_format: str | None = None,
     schema: pa.Schema | None = None,
 ) -> Described | None:
-    """What is read from these paths; None where only Spark can tell: other formats, other file systems."""
+    """The description of these paths; None for formats and file systems that only Spark reads."""
     format = format or format_of(paths[0])
     if format not in FORMATS or not all(map(is_local, paths)):
         return None
     if format == "arrow":
-        raise CepheidError(
-            "bad-argument",
-            f"{paths[0]}: Spark does not read Arrow files",
-            hint="write Parquet, or give the path to `cepheid.match` in Python",
-        )
+        hint = "write Parquet, or give the path to `cepheid.match` in Python"
+        raise CepheidError("bad-argument", f"{paths[0]}: Spark does not read Arrow files", hint=hint)
     files = None if schema is not None and format != "parquet" else open_files(paths, format)
     held = schema if files is None else files.schema
     assert held is not None
@@ -94,7 +91,7 @@ def describe(
             columns = _with(columns, time, found)
         if pa.types.is_string(found):
             raise _no_time(files, time)
-    # ORC has one type of timestamps, which pyarrow reads as nanoseconds and Spark as what it has.
+    # ORC has one type of timestamps, which pyarrow reads as nanoseconds and Spark as microseconds.
     fine = tuple(field.name for field in readable if _is_fine(field.type)) if format == "parquet" else ()
     if not is_text and (len(readable) < len(held) or any(map(_is_extension, held.types))):
         stored = spark_schema(readable)
@@ -112,7 +109,7 @@ def describe(
 
 
 def _readable(held: pa.Schema, wanted: pa.Schema | None) -> pa.Schema:
-    """The columns that Spark reads; warns of others among those that are wanted."""
+    """The columns that Spark can read; warns of other wanted columns."""
     found = [field for field in held if _is_readable(field.type)]
     for field in held:
         if field not in found and (wanted is None or field.name in wanted.names):
@@ -136,7 +133,7 @@ def _is_readable(dtype: pa.DataType, inside: bool = False) -> bool:
 def _columns(
     paths: Sequence[str], format: str, held: pa.Schema, given: pa.Schema | None
 ) -> tuple[pa.Schema | None, pa.Schema]:
-    """What the files hold, where they do not say, and what is made of it."""
+    """The columns of the files, if the files do not tell them, and the columns of events."""
     columns = held if given is None else given
     if format == "csv":
         for field in columns:
@@ -171,11 +168,9 @@ def _with(schema: pa.Schema, name: str, dtype: pa.DataType) -> pa.Schema:
 
 def _no_time(files: Files, time: str) -> CepheidError:
     if all(batch[time].null_count == len(batch) for batch in files.batches([time])):
-        return CepheidError(
-            "bad-time",
-            f"time column `{time}` has no values, so that its type is not known",
-            hint="give the types of all columns, for example --schema 'ts timestamp, price double'",
-        )
+        message = f"time column `{time}` has no values, so that its type is not known"
+        hint = "give the types of all columns, for example --schema 'ts timestamp, price double'"
+        return CepheidError("bad-time", message, hint=hint)
     return CepheidError(
         "bad-time",
         f"time column `{time}` is text, and not all of its values are ISO dates or timestamps, all of them with an "
@@ -185,7 +180,7 @@ def _no_time(files: Files, time: str) -> CepheidError:
 
 
 def _is_extension(dtype: pa.DataType) -> bool:
-    """Whether a type is one such as UUID, which Spark reads as what is stored where it is told to."""
+    """Whether a type is an extension such as UUID, which Spark reads as its storage if the schema says so."""
     return isinstance(dtype, pa.BaseExtensionType)
 
 
@@ -260,11 +255,8 @@ def java_pattern(format: str) -> str:
         letter = format[at + 1 : at + 2]
         if letter not in _DIRECTIVES:
             listed = " ".join(f"%{known}" for known in _DIRECTIVES)
-            raise CepheidError(
-                "bad-argument",
-                f"`%{letter}` is not known in the time format `{format}`",
-                hint=f"known are {listed}",
-            )
+            message = f"`%{letter}` is not known in the time format `{format}`"
+            raise CepheidError("bad-argument", message, hint=f"known are {listed}")
         made, plain, at = made + _quoted(plain) + _DIRECTIVES[letter], "", at + 2
     return made + _quoted(plain)
 

@@ -93,7 +93,7 @@ def _type_of(values: pa.Array, times_only: bool) -> pa.DataType:
 
 
 def _exact(values: pa.Array, dtype: pa.DataType) -> pa.DataType | None:
-    """The type of values that look like it, if they are: the 30th of February is no date."""
+    """The type, if all values that look like it are valid: the 30th of February is not a date."""
     finer = [pa.timestamp("ns", dtype.tz)] if pa.types.is_timestamp(dtype) else []
     for candidate in (dtype, *finer):
         try:

@@ -1,8 +1,8 @@
-"""Files as Arrow batches: their columns first, then the rows of some columns, a piece at a time.
+"""Files as Arrow batches: their schema first, then the rows of some columns, a piece at a time.
 
-In: paths and perhaps a format. Out: `Files`. Parquet, ORC and Arrow files say their types; those of CSV and JSON are
-inferred from all values (`inference.py`). CSV has a header; a field without a value is NULL, a quoted empty one is
-empty text. JSON is one object per line; text of which every value is a date or a timestamp is one, at the top level.
+In: paths and perhaps a format. Out: `Files`. Parquet, ORC and Arrow files have types; those of CSV and JSON are
+inferred from all values (`inference.py`). CSV has a header; an empty field is NULL, a quoted empty one is empty text.
+JSON has one object per line; a text column at the top level whose values are all dates or timestamps has that type.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from typing import Any
 
 import pyarrow as pa
 
-from cepheid.errors import CepheidError
+from cepheid.errors import CepheidError, quoted
 from cepheid.files.formats import FORMATS, files_of, format_of, is_local
 from cepheid.files.inference import TIMES, united, widened
 from cepheid.schema import require_column
@@ -52,24 +52,20 @@ def open_files(paths: Sequence[str], format: str | None = None) -> Files:
     """Files of one format, by their endings unless it is given."""
     format = format or format_of(paths[0])
     if format not in FORMATS:
-        listed = ", ".join(f"`{name}`" for name in sorted(FORMATS))
-        raise CepheidError(
-            "bad-argument", f"`{format}` is no format that is read here", hint=f"there are {listed}"
-        )
+        hint = f"there are {quoted(sorted(FORMATS))}"
+        raise CepheidError("bad-argument", f"`{format}` is no format that is read here", hint=hint)
     try:
         return Files(tuple(paths), format, _schema(paths, format))
     except (pa.ArrowException, OSError, ValueError) as error:
         if isinstance(error, OSError) and error.filename is not None:
             raise CepheidError("bad-argument", f"{error.filename}: {error.strerror}") from error
-        hint = ONE_PER_LINE if format == "json" else None
-        raise CepheidError(
-            "bad-data", f"{paths[0]} cannot be read as {format}: {error}", hint=hint
-        ) from error
+        message = f"{paths[0]} cannot be read as {format}: {error}"
+        raise CepheidError("bad-data", message, hint=ONE_PER_LINE if format == "json" else None) from error
 
 
 def scanned(dataset: Any, columns: Sequence[str]) -> Iterator[pa.RecordBatch]:
-    """The rows of a pyarrow dataset, in the order of its files. A scanner reads ahead until it holds a gigabyte, so
-    there is one for each file, and in Parquet for each row group: no more than that is held."""
+    """The rows of a pyarrow dataset, in the order of its files. A scanner reads ahead up to a gigabyte, so each file,
+    in Parquet each row group, has its own: no more than that is in memory."""
     from pyarrow import dataset as ds
 
     wanted = {name: ds.field(name) for name in columns}  # a list of names may be read as paths into structs
@@ -190,12 +186,12 @@ def _united_json(name: str, one: pa.DataType, other: pa.DataType) -> pa.DataType
 
 
 def _is_text(dtype: pa.DataType) -> bool:
-    """Whether values of this type, or none, are text in JSON."""
+    """Whether values of this type are text in JSON; also if there are none."""
     return bool(pa.types.is_null(dtype) or pa.types.is_string(text_of_time(dtype)))
 
 
 def _without_times(dtype: pa.DataType) -> pa.DataType:
-    """Times inside of other values are text."""
+    """The type with text for times inside of nested values."""
     if pa.types.is_timestamp(dtype):
         return pa.string()
     return _nested(dtype, _without_times)
@@ -214,8 +210,8 @@ def _nested(dtype: pa.DataType, change: Any) -> pa.DataType:
 
 
 def _json_tables(file: str, texts: dict[str, pa.DataType]) -> Iterator[pa.Table]:
-    """The objects of a file, a piece at a time. Where pyarrow makes times of text that looks like it, the column is
-    added to `texts` and read again as text."""
+    """The objects of a file, a piece at a time. A column whose text pyarrow reads as times is added to `texts` and read
+    again as text."""
     from pyarrow import json
 
     for block in _lines(file):
@@ -223,9 +219,7 @@ def _json_tables(file: str, texts: dict[str, pa.DataType]) -> Iterator[pa.Table]
             options = json.ParseOptions(
                 explicit_schema=pa.schema(list(texts.items())), unexpected_field_behavior="infer"
             )
-            table = json.read_json(
-                pa.BufferReader(block), json.ReadOptions(block_size=len(block) + 1), options
-            )
+            table = _json_table(block, options)
             found = {
                 field.name: _without_times(field.type)
                 for field in table.schema
@@ -238,6 +232,12 @@ def _json_tables(file: str, texts: dict[str, pa.DataType]) -> Iterator[pa.Table]
             name for name in table.column_names if name not in texts or table[name].null_count < len(table)
         ]
         yield table.select(names)
+
+
+def _json_table(block: bytes, options: Any) -> pa.Table:
+    from pyarrow import json
+
+    return json.read_json(pa.BufferReader(block), json.ReadOptions(block_size=len(block) + 1), options)
 
 
 def _lines(file: str) -> Iterator[bytes]:
@@ -264,19 +264,17 @@ def _json_batches(files: list[str], schema: pa.Schema, columns: Sequence[str]) -
     options = json.ParseOptions(explicit_schema=read, unexpected_field_behavior="ignore")
     for file in files:
         for block in _lines(file):
-            table = json.read_json(
-                pa.BufferReader(block), json.ReadOptions(block_size=len(block) + 1), options
-            )
+            table = _json_table(block, options)
             yield from table.select(list(columns)).cast(wanted).to_batches()
 
 
 def text_of_time(dtype: pa.DataType) -> pa.DataType:
-    """What a column of this type is in JSON."""
+    """The type of such a column in JSON."""
     return pa.string() if dtype in TIMES or pa.types.is_timestamp(dtype) else dtype
 
 
 def time_as_text(files: Files, time: str) -> pa.DataType:
-    """What the texts of a time column are: a date or a timestamp where all of them are one, else text."""
+    """The type of the texts of a time column: a date or a timestamp if all of them are, else text."""
     require_column(files.schema.names, time, "time")
     dtype = pa.null()
     for batch in files.batches([time]):

@@ -1,8 +1,7 @@
 """Query text → syntax tree → algebra, for every language.
 
-In: a text and, if the user says so, its language. Out: a `ParsedTree`, and from it the `Query` that all
-later stages share. A language is one entry of `LANGUAGES`: how it is recognised, parsed and lowered;
-nothing else knows of it.
+In: a text and, if the user says so, its language. Out: a `ParsedTree`, and from it the `Query` that all later stages
+share. A language is one entry of `LANGUAGES`: how it is recognised, parsed and lowered; nothing else knows of it.
 """
 
 from __future__ import annotations
@@ -12,7 +11,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from cepheid.algebra.nodes import Query
-from cepheid.errors import CepheidError, Source, did_you_mean
+from cepheid.errors import CepheidError, Source, did_you_mean, quoted
 from cepheid.languages.cel.lower import lower_cel
 from cepheid.languages.cel.tree import parse_cel
 from cepheid.languages.parsed import ParsedTree
@@ -24,8 +23,7 @@ __all__ = ["LANGUAGES", "Language", "ParsedTree", "detect", "lower", "parse"]
 
 @dataclass(frozen=True, slots=True)
 class Language:
-    """`first_words` are the words, in lower case, and signs that a text of this language begins with and no other's
-    does."""
+    """`first_words` are the words, in lower case, and signs with which only texts of this language begin."""
 
     name: str
     first_words: frozenset[str]
@@ -79,7 +77,6 @@ def _first_word(text: str) -> str:
 
 def _language(name: str) -> Language:
     if not isinstance(name, str) or name.casefold() not in LANGUAGES:
-        listed = ", ".join(f"`{known}`" for known in LANGUAGES)
-        hint = did_you_mean(str(name), LANGUAGES, f"the known languages are {listed}")
+        hint = did_you_mean(str(name), LANGUAGES, f"the known languages are {quoted(LANGUAGES)}")
         raise CepheidError("unknown-language", f"there is no query language `{name}`", hint=hint)
     return LANGUAGES[name.casefold()]

@@ -1,8 +1,8 @@
 """How long and how deep a query text may be.
 
-In: a text, then the stream of its tokens. Out: the same, or a `too-large` error at the first token too many. All that
-is done before it takes time linear in the text, and all that follows sees few enough tokens to take well below a
-second: parsing takes some 15 µs per token.
+In: a text, then the stream of its tokens. Out: the same, or a `too-large` error at the first token too many. Earlier
+steps take time linear in the text; later ones see few enough tokens to take well below a second: parsing takes some
+15 µs per token.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """A syntax error as the user sees it: what was expected, what was found, and the likely fix.
 
-In: where a parser stopped, the words of its language and its guesses, of which the first that fits wins. Out: the
-error. The guesses that suit every language are here.
+In: where a parser stopped, the words of its language and its guesses, tried in order. Out: the error. The guesses for
+all languages are here.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ Guess = Callable[[Mistake], str | None]
 def explained(
     source: Source, error: UnexpectedInput, groups: Sequence[Group], guesses: Sequence[Guess]
 ) -> CepheidError:
-    """The error for what a parser could not read."""
+    """The error for a text that does not parse."""
     mistake = mistake_of(source, error)
     span = Span(source, mistake.start, mistake.start + max(1, len(mistake.found)))
     if _is_quote(mistake):

@@ -1,20 +1,41 @@
-"""A language's parser: its own grammar together with the conditions and clauses that all share.
+"""A language's parser: its own grammar joined with the conditions and clauses that all share.
 
-Grammars are joined as text, not imported into one another: an imported terminal would have another name, and the
-errors go by names.
+In: a query text. Out: a `ParsedTree` shaped by its `grammar.lark`, parentheses gone, operators nested as they bind; or
+the error. Grammars are joined as text, not imported into one another: an imported terminal would have another
+name, and errors are worded by the names of terminals.
 """
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from functools import cache
 from importlib.resources import files
 
 from lark import Lark
+from lark.exceptions import UnexpectedInput
 
-from cepheid.languages.bounds import Bounds
+from cepheid.errors import CepheidError, Source
+from cepheid.languages.bounds import BeyondBoundsError, Bounds, check_text
 from cepheid.languages.literals import TERMINAL
+from cepheid.languages.parsed import ParsedTree, check_depth
 
 SHARED = ("conditions.lark", "clauses.lark")
+
+
+def parsed_as(
+    language: str, source: Source, explain: Callable[[Source, UnexpectedInput], CepheidError]
+) -> ParsedTree:
+    """The syntax tree of a query; `explain` words the error of a text that does not parse."""
+    check_text(source)
+    try:
+        root = parser_of(language).parse(source.text)
+    except UnexpectedInput as error:
+        raise explain(source, error) from None
+    except BeyondBoundsError as error:
+        raise error.of(source) from None
+    tree = ParsedTree(language, source, root)
+    check_depth(tree)
+    return tree
 
 
 @cache

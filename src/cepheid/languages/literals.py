@@ -1,8 +1,7 @@
 """A long list of plain numbers and strings, as in `x.id IN (1, 2, …)`: one token, read by itself.
 
-In: the token. Out: its literals. To parse each of them as a condition takes some fifty times as long, and lists of many
-thousand values are what IN is for. A list that is short or holds anything else is parsed item by item; both ways give
-the same literals.
+In: the token. Out: its literals. Parsing each of them as a condition takes some fifty times as long, and IN may have
+many thousand values. A short list, or one with other items, is parsed item by item; both ways give the same literals.
 """
 
 from __future__ import annotations

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 from lark import Token, Tree
 
-from cepheid.algebra.nodes import Places, Window
+from cepheid.algebra.nodes import Places, Query, Window
 from cepheid.errors import CepheidError, Source, Span
 from cepheid.languages.parsed import Node, Part, span_of
 from cepheid.languages.words import integer_of, name_of, window_of
@@ -23,16 +24,33 @@ def tokens_of(node: Part) -> tuple[Token, ...]:
 
 
 def clauses_of(source: Source, clauses: Sequence[Part]) -> dict[str, Node]:
-    given: dict[str, Node] = {}
+    """The clauses by the name of their rule."""
+    by_name: dict[str, Node] = {}
     for clause in clauses:
         assert isinstance(clause, Tree)
-        if clause.data in given:
-            name = str(clause.data).upper().replace("_", " ")
-            raise CepheidError(
-                "syntax", f"{name} is given twice", span=span_of(source, clause), hint="keep one of them"
-            )
-        given[str(clause.data)] = clause
-    return given
+        if clause.data in by_name:
+            message = str(clause.data).upper().replace("_", " ") + " is given twice"
+            raise CepheidError("syntax", message, span=span_of(source, clause), hint="keep one of them")
+        by_name[str(clause.data)] = clause
+    return by_name
+
+
+def with_clauses(query: Query, source: Source, clauses: dict[str, Node]) -> Query:
+    """The query with its PARTITION BY, WITHIN, CONSUME and LIMIT."""
+    within, limit = clauses.get("within"), clauses.get("limit")
+    places = Places(
+        partition_by=spans_of(source, clauses.get("partition_by")),
+        window=None if within is None else span_of(source, within),
+        limit=None if limit is None else span_of(source, limit),
+    )
+    return replace(
+        query,
+        partition_by=names_of(clauses.get("partition_by")),
+        window=window_in(source, within),
+        consume="consume" in clauses,
+        limit=_limit_in(source, limit),
+        places=places,
+    )
 
 
 def window_in(source: Source, clause: Node | None) -> Window | None:
@@ -46,7 +64,7 @@ def window_in(source: Source, clause: Node | None) -> Window | None:
     return window_of(source, sign if isinstance(sign, Token) else None, number, unit)
 
 
-def limit_in(source: Source, clause: Node | None) -> int | None:
+def _limit_in(source: Source, clause: Node | None) -> int | None:
     if clause is None:
         return None
     (amount,) = clause.children
@@ -54,23 +72,10 @@ def limit_in(source: Source, clause: Node | None) -> int | None:
     sign, number = amount.children
     assert isinstance(number, Token)
     if number.type != "INT":
-        raise CepheidError(
-            "syntax",
-            "`LIMIT` requires a whole number of matches",
-            span=span_of(source, number),
-            hint="as in LIMIT 10",
-        )
+        message = "`LIMIT` requires a whole number of matches"
+        raise CepheidError("syntax", message, span=span_of(source, number), hint="as in LIMIT 10")
     return integer_of(source, number, 1 if sign is None else -1)
 
 
 def spans_of(source: Source, node: Part) -> tuple[Span, ...]:
     return tuple(span_of(source, token) for token in tokens_of(node))
-
-
-def places_of(source: Source, given: dict[str, Node]) -> Places:
-    """Where the clauses stood."""
-    return Places(
-        partition_by=spans_of(source, given.get("partition_by")),
-        window=span_of(source, given["within"]) if "within" in given else None,
-        limit=span_of(source, given["limit"]) if "limit" in given else None,
-    )

@@ -33,16 +33,7 @@ from cepheid.algebra.conditions import (
 from cepheid.errors import CepheidError, Source
 from cepheid.languages.literals import literals_of
 from cepheid.languages.parsed import Node, Part, span_of
-from cepheid.languages.words import (
-    date_of,
-    decimal_of,
-    integer_of,
-    name_of,
-    negated,
-    text_of,
-    time_of_day_of,
-    timestamp_of,
-)
+from cepheid.languages.words import decimal_of, integer_of, name_of, negated, text_of, time_of
 
 ARITHMETIC = {"add": "+", "subtract": "-", "multiply": "*", "divide": "/", "remainder": "%"}
 COMPARISON = {"==": "=", "!=": "<>", "≠": "<>", "≤": "<=", "≥": ">="}
@@ -58,31 +49,11 @@ def lower_condition(source: Source, part: Part) -> Condition:
     if rule in ARITHMETIC:
         left, right = (lower_condition(source, child) for child in children)
         return Arithmetic(ARITHMETIC[rule], left, right, span_of(source, part))
-    if rule in _VALUES:
-        return _value(source, part)
-    return _logic(source, part)
+    return _lowered(source, part)
 
 
-_VALUES = frozenset(
-    (
-        "attribute",
-        "current",
-        "call",
-        "integer",
-        "decimal",
-        "string",
-        "true",
-        "false",
-        "null",
-        "timestamp",
-        "date",
-        "time",
-        "minus",
-    )
-)
-
-
-def _value(source: Source, node: Node) -> Condition:
+def _lowered(source: Source, node: Node) -> Condition:
+    """One case per rule of the grammar."""
     span = span_of(source, node)
     match str(node.data), node.children:
         case "attribute", [Token() as var, Token() as name]:
@@ -90,20 +61,16 @@ def _value(source: Source, node: Node) -> Condition:
         case "current", [Token() as name]:
             return Attribute(None, name_of(name), span=span)
         case "call", [Token() as function, *arguments]:
-            given = tuple(lower_condition(source, item) for item in arguments if item is not None)
-            return Call(name_of(function).lower(), given, span)
+            values = tuple(lower_condition(source, item) for item in arguments if item is not None)
+            return Call(name_of(function).lower(), values, span)
         case "integer", [Token() as token]:
             return Literal(integer_of(source, token), span)
         case "decimal", [Token() as token]:
             return Literal(decimal_of(source, token), span)
         case "string", [Token() as token]:
             return Literal(text_of(token), span)
-        case "timestamp", [_, Token() as token]:
-            return Literal(timestamp_of(source, token), span)
-        case "date", [_, Token() as token]:
-            return Literal(date_of(source, token), span)
-        case "time", [_, Token() as token]:
-            return Literal(time_of_day_of(source, token), span)
+        case ("timestamp" | "date" | "time") as rule, [_, Token() as token]:
+            return Literal(time_of(source, rule, token), span)
         case "true", _:
             return Literal(TRUE.value, span)
         case "false", _:
@@ -112,24 +79,6 @@ def _value(source: Source, node: Node) -> Condition:
             return Literal(None, span)
         case "minus", [Tree() as operand]:
             return _minus(source, node, operand)
-        case other:
-            raise AssertionError(other)
-
-
-def _minus(source: Source, node: Node, operand: Node) -> Condition:
-    """A sign before a number is part of it; only so can the smallest integer be written."""
-    span = span_of(source, node)
-    if operand.data == "integer" and isinstance(operand.children[0], Token):
-        return Literal(integer_of(source, operand.children[0], sign=-1), span)
-    value = lower_condition(source, operand)
-    if isinstance(value, Literal) and isinstance(value.value, float | Decimal):
-        return Literal(negated(value.value), span)
-    return Arithmetic("-", Literal(0), value, span)
-
-
-def _logic(source: Source, node: Node) -> Condition:
-    span = span_of(source, node)
-    match str(node.data), node.children:
         case "any_of", operands:
             return Disjunction(tuple(lower_condition(source, item) for item in operands), span)
         case "all_of", operands:
@@ -158,8 +107,19 @@ def _logic(source: Source, node: Node) -> Condition:
             raise AssertionError(other)
 
 
+def _minus(source: Source, node: Node, operand: Node) -> Condition:
+    """A sign before a number is part of it, so that the smallest integer can be written."""
+    span = span_of(source, node)
+    if operand.data == "integer" and isinstance(operand.children[0], Token):
+        return Literal(integer_of(source, operand.children[0], sign=-1), span)
+    value = lower_condition(source, operand)
+    if isinstance(value, Literal) and isinstance(value.value, float | Decimal):
+        return Literal(negated(value.value), span)
+    return Arithmetic("-", Literal(0), value, span)
+
+
 def _listed(source: Source, item: Part) -> Iterator[Condition]:
-    """What an item of a list stands for; a long list of literals is one token."""
+    """The values of an item of a list; a long list of literals is one token."""
     if isinstance(item, Token):
         yield from literals_of(source, item)
     else:
@@ -167,14 +127,14 @@ def _listed(source: Source, item: Part) -> Iterator[Condition]:
 
 
 def _conjuncts(source: Source, part: Part) -> tuple[Condition, ...]:
-    """A chain among the operands of an AND is spread out; what stood in parentheses stays together."""
+    """A chain among the operands of an AND is flattened; an operand in parentheses stays one."""
     if isinstance(part, Tree) and part.data == "compare":
         return _chain(source, part)
     return (lower_condition(source, part),)
 
 
 def _chain(source: Source, node: Node) -> tuple[Comparison, ...]:
-    """`a = b = c` holds when every two neighbours compare as it says.
+    """`a = b = c` is the conjunction of the comparisons of neighbours.
 
     Where all are to equal a constant, each is compared with it: `x.id = z.id = 1` is two unary conditions, as the
     paper counts it, not one over x and z.

@@ -1,7 +1,7 @@
 """Syntax errors in words a user understands.
 
-In: what the parser met and what it could have gone on with. Out: a `syntax` error with the place and what was
-expected there, in the language's own words (`Group`). What the fix may be is guessed in each language's `guesses`.
+In: the token at which the parser stopped and the terminals it accepts there. Out: a `syntax` error with the place and
+what was expected there, in the language's own words (`Group`). Each language's `guesses` suggest the fix.
 """
 
 from __future__ import annotations
@@ -16,44 +16,13 @@ from lark.exceptions import UnexpectedCharacters, UnexpectedInput, UnexpectedTok
 from cepheid.errors import Source
 
 # Terminals that are named together.
-VALUE = frozenset(
-    [
-        "NAME",
-        "QUOTED_NAME",
-        "LPAR",
-        "INT",
-        "DECIMAL",
-        "STRING",
-        "TRUE",
-        "FALSE",
-        "NULL",
-        "TIMESTAMP",
-        "DATE",
-        "TIME",
-        "LITERALS",
-    ]
-)
-OPERATORS = frozenset(
-    [
-        "COMPARE",
-        "PLUS",
-        "MINUS",
-        "STAR",
-        "SLASH",
-        "PERCENT",
-        "IN",
-        "NOT",
-        "BETWEEN",
-        "LIKE",
-        "RLIKE",
-        "IS",
-        "AND",
-        "OR",
-    ]
-)
+NAMES = frozenset(["NAME", "QUOTED_NAME"])
+CONSTANTS = frozenset(["INT", "DECIMAL", "STRING", "TRUE", "FALSE", "NULL", "TIMESTAMP", "DATE", "TIME"])
+VALUE = NAMES | CONSTANTS | {"LPAR", "LITERALS"}
+ARITHMETIC = frozenset(["PLUS", "MINUS", "STAR", "SLASH", "PERCENT"])
+OPERATORS = ARITHMETIC | {"COMPARE", "IN", "NOT", "BETWEEN", "LIKE", "RLIKE", "IS", "AND", "OR"}
 REPETITIONS = frozenset(["PLUS", "STAR", "QMARK", "LBRACE"])
 CLAUSES = frozenset(["PARTITION", "WITHIN", "CONSUME", "LIMIT"])
-NAMES = frozenset(["NAME", "QUOTED_NAME"])
 
 SIGNS = {
     "COMMA": "`,`",
@@ -102,7 +71,7 @@ class Mistake:
 
 
 def mistake_of(source: Source, error: UnexpectedInput) -> Mistake:
-    """Where the parser stopped and how it could have gone on."""
+    """Where the parser stopped and which terminals it accepts there."""
     parser = error.interactive_parser
     accepts = frozenset[str]()
     if parser is not None:
@@ -155,7 +124,7 @@ def _expected(mistake: Mistake, groups: Sequence[Group]) -> list[str]:
 
 
 def name_word(mistake: Mistake, after: dict[str, str]) -> str:
-    """What a name at this place is the name of; `after` says by the word before it."""
+    """What a name at this place names; `after` maps the word before it to that."""
     if mistake.before[:1].isdigit():
         return "a unit such as `minutes`"
     return after.get(mistake.before.upper(), "a name")

@@ -1,8 +1,8 @@
-"""A parsed query: the syntax tree of its text, before it means anything.
+"""A parsed query: the syntax tree of its text, before lowering.
 
-In: what a language's parser built. Out: a value that knows its language and its text, and prints as
-indented lines for `explain`. Nothing is checked here but the depth: all later passes recurse, so a tree
-deeper than `DEPTH_LIMIT` is refused with an error instead of overflowing the stack somewhere else.
+In: the tree of a language's parser. Out: a value that knows its language and its text, and prints as indented lines for
+`explain`. Only the depth is checked: all later passes recurse, so a tree deeper than `DEPTH_LIMIT` is an error here
+instead of a stack overflow later.
 """
 
 from __future__ import annotations
@@ -46,12 +46,9 @@ def check_depth(tree: ParsedTree) -> None:
     while waiting:
         node, depth = waiting.pop()
         if depth > DEPTH_LIMIT:
-            raise CepheidError(
-                "too-large",
-                f"the query is nested more than {DEPTH_LIMIT} levels deep",
-                span=span_of(tree.source, node),
-                hint="a chain of operators nests as well: split the query, or use {l,m} and IN (…)",
-            )
+            message = f"the query is nested more than {DEPTH_LIMIT} levels deep"
+            hint = "a chain of operators nests as well: split the query, or use {l,m} and IN (…)"
+            raise CepheidError("too-large", message, span=span_of(tree.source, node), hint=hint)
         waiting.extend((child, depth + 1) for child in node.children if isinstance(child, Tree))
 
 

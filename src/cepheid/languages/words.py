@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import datetime as dt
 import math
+from collections.abc import Callable
 from decimal import Context, Decimal, InvalidOperation
 
 from lark import Token
@@ -67,8 +68,8 @@ def integer_of(source: Source, token: Token, sign: int = 1) -> int:
 
 
 def decimal_of(source: Source, token: Token) -> float | Decimal:
-    """A number with a point or an exponent: a double where its shortest decimal is what was written, so that nothing is
-    lost and typing can still make it a decimal; else that decimal itself."""
+    """A number with a point or an exponent: a double if its shortest decimal equals the text, so that typing can still
+    make it a decimal without loss; else the decimal."""
     value = float(token)
     if math.isinf(value):
         raise CepheidError("syntax", "this number is too large", span=span_of(source, token))
@@ -88,44 +89,44 @@ def negated(value: float | Decimal) -> float | Decimal:
     return value.copy_negate() if isinstance(value, Decimal) else -value
 
 
-def timestamp_of(source: Source, token: Token) -> Moment:
+_TIMES: dict[str, tuple[Callable[[str], Moment | TimeOfDay | dt.date], str, str]] = {
+    "timestamp": (read_moment, "a timestamp", "TIMESTAMP '2024-01-31 12:30:00'"),
+    "date": (dt.date.fromisoformat, "a date", "DATE '2024-01-31'"),
+    "time": (read_time_of_day, "a time of day", "TIME '12:30:00'"),
+}
+
+
+def time_of(source: Source, rule: str, token: Token) -> Moment | TimeOfDay | dt.date:
+    """The value of a literal of time; `rule` is the keyword before it, in lower case."""
+    read, name, example = _TIMES[rule]
     try:
-        return read_moment(text_of(token))
+        return read(text_of(token))
     except ValueError:
-        raise CepheidError(
-            "syntax",
-            f"{token} is not a timestamp",
-            span=span_of(source, token),
-            hint="write it as TIMESTAMP '2024-01-31 12:30:00'",
-        ) from None
+        message, span = f"{token} is not {name}", span_of(source, token)
+        raise CepheidError("syntax", message, span=span, hint=f"write it as {example}") from None
 
 
-def time_of_day_of(source: Source, token: Token) -> TimeOfDay:
-    try:
-        return read_time_of_day(text_of(token))
-    except ValueError:
-        raise CepheidError(
-            "syntax",
-            f"{token} is not a time of day",
-            span=span_of(source, token),
-            hint="write it as TIME '12:30:00'",
-        ) from None
-
-
-def date_of(source: Source, token: Token) -> dt.date:
-    try:
-        return dt.date.fromisoformat(text_of(token))
-    except ValueError:
-        raise CepheidError(
-            "syntax",
-            f"{token} is not a date",
-            span=span_of(source, token),
-            hint="write it as DATE '2024-01-31'",
-        ) from None
+def bounds_of(rule: str, numbers: list[int]) -> tuple[int, int | None]:
+    """The fewest and the most rounds of a repetition, by the rule of the grammar; None: no bound."""
+    match rule, numbers:
+        case "plus", []:
+            return 1, None
+        case "star", []:
+            return 0, None
+        case "optional", []:
+            return 0, 1
+        case "exactly", [count]:
+            return count, count
+        case "at_least", [lo]:
+            return lo, None
+        case "from_to", [lo, hi]:
+            return lo, hi
+        case other:
+            raise AssertionError(other)
 
 
 def window_of(source: Source, sign: Token | None, number: Token, unit: Token | None) -> Window:
-    """What stands after WITHIN; whether the amount makes sense is `algebra.scope`'s to say."""
+    """The argument of WITHIN; `algebra.scope` checks that the amount makes sense."""
     word = "" if unit is None else unit.casefold()
     amount = _amount_of(source, number)
     if amount >= Decimal(INT64.stop) * 1000 / NANOSECONDS.get(word, 1000):
@@ -146,7 +147,7 @@ def window_of(source: Source, sign: Token | None, number: Token, unit: Token | N
 
 
 def _amount_of(source: Source, number: Token) -> Decimal:
-    """A window's number, exactly; what is far too large or too fine is refused before it is computed with."""
+    """A window's number, exactly; numbers far too large or too fine are refused before any arithmetic."""
     try:
         amount = Decimal(number)
     except InvalidOperation:  # an exponent beyond those that decimals have
@@ -157,26 +158,19 @@ def _amount_of(source: Source, number: Token) -> Decimal:
         raise _too_large(source, number)
     exponent = amount.as_tuple().exponent
     if isinstance(exponent, int) and exponent < -MOST_DECIMALS:
-        raise CepheidError(
-            "syntax",
-            f"this window has more than {MOST_DECIMALS} decimals",
-            span=span_of(source, number),
-            hint="a window with a unit is a whole number of nanoseconds",
-        )
+        message = f"this window has more than {MOST_DECIMALS} decimals"
+        hint = "a window with a unit is a whole number of nanoseconds"
+        raise CepheidError("syntax", message, span=span_of(source, number), hint=hint)
     return amount
 
 
 def _too_large(source: Source, number: Token) -> CepheidError:
-    return CepheidError(
-        "syntax",
-        "this window is too large",
-        span=span_of(source, number),
-        hint="a window has at most 64 bits, in microseconds if it has a unit",
-    )
+    hint = "a window has at most 64 bits, in microseconds if it has a unit"
+    return CepheidError("syntax", "this window is too large", span=span_of(source, number), hint=hint)
 
 
 def _plain(amount: Decimal) -> int | float:
-    """The number as it is kept; one that is not whole stays so, however near a whole one it is."""
+    """The number of a window; a fraction stays a fraction, however near a whole number it is."""
     if amount == amount.to_integral_value():
         return int(amount)
     nearest = float(amount)

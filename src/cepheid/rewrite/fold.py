@@ -47,33 +47,24 @@ def fold(condition: Condition) -> Condition:
     >>> fold(Conjunction((hot, Negation(IsTrue(hot))))) == FALSE
     True
     """
-    return _holding(_value(condition))
+    return _when_true(_value(condition))
 
 
-def _holding(condition: Condition) -> Condition:
-    """What is left when only truth matters."""
+def _when_true(condition: Condition) -> Condition:
+    """A condition that is true for the same events; NULL and false are not distinguished."""
     match condition:
         case Literal(None):
             return FALSE
         case IsTrue(operand):
-            return _holding(operand)
+            return _when_true(operand)
         case Conjunction(operands):
-            parts = conjunction(tuple(_holding(operand) for operand in operands))
+            parts = conjunction(tuple(_when_true(operand) for operand in operands))
             return FALSE if isinstance(parts, Conjunction) and _contradicts(parts.operands) else parts
         case Disjunction(operands):
-            return _any(_flat(tuple(_holding(operand) for operand in operands)))
-        case (
-            Literal()
-            | Attribute()
-            | Arithmetic()
-            | Comparison()
-            | Negation()
-            | IsNull()
-            | In()
-            | Like()
-            | RLike()
-            | Call()
-        ):
+            return _any(_flat(tuple(_when_true(operand) for operand in operands)))
+        case Literal() | Attribute() | Arithmetic() | Comparison() | Negation() | IsNull():
+            return condition
+        case In() | Like() | RLike() | Call():
             return condition
         case _:
             assert_never(condition)
@@ -88,10 +79,7 @@ def _contradicts(parts: tuple[Condition, ...]) -> bool:
 def _any(parts: tuple[Condition, ...]) -> Condition:
     known = set(parts)
     # P OR NOT P is NULL where P is; P OR P is not true is always true.
-    if TRUE in known or any(Negation(IsTrue(part)) in known for part in parts):
-        return TRUE
-    kept = tuple(part for part in parts if part != FALSE)
-    return FALSE if not kept else kept[0] if len(kept) == 1 else Disjunction(kept)
+    return TRUE if any(Negation(IsTrue(part)) in known for part in parts) else _any_value(parts)
 
 
 def _flat(parts: tuple[Condition, ...]) -> tuple[Condition, ...]:
@@ -124,19 +112,9 @@ def _value(expression: Expression) -> Expression:
             return NULL
         case Like(operand) | RLike(operand) | In(operand, _) if operand == NULL:
             return NULL
-        case (
-            Literal()
-            | Attribute()
-            | Arithmetic()
-            | Comparison()
-            | Negation()
-            | IsTrue()
-            | IsNull()
-            | In()
-            | Like()
-            | RLike()
-            | Call()
-        ):
+        case Literal() | Attribute() | Arithmetic() | Comparison() | Negation() | IsTrue() | IsNull():
+            return expression
+        case In() | Like() | RLike() | Call():
             return expression
         case _:
             assert_never(expression)
@@ -145,8 +123,8 @@ def _value(expression: Expression) -> Expression:
 def _any_value(parts: tuple[Condition, ...]) -> Condition:
     if TRUE in parts:
         return TRUE
-    kept = tuple(part for part in parts if part != FALSE)
-    return FALSE if not kept else kept[0] if len(kept) == 1 else Disjunction(kept)
+    possible = tuple(part for part in parts if part != FALSE)
+    return FALSE if not possible else possible[0] if len(possible) == 1 else Disjunction(possible)
 
 
 def _constant(expression: Expression) -> Expression:

@@ -1,10 +1,9 @@
 """Parametrise: the locally parametrised (LP) normal form for conditional filters (`cel-cea`, theorem 2).
 
-In: a safe pattern whose local filters are pushed. Out: the same matches; a filter P(x) inside a part that
-does not bind x, such as φ₆'s "if x is hot, then …", is decided where x is bound: φ becomes (φ with P true)
-FILTER P OR (φ with P false) FILTER ¬P, and both filters go to x's atoms. ¬P is "P is not true", so that NULL
-falls on the second side. Each decision is simplified at once, so a filter that every match must pass costs
-nothing: its second side is impossible.
+In: a safe pattern whose local filters are pushed. Out: the same matches; a filter P(x) inside a part that does not bind
+x, such as φ₆'s "if x is hot, then …", is decided where x is bound: φ becomes (φ with P true) FILTER P OR (φ with P
+false) FILTER ¬P, and both filters go to x's atoms. ¬P is "P is not true", so that NULL falls on the second side. Each
+decision is simplified at once, so a filter that every match must pass costs nothing: its second side is impossible.
 """
 
 from __future__ import annotations
@@ -64,7 +63,7 @@ def parametrise(pattern: Pattern) -> Pattern:
 
 def _decide(pattern: Pattern) -> Pattern:
     binds = bound(pattern)
-    condition = next((part for part in _waiting(pattern) if only_variable(part) in binds), None)
+    condition = next((part for part in _undecided(pattern) if only_variable(part) in binds), None)
     if condition is None:
         return pattern
     sides: list[Pattern] = []
@@ -88,7 +87,7 @@ def _assuming(pattern: Pattern, condition: Condition, truth: Literal, known: Con
 
 
 @kept
-def _waiting(pattern: Pattern) -> tuple[Condition, ...]:
+def _undecided(pattern: Pattern) -> tuple[Condition, ...]:
     """The unary conditions below that read a variable of the scope around them, in order of appearance."""
     match pattern:
         case Select():
@@ -96,11 +95,11 @@ def _waiting(pattern: Pattern) -> tuple[Condition, ...]:
         case Filter(body, condition):
             here = bound(body)
             own = (part for part in conjuncts(condition) if only_variable(part) not in {None, *here})
-            return tuple(dict.fromkeys([*_waiting(body), *own]))
+            return tuple(dict.fromkeys([*_undecided(body), *own]))
         case Repeat(body) if is_iteration(pattern):
-            return tuple(part for part in _waiting(body) if only_variable(part) not in defined_once(body))
+            return tuple(part for part in _undecided(body) if only_variable(part) not in defined_once(body))
         case Atom() | Seq() | StrictSeq() | Or() | All() | Repeat() | PartBy() | Bind() | Recognise():
-            return tuple(dict.fromkeys(part for child in children(pattern) for part in _waiting(child)))
+            return tuple(dict.fromkeys(part for child in children(pattern) for part in _undecided(child)))
         case _:
             assert_never(pattern)
 

@@ -1,11 +1,10 @@
 """Partition: a PART-BY around the whole formula, on one attribute of all events, becomes a partition.
 
-In: a query. Out: one with the same matches, whose partition columns say what its outermost PART-BYs said. The
-events of a match then have one key, so they lie in one partition, and all that compete with it under a
-strategy end at the same event and lie there too. Not so where the stream as a whole is asked about: which events
-are neighbours (`:`, STRICT), how many lie in between (windows by count), what to forget (CONSUME). Then nothing
-changes. The output stays that of the query as written: no column for the key, positions and ids of the whole
-stream.
+In: a query. Out: a query with the same matches, with partition columns for its outermost PART-BYs. The events of a
+match have one key, so they lie in one partition, and so do all matches that compete with it under a strategy: they
+end at the same event. Operators that depend on the whole stream rule this out: neighbours (`:`, STRICT), the number of
+events in between (windows by count), consumption (CONSUME). The output stays that of the query as written: no column
+for the key, positions and ids of the whole stream.
 """
 
 from __future__ import annotations
@@ -44,28 +43,28 @@ def partition(query: Query) -> Query:
     >>> partition(Query(PartBy(pair, ((None, "id"),)), consume=True)).partition_by
     ()
     """
-    pattern, names = _taken_off(query.pattern)
+    pattern, names = _without_outer_part_bys(query.pattern)
     columns = tuple(dict.fromkeys((*query.partition_by, *names)))
-    if not names or len(columns) > MOST_KEYS or asks_about_the_stream(query):
+    if not names or len(columns) > MOST_KEYS or depends_on_whole_stream(query):
         return query
     return replace(query, pattern=pattern, partition_by=columns)
 
 
-def _taken_off(pattern: Pattern) -> tuple[Pattern, tuple[str, ...]]:
-    """The pattern without the PART-BYs that all its events pass, and their attributes. What is around them passes
-    matches through or stops them, so their order does not matter."""
+def _without_outer_part_bys(pattern: Pattern) -> tuple[Pattern, tuple[str, ...]]:
+    """The pattern without the PART-BYs over all its events, and their attributes. The operators around them only filter
+    matches, so the order does not matter."""
     match pattern:
         case PartBy(body, keys):
-            inner, names = _taken_off(body)
+            inner, names = _without_outer_part_bys(body)
             attributes = {name for _, name in keys}
             if len(attributes) == 1 and compares_all(pattern):
                 return inner, (*attributes, *names)
             return replace(pattern, body=inner), names
         case Filter(body) | Bind(body):
-            inner, names = _taken_off(body)
+            inner, names = _without_outer_part_bys(body)
             return replace(pattern, body=inner), names
         case Or(parts):
-            taken = [_taken_off(part) for part in parts]
+            taken = [_without_outer_part_bys(part) for part in parts]
             names = taken[0][1]
             if any(set(others) != set(names) for _, others in taken):
                 return pattern, ()
@@ -81,14 +80,14 @@ def compares_all(node: PartBy) -> bool:
     return any(var is None for var, _ in node.keys) or not any(uncovered(node.body, variables))
 
 
-def asks_about_the_stream(query: Query) -> bool:
+def depends_on_whole_stream(query: Query) -> bool:
     by_count = query.window is not None and query.window.unit is WindowUnit.EVENTS
     if by_count or query.consume or query.strategy is Strategy.STRICT:
         return True
-    return any(map(_asks_about_the_stream, walk(query.pattern)))
+    return any(map(_depends_on_whole_stream, walk(query.pattern)))
 
 
-def _asks_about_the_stream(node: Pattern) -> bool:
+def _depends_on_whole_stream(node: Pattern) -> bool:
     match node:
         case StrictSeq() | Select() | Recognise():
             return True

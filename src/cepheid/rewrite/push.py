@@ -1,11 +1,10 @@
 """Push: a condition on one variable goes to the atoms that bind it (`cel-cea`, theorem 2, step 2).
 
-In: any pattern. Out: the same matches; no filter is left above the binding of its only variable. A filter
-whose body does not bind its variable waits for `parametrise`; a condition on several variables stays put.
-Sound because every match of a pattern in which x is bound has exactly one event for x. Iterations are not
-entered: an x inside one is another variable.
-A condition on one set holds for each of its events on its own, so it goes to every atom that the set gathers from,
-iterations included; where there is no event there is nothing to hold.
+In: any pattern. Out: the same matches; no filter is left above the binding of its only variable. A filter whose body
+does not bind its variable is left to `parametrise`; a condition on several variables stays where it is. Sound because
+every match of a pattern in which x is bound has exactly one event for x. Iterations are not entered: an x inside one is
+another variable. A condition on one set holds for each of its events alone, so it goes to every atom that the set
+gathers from, iterations included; without events it holds.
 """
 
 from __future__ import annotations
@@ -93,12 +92,12 @@ def only_set(condition: Condition) -> str | None:
 
 
 def _in_strategy(pattern: Pattern, gatherer: str) -> bool:
-    """Whether a strategy stands between the pattern and some of what the set gathers."""
+    """Whether a strategy stands between the pattern and some events of the set."""
     return any(isinstance(node, Select) and gatherer in sets(node) for node in walk(pattern))
 
 
 def _restrict_set(pattern: Pattern, gatherer: str, condition: Condition) -> Pattern:
-    """The matches of `pattern` in which the condition holds for all that the set gathers."""
+    """The matches of `pattern` in which the condition holds for all events of the set."""
     if isinstance(pattern, Bind) and pattern.var == gatherer:
         return _restrict_all(pattern, over_current_event(condition, gatherer))
     return rebuild(pattern, lambda child: _restrict_set(child, gatherer, condition))
@@ -116,7 +115,7 @@ def _with_condition(atom: Atom, *conditions: Condition) -> Atom:
 
 
 def _reads_events(condition: Condition) -> bool:
-    """Whether each attribute is of one named event: of no set, nor of the event at hand."""
+    """Whether each attribute is of a named event, not of a set or the current event."""
     return all(item.var is not None and not item.each for item in attributes(condition))
 
 

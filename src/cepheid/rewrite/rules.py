@@ -48,7 +48,7 @@ RULES: tuple[Rule, ...] = (
     _in_pattern("simplify", simplify_whole),
     _in_pattern("split", split),
     _in_pattern("safe", make_safe),
-    # The local rule comes first: what it moves need not be decided by doubling the pattern.
+    # The local rule comes first: `parametrise` would double the pattern for each filter that `push` can move.
     _in_pattern("push", push),
     _in_pattern("parametrise", parametrise),
     _in_pattern("simplify", simplify_whole),

@@ -81,7 +81,7 @@ def _disjoint(pattern: Seq | StrictSeq, shared: frozenset[str]) -> Pattern:
 def _groups(pattern: Pattern, shared: frozenset[str]) -> Groups:
     """The alternatives of a pattern by which of the shared variables they bind.
 
-    An alternative behind an operator that cannot be taken apart (a strategy) is filed under what it surely
+    An alternative behind an operator that cannot be split (a strategy) is grouped by the variables that it surely
     binds, so that none is dropped wrongly.
     """
     surely = bound(pattern) & shared
@@ -129,16 +129,12 @@ def _merged(parts: list[tuple[frozenset[str], Pattern]]) -> Groups:
 def _clash(pattern: Seq | StrictSeq, lefts: Groups, rights: Groups) -> UnsatisfiableError:
     name = min(next(iter(lefts)) & next(iter(rights)))
     again = [node for node in walk(pattern.right) if isinstance(node, Atom) and node.var == name]
-    return UnsatisfiableError(
-        f"`{name}` would have to be two different events",
-        span=again[0].span,
-        hint="use another name for one of them",
-    )
+    message = f"`{name}` would have to be two different events"
+    return UnsatisfiableError(message, span=again[0].span, hint="use another name for one of them")
 
 
 def _too_many(left: int, right: int) -> CepheidError:
-    return CepheidError(
-        "too-large",
-        f"variables reused across a sequence give {left} × {right} combinations; the limit is {MOST_NODES}",
-        hint="use different names on the two sides",
+    message = (
+        f"variables reused across a sequence give {left} × {right} combinations; the limit is {MOST_NODES}"
     )
+    return CepheidError("too-large", message, hint="use different names on the two sides")

@@ -45,7 +45,7 @@ def simplify_whole(pattern: Pattern) -> Pattern:
 
 
 def simplify(pattern: Pattern) -> Pattern:
-    """The pattern without what is certain, impossible or said twice.
+    """The pattern without constant conditions, impossible parts and repeated alternatives.
 
     >>> a, b = Atom("A"), Atom("B")
     >>> simplify(Seq(Or((a, Filter(b, FALSE))), Repeat(Filter(b, TRUE), 1, 1))) == Seq(a, b)
@@ -99,18 +99,9 @@ def _tidy(pattern: Pattern) -> Pattern:
         case Or():
             choices = list(_choices(pattern))
             return pattern if len(set(choices)) == len(choices) and EMPTY not in choices else either(choices)
-        case (
-            Atom()
-            | Seq()
-            | StrictSeq()
-            | All()
-            | Repeat()
-            | Filter()
-            | PartBy()
-            | Select()
-            | Bind()
-            | Recognise()
-        ):
+        case Atom() | Recognise() | Select() | Filter():
+            return pattern
+        case Seq() | StrictSeq() | All() | Repeat() | PartBy() | Bind():
             return pattern
         case _:
             assert_never(pattern)

@@ -29,6 +29,7 @@ from cepheid.algebra.conditions import (
     sets_read,
     variables,
 )
+from cepheid.algebra.conditions import rebuild as rebuild_condition
 from cepheid.algebra.empty import either
 from cepheid.algebra.limits import guarded
 from cepheid.algebra.nodes import Filter, Pattern, rebuild
@@ -55,8 +56,8 @@ def split(pattern: Pattern) -> Pattern:
 
 
 def _filtered(body: Pattern, condition: Condition, span: Span | None) -> Pattern:
-    # Over sets AND alone is taken apart: where one is empty, what else joins conditions is not what it seems.
-    for part in _few(conjuncts(condition if sets_read(condition) else _inwards(condition))):
+    # Conditions over sets are split at AND only: on an empty set every part holds, whatever joins the parts.
+    for part in _few(conjuncts(condition if sets_read(condition) else _negations_inwards(condition))):
         if sets_read(part):
             body = Filter(body, part, span)
         elif isinstance(part, Disjunction) and len(variables(part)) > 1 and _separable(part):
@@ -67,8 +68,8 @@ def _filtered(body: Pattern, condition: Condition, span: Span | None) -> Pattern
 
 
 def _few(parts: tuple[Condition, ...]) -> tuple[Condition, ...]:
-    """The same conditions; of very many, those over the same variables are one again, so that filters do not nest as
-    deep as there are conditions."""
+    """The same conditions; if there are very many, those over the same variables are joined again, to bound the nesting
+    of filters."""
     if len(parts) <= MOST_FILTERS:
         return parts
     joined: dict[object, list[Condition]] = {}
@@ -78,34 +79,22 @@ def _few(parts: tuple[Condition, ...]) -> tuple[Condition, ...]:
     return tuple(same[0] if len(same) == 1 else Conjunction(tuple(same)) for same in joined.values())
 
 
-def _inwards(condition: Condition) -> Condition:
+def _negations_inwards(condition: Condition) -> Condition:
     """Negations moved towards the leaves, as far as several variables are involved."""
     if len(variables(condition)) <= 1:
         return condition
     match condition:
-        case Conjunction(operands, span):
-            return Conjunction(tuple(_inwards(operand) for operand in operands), span)
-        case Disjunction(operands, span):
-            return Disjunction(tuple(_inwards(operand) for operand in operands), span)
+        case Conjunction() | Disjunction():
+            return rebuild_condition(condition, _negations_inwards)
         case Negation(Negation(operand)):
-            return _inwards(operand)
+            return _negations_inwards(operand)
         case Negation(Conjunction(operands, span)):
-            return Disjunction(tuple(_inwards(Negation(operand)) for operand in operands), span)
+            return Disjunction(tuple(_negations_inwards(Negation(operand)) for operand in operands), span)
         case Negation(Disjunction(operands, span)):
-            return Conjunction(tuple(_inwards(Negation(operand)) for operand in operands), span)
-        case (
-            Literal()
-            | Attribute()
-            | Arithmetic()
-            | Comparison()
-            | Negation()
-            | IsTrue()
-            | IsNull()
-            | In()
-            | Like()
-            | RLike()
-            | Call()
-        ):
+            return Conjunction(tuple(_negations_inwards(Negation(operand)) for operand in operands), span)
+        case Literal() | Attribute() | Arithmetic() | Comparison() | Negation() | IsTrue() | IsNull():
+            return condition
+        case In() | Like() | RLike() | Call():
             return condition
         case _:
             assert_never(condition)

@@ -1,8 +1,7 @@
-"""Patterns that can match nothing, and what becomes of the patterns around them.
+"""Patterns without matches, and their effect on the patterns around them.
 
-In: a rule that may find a part impossible and says so by raising `UnsatisfiableError`. Out: the pattern
-without the alternatives that need that part (`cel-cea`, lemma 4); if none is left, the error is the user's
-answer.
+In: a rule that raises `UnsatisfiableError` for a part that cannot match. Out: the pattern without the alternatives that
+need that part (`cel-cea`, lemma 4); if none is left, the user gets the error.
 """
 
 from __future__ import annotations
@@ -55,18 +54,9 @@ def prune(pattern: Pattern, change: Callable[[Pattern], Pattern]) -> Pattern:
                 return Repeat(change(body), 0, hi, span)
             except UnsatisfiableError:
                 return EMPTY
-        case (
-            Atom()
-            | Seq()
-            | StrictSeq()
-            | All()
-            | Repeat()
-            | Filter()
-            | PartBy()
-            | Select()
-            | Bind()
-            | Recognise()
-        ):
+        case Atom() | Recognise():
+            return pattern
+        case Seq() | StrictSeq() | All() | Repeat() | Filter() | PartBy() | Select() | Bind():
             return rebuild(pattern, change)
         case _:
             assert_never(pattern)

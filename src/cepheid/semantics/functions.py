@@ -1,9 +1,8 @@
 """The scalar functions of conditions, over plain Python values (None is NULL).
 
-In: a function's lower-case name and its arguments. Out: its value. NULL in gives NULL out but for `coalesce`,
-`least`, `greatest` and `nullif`; outside a function's domain the value is NULL; what overflows a double is
-infinite. Characters are Unicode code points and positions in text start at 1; the parts of a timestamp are
-those of its own time zone.
+In: a function's lower-case name and its arguments. Out: its value. NULL in gives NULL out but for `coalesce`, `least`,
+`greatest` and `nullif`; outside a function's domain the value is NULL; what overflows a double is infinite. Characters
+are Unicode code points and positions in text start at 1; the parts of a timestamp are those of its own time zone.
 """
 
 from __future__ import annotations
@@ -50,8 +49,7 @@ def _greatest(*values: Any) -> Any:
 
 
 def _extreme(choose: Callable[..., Any], values: tuple[Any, ...]) -> Any:
-    """NULLs are skipped; a NaN among the rest is the result, so that the order of arguments does not
-    matter."""
+    """NULLs are skipped; a NaN among the rest is the result, so that the order of arguments does not matter."""
     given = [value for value in values if value is not None]
     not_a_number = next((value for value in given if value != value), None)
     return choose(given, key=_rank, default=None) if not_a_number is None else not_a_number

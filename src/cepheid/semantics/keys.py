@@ -12,7 +12,7 @@ from cepheid.semantics.numbers import TIMES, instant
 
 
 def key_of(value: Any) -> Hashable:
-    """What is equal for values that are one key.
+    """A value that is equal for equal keys.
 
     >>> key_of(float("nan")) == key_of(float("nan")), key_of(None) == key_of(0), key_of(-0.0) == key_of(0)
     (True, False, True)

@@ -158,7 +158,7 @@ def _pair(name: str | None, position: int) -> Pairs:
 
 
 def _filter(results: Results, condition: Condition, stream: Stream) -> Results:
-    """ρ FILTER (P AND Q) is (ρ FILTER P) FILTER Q; what else a condition joins is one predicate."""
+    """ρ FILTER (P AND Q) is (ρ FILTER P) FILTER Q; any other condition is one predicate."""
     for part in conjuncts(condition):
         results = frozenset(_satisfying(results, part, stream))
     return results
@@ -219,7 +219,7 @@ def _unite(lefts: Results, rights: Results) -> Results:
 
 
 def _extensions(valuation: Pairs, names: Iterable[str], length: int) -> Iterator[Pairs]:
-    """Every extension of a partial valuation to `names`: what it leaves open may be any position."""
+    """Every extension of a partial valuation to `names`: an unassigned variable may have any position."""
     assigned = {name for name, _ in valuation}
     open_names = [name for name in names if name not in assigned]
     for positions in itertools.product(range(length), repeat=len(open_names)):
@@ -272,7 +272,7 @@ def _iterate(results: Results, scope: frozenset[str], lo: int, hi: int | None) -
         if total == before:
             break  # and so it stays
     fresh, times = total, lo
-    # What was reached with fewer iterations need not be extended again: more are left from there.
+    # Results of fewer iterations need not be extended again: they had more iterations left.
     while fresh and (hi is None or times < hi):
         fresh, times = _join(fresh, once, _after) - total, times + 1
         total |= fresh
@@ -316,18 +316,9 @@ def free(pattern: Pattern) -> frozenset[str]:
             return below | (variables(condition) - sets_read(condition))
         case Repeat(body) if is_iteration(pattern):
             return below - defined_once(body)
-        case (
-            Atom()
-            | Seq()
-            | StrictSeq()
-            | Or()
-            | All()
-            | Repeat()
-            | PartBy()
-            | Select()
-            | Bind()
-            | Recognise()
-        ):
+        case Atom() | Recognise():
+            return below
+        case Seq() | StrictSeq() | Or() | All() | Repeat() | PartBy() | Select() | Bind():
             return below
         case _:
             assert_never(pattern)

@@ -1,9 +1,8 @@
 """The oracle: the matches of a whole query over a list of events, straight from the definitions.
 
-In: a query and a stream. Out: its matches, distinct in (complex event, binding of the selected variables), in
-order of their last position. Order of things: PARTITION BY makes streams of their own, WITHIN keeps what
-lies in the window, then the strategy chooses among complex events with the same last position, then CONSUME
-forgets, then LIMIT cuts.
+In: a query and a stream. Out: its matches, distinct in (complex event, binding of the selected variables), in order of
+their last position. The clauses apply in this order: PARTITION BY splits the stream, WITHIN keeps the matches inside
+the window, the strategy chooses among complex events with the same last position, CONSUME forgets events, LIMIT cuts.
 """
 
 from __future__ import annotations
@@ -113,9 +112,9 @@ def answers(query: Query, partition: Stream) -> list[OracleMatch]:
 
 
 def slides(query: Query) -> bool:
-    """Whether what ends at a position depends on the events of its window and a bounded number before it: not when a
-    strategy inside a well-formed formula compares with what no window bounds, nor when a SREMO may read any number of
-    events before it marks one."""
+    """Whether the matches that end at a position depend only on the events of its window and a bounded number before
+    it: not if a strategy inside the formula compares complex events that no window bounds, nor if a SREMO may read any
+    number of events before it marks one."""
     if query.window is None or any(map(_compares, walk(query.pattern))):
         return False
     return lead(query.pattern) < inf

@@ -1,11 +1,11 @@
-"""What a SREMO reads: the relation (e, S, M, v) ⊢ v' of `srt`, section 3, and what it recognises (definition 4.4).
+"""The meaning of a SREMO: the relation (e, S, M, v) ⊢ v' of `srt`, section 3, and its matches (definition 4.4).
 
 In: an expression and a list of events. Out: every way of reading, `(end, M, v')`, from a given place and valuation;
 of a whole expression the sets M of those runs that begin anywhere with empty registers and end by reading an event
 that they mark. A valuation maps registers to positions and is partial: a register may be empty.
 
 Beyond the paper's definition 3.4: `Both` is theorem 4.10's intersection, of strings and of matches; `Complement`
-reads what its body cannot, whatever that marks (corollary 4.12); `Within` is the window.
+reads the strings that its body cannot, with any marks (corollary 4.12); `Within` is the window.
 """
 
 from __future__ import annotations
@@ -53,8 +53,7 @@ def recognised(reading: Reading, stream: Stream) -> frozenset[ComplexEvent]:
 
 
 class Reader:
-    """Reads one stream; what was read once from the same place and valuation is remembered, for as long as the
-    expressions live."""
+    """Reads one stream; caches the ways of reading by place and valuation, for as long as the expressions live."""
 
     def __init__(self, stream: Stream) -> None:
         self._stream = stream

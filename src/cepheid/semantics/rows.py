@@ -1,7 +1,7 @@
 """Arrow columns as Python values, one by one, all of them exact.
 
-In: a column of any type. Out: what conditions read: numbers, texts, booleans, `Moment`s for timestamps, dates, times of
-day and durations; None for NULL. A value that Python cannot hold, inside a list or a struct, is only known to be there.
+In: a column of any type. Out: the values that conditions read: numbers, texts, booleans, `Moment`s for timestamps,
+dates, times of day and durations; None for NULL, and True for a list or struct with a value that Python cannot hold.
 """
 
 from __future__ import annotations

@@ -3,9 +3,8 @@
 In: a set of complex events. Out: those that no other one with the same last position is better than. A
 complex event is a tuple of ascending positions; the empty tuple ε competes with nothing.
 
-The paper states the strategies under one valuation, but its examples ({5,8} loses to {1,8} under NXT(φ1),
-where x differs) compare over all valuations of the variables inside; so complex events are all that is
-compared here.
+The paper states the strategies under one valuation, but its examples ({5,8} loses to {1,8} under NXT(φ1), where x
+differs) compare over all valuations of the variables inside; so complex events are all that is compared here.
 """
 
 from __future__ import annotations
@@ -69,8 +68,7 @@ def _compare_last(one: ComplexEvent, two: ComplexEvent) -> int:
 
 
 def _maximal(group: list[ComplexEvent]) -> list[ComplexEvent]:
-    """Those without a strict superset in the group. Largest first, so that only kept ones need be looked
-    at."""
+    """Those without a strict superset in the group. Largest first, so that only kept ones need be looked at."""
     kept: list[frozenset[int]] = []
     for events in sorted(map(frozenset, group), key=len, reverse=True):
         if not any(events < larger for larger in kept):

@@ -1,7 +1,7 @@
 """The value of a condition for given events, over plain Python values (None is NULL).
 
 In: an expression of `algebra.conditions` and, per variable, the attributes of the event it is bound to; the
-key None is the event at hand. Out: the value, by SQL's three-valued logic; a condition *holds* only when its
+key None is the current event. Out: the value, by SQL's three-valued logic; a condition *holds* only when its
 value is true. Invariant: nothing here fails on a value of the type the expression was checked for: what has
 no value is NULL. Expressions were typed when the query was read, so values travel as `Any`.
 """
@@ -160,8 +160,8 @@ def _remainder(left: Any, right: Any) -> Any:
 
 
 def _like(value: str | None, pattern: str) -> bool | None:
-    """What stands between two % is found at the first place it can be: a later one would leave less for the rest. So
-    nothing is tried twice."""
+    """Finds each part between two % at its first possible place: a later one would leave less for the rest. So nothing
+    is tried twice."""
     if value is None:
         return None
     (first, _), *others = _like_parts(pattern)
@@ -177,8 +177,8 @@ def _like(value: str | None, pattern: str) -> bool | None:
 
 @functools.lru_cache(maxsize=256)
 def _like_parts(pattern: str) -> list[tuple[re.Pattern[str], int]]:
-    """What stands between the %, as a regex of fixed length, and that length. A backslash takes the next character as
-    it is; one at the very end stands for itself."""
+    """The parts between the %, each as a regex of fixed length, with that length. A backslash takes the next character
+    as it is; one at the very end stands for itself."""
     parts: list[list[str]] = [[]]
     for sign in re.findall(r"\\.|.", pattern, re.DOTALL):
         if sign == "%":

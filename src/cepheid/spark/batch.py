@@ -1,17 +1,15 @@
-"""Matching and counting on a batch DataFrame: Spark carries the rows, the engine runs in its Python workers.
+"""Matching and counting on a batch DataFrame: Spark moves the rows, the engine runs in its Python workers.
 
-In: a DataFrame, or one per stream, and a parsed query. Out: a DataFrame of matches, lazily, or an exact
-number; the same rows, `match_id` included, as the engine gives in-process, whatever the number of tasks.
+In: a DataFrame, or one per stream, and a parsed query. Out: a lazy DataFrame of matches, or an exact number; the same
+rows, `match_id` included, as the engine gives in-process, whatever the number of tasks.
 
-Three roads. With PARTITION BY: rows are shuffled by key, and each task matches many keys at once. Without:
-one task reads the whole stream; or, with a time window, several tasks read time slices that overlap by one
-window (`slices.py`). Only the columns that the query needs travel to Python, and rows are put in order there
-(`sorting.py`).
+There are three ways. With PARTITION BY, rows are shuffled by key, and each task matches many keys at once. Without, one
+task reads the whole stream; or, with a time window, several tasks read time slices that overlap by one window
+(`slices.py`). Only the columns that the query needs are sent to Python, where rows are sorted (`sorting.py`).
 
-Ties in time, where no order column decides them, are decided by arrival: the order of the DataFrame's
-partitions, and of the rows in each. The rows are numbered before any shuffle, so the shuffle does not disturb
-it. Where Spark itself does not fix that order (after a join, say, or over many files) neither can we: name an
-order column there.
+Without an order column, ties in time are decided by arrival: the order of the DataFrame's partitions, and of the rows
+in each. The rows are numbered before any shuffle, so the shuffle does not disturb it. Where Spark itself does not fix
+that order (after a join, say, or over many files), name an order column.
 """
 
 from __future__ import annotations
@@ -21,7 +19,7 @@ from dataclasses import replace
 
 import pyarrow as pa
 from pyspark.errors import PySparkException
-from pyspark.sql import DataFrame
+from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as sql
 
 from cepheid.algebra.nodes import Query
@@ -31,7 +29,7 @@ from cepheid.pipeline import ParsedQuery, plan_for
 from cepheid.plan.choose import choose
 from cepheid.plan.plan import Plan
 from cepheid.rewrite.rules import rewrite
-from cepheid.schema import DEFAULT_TYPE, Schema, schema_of
+from cepheid.schema import DEFAULT_TYPE, schema_of
 from cepheid.spark.carriers import restored
 from cepheid.spark.interpreter import workers_python
 from cepheid.spark.keys import BUCKET, in_buckets, key_attributes, playing_roles, ranked, with_roles
@@ -43,7 +41,7 @@ from cepheid.spark.task import COUNT_SCHEMA, CountTask, MatchTask
 from cepheid.spark.types import from_arrow_schema
 from cepheid.spark.worker import sent_task
 
-# Spark sizes Arrow batches row by row unless it is told this very number, which about halves the cost of
+# With exactly this number Spark does not measure the size of Arrow batches row by row, which about halves the cost of
 # moving rows to Python. Batches stay bounded by their number of rows.
 UNMEASURED_BATCHES = ("spark.sql.execution.arrow.maxBytesPerBatch", "2147483647")
 
@@ -78,12 +76,8 @@ def match_spark(
     if not any(variable.name in made.names for variable in plan.shown):
         plan = pruned(parsed, plan)
     wanted = smaller(limit, plan.query.limit)
-    attributes = _shuffled_by(plan, slices, positions=positions)
-    if attributes:
-        rows, plan = _by_attributes(rows, parsed, plan, attributes, ranks=True)
-    else:
-        rows = _distributed(rows, plan, slices, positions=positions)
-    found = _run(rows, MatchTask(plan, positions, wanted, names, ranked=bool(attributes)), made, parsed.text)
+    rows, plan, has_ranks = _distributed(rows, plan, slices, positions=positions, ranks=True)
+    found = _run(rows, MatchTask(plan, positions, wanted, names, ranked=has_ranks), made, parsed.text)
     found = restored(found, made, plan)
     return found if wanted is None else found.limit(wanted)
 
@@ -104,12 +98,7 @@ def count_spark(
     schema = schema_of(columns_of_events, time=time, type=type, order=order, stream=parsed.stream)
     plan = plan_for(parsed, schema, evaluator)
     plan.schema.require_readable(plan.reads)
-    plan = pruned(parsed, plan)
-    attributes = _shuffled_by(plan, slices, positions=False)
-    if attributes:
-        rows, plan = _by_attributes(rows, parsed, plan, attributes, ranks=False)
-    else:
-        rows = _distributed(rows, plan, slices, positions=False)
+    rows, plan, _ = _distributed(rows, pruned(parsed, plan), slices, positions=False, ranks=False)
     counts = _run(rows, CountTask(plan), COUNT_SCHEMA, parsed.text)
     try:
         total = sum(int(row["count"], 16) for row in counts.collect())
@@ -119,7 +108,7 @@ def count_spark(
 
 
 def explain_spark(plan: Plan) -> str:
-    """How a batch DataFrame is carried to the engine, as `explain` prints it."""
+    """How the rows of a batch DataFrame reach the engine, as `explain` prints it."""
     query = plan.query
     columns = plan.schema.names if plan.shown else plan.reads
     lines = [f"to Python: {', '.join(columns)}", f"to count: {', '.join(plan.reads)}"]
@@ -149,46 +138,43 @@ def output_schema(plan: Plan, positions: bool, columns: tuple[str, ...] | None =
 
 
 def pruned(parsed: ParsedQuery, plan: Plan) -> Plan:
-    """The same plan for events that carry only what conditions, order and partitions read."""
+    """The same plan for events with only the columns that conditions, order and partitions read."""
     schema = plan.schema
     columns = pa.schema([schema.arrow.field(name) for name in schema.names if name in plan.reads])
     return plan_for(parsed, replace(schema, arrow=columns), plan.asked)
 
 
-def _shuffled_by(plan: Plan, slices: int | None, *, positions: bool) -> tuple[str, ...]:
-    """The attributes of a PART-BY around the whole formula, where rows can be shuffled by them; else none."""
-    if positions or slices is not None:
-        return ()
-    return key_attributes(plan.query)
+def _distributed(
+    rows: DataFrame, plan: Plan, slices: int | None, *, positions: bool, ranks: bool
+) -> tuple[DataFrame, Plan, bool]:
+    """The rows shuffled so that every Spark partition is a stream, or a slice of one, by itself; the plan for them; and
+    whether they have ranks, if `ranks` are needed."""
+    numbered = rows.select(*map(column, plan.schema.names), sql.monotonically_increasing_id().alias(ARRIVAL))
+    attributes = () if positions or slices is not None else key_attributes(plan.query)
+    if not attributes:
+        return _by_keys_or_slices(rows, numbered, plan, slices, positions=positions), plan, False
+    numbered = ranked(numbered, plan.schema) if ranks else numbered
+    return *_by_attributes(numbered, plan, attributes), ranks
 
 
-def _by_attributes(
-    rows: DataFrame, parsed: ParsedQuery, plan: Plan, attributes: tuple[str, ...], *, ranks: bool
-) -> tuple[DataFrame, Plan]:
+def _by_attributes(rows: DataFrame, plan: Plan, attributes: tuple[str, ...]) -> tuple[DataFrame, Plan]:
     """The rows shuffled by the attributes that the outermost PART-BY compares, and the plan for them."""
     schema = plan.schema
-    numbered = _numbered(rows, schema)
-    if ranks:
-        numbered = ranked(numbered, schema)
     if len(attributes) == 1:
-        return numbered.repartition(column(attributes[0])), plan
+        return rows.repartition(column(attributes[0])), plan
     query = playing_roles(plan.query)
     rewriting = rewrite(query)
     bucketed = replace(rewriting, query=replace(rewriting.query, partition_by=(BUCKET,)))
     planned = choose(query, bucketed, with_roles(schema, attributes), plan.asked)
-    return in_buckets(numbered, schema, attributes), planned
+    return in_buckets(rows, schema, attributes), planned
 
 
-def _numbered(rows: DataFrame, schema: Schema) -> DataFrame:
-    return rows.select(*map(column, schema.names), sql.monotonically_increasing_id().alias(ARRIVAL))
-
-
-def _distributed(rows: DataFrame, plan: Plan, slices: int | None, *, positions: bool) -> DataFrame:
-    """The rows as the tasks are to have them: every Spark partition is a stream, or a slice of one, on its
-    own."""
+def _by_keys_or_slices(
+    rows: DataFrame, numbered: DataFrame, plan: Plan, slices: int | None, *, positions: bool
+) -> DataFrame:
+    """The numbered rows shuffled by PARTITION BY, cut into time slices, or in one Spark partition."""
     if slices is not None and slices < 1:
         raise CepheidError("bad-argument", f"`slices` requires a positive number; got `{slices}` instead")
-    numbered = _numbered(rows, plan.schema)
     keys = plan.query.partition_by
     if keys:
         return numbered.repartition(*map(column, keys))
@@ -212,15 +198,15 @@ def _how_many_slices(rows: DataFrame, query: Query, slices: int | None, *, posit
         return 1
     if slices is not None:
         return slices
-    cores = 1 if positions else _cores(rows)
+    cores = 1 if positions else cores_of(rows.sparkSession, unknown=1)
     return cores if cores >= CORES_THAT_PAY else 1
 
 
-def _cores(rows: DataFrame) -> int:
+def cores_of(session: SparkSession, *, unknown: int) -> int:
     try:
-        return int(rows.sparkSession.sparkContext.defaultParallelism)
+        return int(session.sparkContext.defaultParallelism)
     except (PySparkException, AttributeError):  # Spark Connect does not say
-        return 1
+        return unknown
 
 
 def _run(rows: DataFrame, task: MatchTask | CountTask, schema: pa.Schema, query: str) -> DataFrame:

@@ -1,10 +1,9 @@
-"""Columns of types that Spark does not hand to Python: they travel as another type, and come back as what they were.
+"""Carriers: columns of types that Spark does not send to Python are sent as another type and cast back afterwards.
 
-In: Spark's types. Out: the Arrow types that the engine sees, and casts there and back. Intervals of months, and
-those of months, days and microseconds, travel as the bytes of their text, also inside arrays, maps and structs.
-Nothing is lost on the way, and to conditions they are values of another type, which only IS NULL takes. The Spark type
-of such a column is in the metadata of its Arrow field, so that a checkpoint knows it, too. A type without a carrier is
-marked as unreadable, which is an error only where a query reads or shows the column.
+In: Spark's types. Out: the Arrow types that the engine sees, and the casts there and back. Intervals of months, and of
+months, days and microseconds, are sent as the bytes of their text, also inside arrays, maps and structs, without loss;
+conditions can only test them with IS NULL. The metadata of the Arrow field holds the Spark type, so that a checkpoint
+has it, too. A type without a carrier is marked as unreadable, which is an error only if a query reads or shows it.
 """
 
 from __future__ import annotations
@@ -35,7 +34,7 @@ CARRIES = b"cepheid:carries"
 
 
 def carrier(dtype: DataType) -> DataType:
-    """The type that values of this one travel as; the same for most.
+    """The type as which values of this type are sent; the same for most.
 
     >>> carrier(ArrayType(YearMonthIntervalType()))
     ArrayType(BinaryType(), True)
@@ -61,7 +60,7 @@ def _replaced(dtype: DataType, by: DataType) -> DataType:
 
 
 def arrow_schema(types: StructType, names: list[str] | None = None) -> pa.Schema:
-    """What the engine will see of a DataFrame: its columns, under these names, as Arrow types, timestamps in UTC."""
+    """The columns of a DataFrame, under these names, as the engine's Arrow types, timestamps in UTC."""
     named = zip(types.fields if names is None else names, types.fields, strict=True)
     return pa.schema([_field(getattr(name, "name", name), field.dataType) for name, field in named])
 
@@ -92,7 +91,7 @@ def _cast(column: Column, field: StructField) -> Column:
 
 
 def restored(found: DataFrame, made: pa.Schema, plan: Plan) -> DataFrame:
-    """The matches with every column as it was in the events; `made` are their columns as they come from Python."""
+    """The matches with every column in the type it has in the events; `made`: the columns that come from Python."""
     types = {
         field.name: _type(field.metadata[CARRIES])
         for field in plan.schema.arrow

@@ -10,7 +10,7 @@ from collections.abc import Iterator, Mapping, Sequence
 
 from pyspark.sql import Column, DataFrame, SparkSession
 from pyspark.sql import functions as sql
-from pyspark.sql.streaming import DataStreamWriter
+from pyspark.sql.streaming import DataStreamReader, DataStreamWriter
 from pyspark.sql.types import ArrayType, BinaryType, DataType, StructType, TimestampNTZType
 
 from cepheid.files.described import Described
@@ -19,7 +19,7 @@ from cepheid.spark.types import from_arrow_schema
 
 CSV_OPTIONS = {"header": "true", "escape": '"'}
 READ_OPTIONS: Mapping[str, Mapping[str, str]] = {"csv": {**CSV_OPTIONS, "inferSchema": "true"}}
-STRICT = {"mode": "FAILFAST"}  # else values that do not fit are NULL, without a word
+STRICT = {"mode": "FAILFAST"}  # else values that do not fit become NULL silently
 TIME_FORMATS = {
     "timestampFormat": "yyyy-MM-dd'T'HH:mm:ss.SSSSSSXXX",
     "timestampNTZFormat": "yyyy-MM-dd'T'HH:mm:ss.SSSSSS",
@@ -39,12 +39,9 @@ def read(session: SparkSession, paths: Sequence[str], format: str) -> DataFrame:
 
 
 def read_stream(session: SparkSession, path: str, format: str, files_at_once: int | None) -> DataFrame:
-    """The events of the files in a folder, and of those that will be put there; their columns are those of the
-    first."""
-    reader = session.readStream.schema(read(session, [path], format).schema)
-    if files_at_once is not None:
-        reader = reader.option("maxFilesPerTrigger", files_at_once)
-    return reader.format(format).options(**READ_OPTIONS.get(format, {})).load(path)
+    """The events of the files in a folder, and of those that will be put there, with the columns of the first."""
+    schema = read(session, [path], format).schema
+    return _stream(session, schema, format, READ_OPTIONS.get(format, {}), files_at_once).load(path)
 
 
 def read_described(session: SparkSession, described: Described) -> DataFrame:
@@ -64,10 +61,18 @@ def stream_described(
         stored = from_arrow_schema(described.stored)
     else:
         stored = session.read.format(described.format).load(list(described.paths)).schema
-    reader = session.readStream.schema(stored).format(described.format).options(**options)
-    if files_at_once is not None:
-        reader = reader.option("maxFilesPerTrigger", files_at_once)
-    return _typed(reader.load(folder), described)
+    return _typed(_stream(session, stored, described.format, options, files_at_once).load(folder), described)
+
+
+def _stream(
+    session: SparkSession,
+    schema: StructType,
+    format: str,
+    options: Mapping[str, str],
+    files_at_once: int | None,
+) -> DataStreamReader:
+    reader = session.readStream.schema(schema).format(format).options(**options)
+    return reader if files_at_once is None else reader.option("maxFilesPerTrigger", files_at_once)
 
 
 def _options(session: SparkSession, described: Described) -> dict[str, str]:
@@ -100,15 +105,9 @@ def _cast(column: Column, name: str, dtype: DataType, described: Described) -> C
     return column.cast(dtype)
 
 
-def write(frame: DataFrame, path: str, format: str, *, overwrite: bool = False) -> None:
-    """Runs the query and writes its matches; refuses a path that exists unless told to overwrite it."""
-    writer = _writable(frame, format).write.mode("overwrite" if overwrite else "errorifexists")
-    writer.format(format).options(**WRITE_OPTIONS.get(format, {})).save(path)
-
-
-def append(frame: DataFrame, path: str, format: str) -> None:
-    """Writes more matches to where some are."""
-    writer = _writable(frame, format).write.mode("append")
+def write(frame: DataFrame, path: str, format: str, mode: str = "errorifexists") -> None:
+    """Runs the query and writes its matches; `mode` as Spark has it: errorifexists, overwrite or append."""
+    writer = _writable(frame, format).write.mode(mode)
     writer.format(format).options(**WRITE_OPTIONS.get(format, {})).save(path)
 
 

@@ -1,9 +1,9 @@
-"""Which Python the workers run: found out before a job, where that can be known.
+"""The Python of Spark's workers, checked before a job where that is possible.
 
-In: a session. Out: nothing, or an error before anything runs; while `workers_python` lasts, functions sent to workers
-on this machine run in a Python that has this package. Spark takes `python3` of the path where `PYSPARK_PYTHON` names
-none, which is another one when a virtual environment is not activated. On a cluster, and with a server of Spark Connect
-in another process, only a worker itself can tell (`worker.py`).
+In: a session. Out: nothing, or an error before anything runs; inside `workers_python`, functions sent to workers on
+this machine run in a Python that has this package. Without `PYSPARK_PYTHON` Spark takes `python3` of the path, which is
+another one if a virtual environment is not activated. On a cluster, and with a server of Spark Connect in another
+process, only the worker itself can check (`worker.py`).
 """
 
 from __future__ import annotations
@@ -37,19 +37,17 @@ elif version != sys.argv[1]:
 
 @contextmanager
 def workers_python(session: SparkSession) -> Iterator[None]:
-    """While it lasts, functions are sent to workers that can run them. A Python that nobody chose is replaced by the
-    driver's own; one that was chosen and cannot run them is an error. So is one that a server of Spark Connect has
-    taken: its Python is settled when it starts."""
+    """Inside, functions are sent to workers that can run them. Spark's default Python is replaced by the driver's own;
+    one that was chosen and cannot run them is an error. So is that of a server of Spark Connect, which is fixed when
+    the server starts."""
     context = _local_context(session)
     if context is None or (obstacle := _obstacle(context.pythonExec)) is None:
         yield
         return
     if os.environ.get(CHOSEN) or not is_classic(session):
-        raise CepheidError(
-            "bad-worker",
-            f"the Python of Spark's workers, {context.pythonExec}, cannot run Cepheid: {obstacle}",
-            hint=f"set {CHOSEN}={sys.executable} before the session starts, or install cepheid there",
-        )
+        message = f"the Python of Spark's workers, {context.pythonExec}, cannot run Cepheid: {obstacle}"
+        hint = f"set {CHOSEN}={sys.executable} before the session starts, or install cepheid there"
+        raise CepheidError("bad-worker", message, hint=hint)
     before, context.pythonExec = context.pythonExec, sys.executable
     try:
         yield

@@ -62,7 +62,7 @@ def version_in(banner: str) -> int | None:
 
 
 def find_java(environment: Mapping[str, str] = os.environ) -> Java:
-    """The first Java of the right version; raises `CepheidError` with what was seen when there is none."""
+    """The first Java of the right version, or a `CepheidError` that lists those found."""
     seen: list[str] = []
     candidates = (_from_home(environment), _from_path(environment), _from_package())
     for origin, home in (candidate for candidate in candidates if candidate is not None):

@@ -1,10 +1,10 @@
 """PART-BY around a whole formula as the key of a shuffle: which rows go to which task.
 
-In: a query without PARTITION BY whose outermost operator is a PART-BY over all its events. Out: the attributes that say
-where an event belongs, and the rows with the *bucket* of their key. Under one attribute an event has one bucket. Where
-`PART-BY [X.a, Y.b]` compares different attributes, an event that can play both roles has up to two, and goes to each
-with a mark that says which of its attributes brought it there; it can play only those roles there. The events of a
-match have one key, so a match is found in one bucket and in no other.
+In: a query without PARTITION BY whose outermost operator is a PART-BY over all its events. Out: the attributes to
+shuffle by, and the rows with the *bucket* of their key. With one attribute an event has one bucket. Where
+`PART-BY [X.a, Y.b]` compares different attributes, an event with both roles has up to two; a copy goes to each, marked
+with the attributes whose value gave that bucket, and plays only their roles there. The events of a match have
+one key, so a match is found in exactly one bucket.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ from cepheid.algebra.nodes import (
     StrictSeq,
     rebuild,
 )
-from cepheid.rewrite.partition import asks_about_the_stream, compares_all
+from cepheid.rewrite.partition import compares_all, depends_on_whole_stream
 from cepheid.schema import HIDDEN, Schema
 from cepheid.spark.naming import inner
 from cepheid.spark.sorting import ARRIVAL
@@ -43,7 +43,7 @@ from cepheid.spark.task import RANK
 
 BUCKET = f"{HIDDEN}bucket"
 BUCKETS = 4096
-"""More than there will be tasks, so that Spark can even them out."""
+"""More than there are tasks, so that Spark can balance them."""
 
 
 def key_attributes(query: Query) -> tuple[str, ...]:
@@ -54,7 +54,7 @@ def key_attributes(query: Query) -> tuple[str, ...]:
     (('id',), ())
     """
     outermost = _outermost(query.pattern)
-    if query.partition_by or outermost is None or asks_about_the_stream(query):
+    if query.partition_by or outermost is None or depends_on_whole_stream(query):
         return ()
     names = tuple(dict.fromkeys(name for _, name in outermost.keys))
     # Matches that end at one event compete under a strategy; with two roles the event has two keys.
@@ -74,12 +74,12 @@ def _outermost(pattern: Pattern) -> PartBy | None:
 
 
 def role(attribute: str) -> str:
-    """The column that is true where this attribute brought the event to the bucket."""
+    """The column that is true where the event is in its bucket by this attribute."""
     return f"{HIDDEN}role_{inner(attribute)}"
 
 
 def playing_roles(query: Query) -> Query:
-    """The query whose events can play only the roles they were brought for."""
+    """The query whose events play only the roles they are marked with."""
     outermost = _outermost(query.pattern)
     assert outermost is not None
 
@@ -121,7 +121,7 @@ def in_buckets(rows: DataFrame, schema: Schema, attributes: tuple[str, ...]) -> 
 
 
 def ranked(rows: DataFrame, schema: Schema) -> DataFrame:
-    """The rows with their rank among all rows of the same time, which ids are made of."""
+    """The rows with their rank among all rows of the same time, from which ids are made."""
     order = [] if schema.order is None else [column(schema.order).asc_nulls_last()]
     same_time = Window.partitionBy(column(schema.time)).orderBy(*order, sql.col(ARRIVAL))
     return rows.withColumn(RANK, sql.row_number().over(same_time).cast("long") - 1)

@@ -1,10 +1,9 @@
-"""The driver's compiled kernels on their way to executors, so that these load instead of compiling for a minute.
+"""Sends the driver's compiled kernels to executors, so that these load instead of compiling for a minute.
 
-The driver sends a *pack* (see `kernels/cache/`) as a file of the session, which Spark brings to every executor once;
+The driver sends a *pack* (see `kernels/cache/`) as a file of the session, which Spark copies to every executor once;
 tasks carry its name and its digest. An executor with another processor, other versions or other sources than the driver
-finds nothing in it that it could use, and compiles as before; so it does wherever sending fails. Workers on the
-driver's own machine have its cache folder and are sent nothing, nor are executors of a driver that has its kernels from
-a wheel: theirs has them, too.
+cannot use it and compiles as before, also if sending fails. Nothing is sent to workers on the driver's own machine,
+which have its cache folder, nor by a driver whose kernels came in a wheel: executors have the same wheel.
 """
 
 from __future__ import annotations
@@ -33,13 +32,13 @@ _RECEIVED: set[str] = set()
 
 @dataclass(frozen=True, slots=True)
 class SentKernels:
-    """What a task knows of the pack that was sent; an empty name: none was."""
+    """Name and digest of the pack that was sent; empty: none was."""
 
     name: str = ""
     digest: str = ""
 
     def use(self) -> None:
-        """In a worker: from now on kernels are loaded from the pack, where they fit."""
+        """In a worker: loads kernels from the pack from now on, where they fit."""
         if not self.name or self.digest in _RECEIVED:
             return
         _RECEIVED.add(self.digest)
@@ -52,7 +51,7 @@ NOTHING = SentKernels()
 
 @dataclass(frozen=True, slots=True)
 class WithKernels:
-    """A task that loads the kernels that were sent before it runs."""
+    """A task that uses the sent kernels."""
 
     kernels: SentKernels
     task: Task
@@ -68,8 +67,8 @@ def with_kernels(session: SparkSession, evaluator: str, task: Task) -> Task:
 
 
 def send_kernels(session: SparkSession, evaluator: str) -> SentKernels:
-    """Sends the kernels of this machine to the executors, unless they are on it. What the evaluator needs is compiled
-    first, where the driver is part of the cluster."""
+    """Sends the kernels of this machine to the executors, unless they run on it. A driver that is part of the cluster
+    compiles the kernels of the evaluator first."""
     try:
         if _runs_here(session):
             return NOTHING

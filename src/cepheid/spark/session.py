@@ -1,9 +1,8 @@
-"""A Spark session for the command line, the demo and the tests: quiet, local unless told, on a Java that
-works.
+"""A Spark session for the command line, the demo and the tests: quiet, local by default, on a Java that works.
 
-In: a master URL and options. Out: a session; users of the library bring their own. What the Java process
-writes goes to a log file, not to the user's terminal: Spark warns about host names and native libraries
-before any setting can stop it.
+In: a master URL and options. Out: a session; users of the library bring their own. The output of the Java process goes
+to a log file, not to the user's terminal: Spark warns about host names and native libraries before any setting can stop
+it.
 """
 
 from __future__ import annotations
@@ -39,11 +38,8 @@ def local_session(
     loud: bool = False,
     zone: str = "UTC",
 ) -> SparkSession:
-    """Starts a session, in which times are read and written in `zone`. `loud` leaves what Spark says on the terminal,
-    for finding out what it did.
-
-    A session that runs in this process already is given back as it is.
-    """
+    """Starts a session, in which times are read and written in `zone`, or gives the one that runs in this process.
+    `loud` leaves Spark's output on the terminal, for debugging."""
     prepare_environment(master)
     builder = SparkSession.builder.master(master).appName(name)
     zoned = {SESSION_ZONE: known_zone(zone)}  # not the machine's: times print alike on every one
@@ -52,18 +48,15 @@ def local_session(
     log = Path(tempfile.gettempdir()) / f"cepheid-spark-{os.getpid()}.log"
     atexit.register(log.unlink, missing_ok=True)
     try:
-        with _kept_quiet(None if loud else log):
+        with _output_to(None if loud else log):
             return builder.getOrCreate()
     except (PySparkException, OSError) as error:
-        raise CepheidError(
-            "bad-argument",
-            f"Spark did not start on `{master}`: {first_line(str(error))}",
-            hint=_last_words(log),
-        ) from error
+        message = f"Spark did not start on `{master}`: {first_line(str(error))}"
+        raise CepheidError("bad-argument", message, hint=_last_lines(log)) from error
 
 
 def first_line(text: str) -> str:
-    """What an error says before its details.
+    """The first line of an error, without details.
 
     >>> first_line("[PATH_NOT_FOUND] Path does not exist: x. SQLSTATE: 42K03\\n  at java…")
     '[PATH_NOT_FOUND] Path does not exist: x.'
@@ -83,8 +76,8 @@ def prepare_environment(master: str) -> None:
 
 
 @contextmanager
-def _kept_quiet(log: Path | None) -> Iterator[None]:
-    """While it lasts, processes that start write to the log; the Java process keeps what it started with."""
+def _output_to(log: Path | None) -> Iterator[None]:
+    """Processes that start inside write to the log; the Java process keeps doing so afterwards."""
     if log is None:
         yield
         return
@@ -104,7 +97,7 @@ def _kept_quiet(log: Path | None) -> Iterator[None]:
                 os.close(copy)
 
 
-def _last_words(log: Path) -> str | None:
+def _last_lines(log: Path) -> str | None:
     if not log.exists():
         return None
     lines = [line for line in log.read_text(errors="replace").splitlines() if line.strip()]

@@ -26,12 +26,10 @@ from cepheid.spark.task import OVERLAP
 from cepheid.streams.times import MICROSECONDS_PER_DAY, times_of
 
 CORES_THAT_PAY = 8
-"""Slices cost two to four times the CPU of one ordered task (shuffle, overlap), so they need twice as many
-cores."""
+"""Slices cost two to four times the CPU of one ordered task (shuffle, overlap), so they need twice as many cores."""
 
 WINDOWS_PER_SLICE = 4
-"""A slice chosen by us lasts at least so many windows, so that at most a fifth of what it reads is
-overlap."""
+"""By default a slice lasts at least so many windows, so that at most a fifth of its rows is overlap."""
 
 ACCURACY = 1_000
 SLICE = f"{HIDDEN}slice"

@@ -1,9 +1,9 @@
-"""Puts the rows of one Spark partition in stream order inside the Python worker, whatever their number.
+"""Sorts the rows of one Spark partition into stream order inside the Python worker, whatever their number.
 
-In: the Arrow batches of a partition in the order Spark hands them. Out: tables in stream order that follow
-one another; rows with the same time are never in two tables. Up to `memory` bytes are sorted in place, which
-takes about half the time of a sort in the JVM. What is beyond goes to Spark's local directory in sorted runs,
-which are then merged by time: the size need not be known, or guessed, beforehand.
+In: the Arrow batches of a partition in Spark's order. Out: consecutive tables in stream order; rows with the same time
+are never in two tables. Up to `memory` bytes are sorted in memory, in about half the time of a sort in the JVM. More
+rows are written to Spark's local directory in sorted runs, which are merged by time: the size need not be known
+beforehand.
 """
 
 from __future__ import annotations
@@ -24,8 +24,7 @@ from cepheid.streams.order import sort_stream
 from cepheid.streams.times import Times, times_of
 
 ARRIVAL = f"{HIDDEN}arrival"
-"""A column that numbers the rows as they arrived; it decides between rows that are otherwise equal in
-order."""
+"""A column that numbers the rows in order of arrival; it decides ties."""
 
 MEMORY = 256 << 20
 LONGEST = 300
@@ -48,23 +47,22 @@ def in_stream_order(
     """
     with tempfile.TemporaryDirectory(prefix="cepheid-sort-", dir=_local_directory()) as directory:
         runs: list[pa.Table] = []
-        held: list[pa.RecordBatch] = []
+        buffer: list[pa.RecordBatch] = []
         size = 0
         for batch in batches:
-            held.append(batch)
+            buffer.append(batch)
             size += batch.nbytes
             if size >= memory:
-                runs.append(
-                    _spilled(_sorted(pa.Table.from_batches(held), schema), Path(directory, f"{len(runs)}"))
-                )
-                held, size = [], 0
-        if held:
-            runs.append(_sorted(pa.Table.from_batches(held), schema))
+                run = _sorted(pa.Table.from_batches(buffer), schema)
+                runs.append(_spilled(run, Path(directory, f"{len(runs)}")))
+                buffer, size = [], 0
+        if buffer:
+            runs.append(_sorted(pa.Table.from_batches(buffer), schema))
         yield from _merged(runs, schema, memory) if len(runs) > 1 else runs
 
 
 def sorted_events(table: pa.Table, schema: Schema) -> pa.Table:
-    """The rows in stream order. A bad time is named by its event: a task does not know the number of a row."""
+    """The rows in stream order. An error about a bad time shows the event: a task does not know row numbers."""
     try:
         return sort_stream(table, schema)
     except CepheidError as error:

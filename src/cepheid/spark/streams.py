@@ -1,10 +1,10 @@
-"""The events of a user's DataFrames as the rest of this folder has them: one DataFrame whose columns go by inner names.
+"""The user's DataFrames as one DataFrame of events, whose columns have inner names.
 
 In: a DataFrame, or a dict from stream name to DataFrame. Out: one DataFrame with the attributes of all by name, NULL
 where a stream lacks one; an event without a type column has its stream's name as type.
 
-Columns are renamed by their place before anything names them (`naming.py`), and those of types that Spark does not hand
-to Python, such as intervals of months, are cast to one that it does (`carriers.py`).
+Columns are renamed by position before anything refers to them (`naming.py`); types that Spark does not send to Python,
+such as intervals of months, are cast to a type that it does (`carriers.py`).
 """
 
 from __future__ import annotations
@@ -31,19 +31,18 @@ def column(name: str) -> Column:
 
 
 def engine_schema(frame: DataFrame, zone: str | None, names: list[str] | None = None) -> pa.Schema:
-    """What the engine will see of a DataFrame, under these names: its columns as Arrow types, timestamps in this zone,
-    else the session's. The zone is that of the driver when a query is planned, and travels with the plan."""
-    given = checked_zone(zone)
-    shown_in = session_zone(frame.sparkSession) if given is None else given
+    """The columns of a DataFrame, under these names, as Arrow types; timestamps in `zone`, else in the zone of the
+    session on the driver when the query is planned."""
+    shown_in = checked_zone(zone) or session_zone(frame.sparkSession)
     return zoned_schema(arrow_schema(frame.schema, names), shown_in)
 
 
 def union_streams(
     data: DataFrame | Mapping[str, DataFrame], type: str | None, zone: str | None = None
 ) -> tuple[DataFrame, pa.Schema]:
-    """The events of all streams, and the engine's view of their columns. Rows keep the order of the streams, and inside
-    each their own. Spark would read timestamps without a zone beside others in the session's: that is refused, as in
-    process."""
+    """The events of all streams, in the order of the streams and of each stream's rows, and their columns as the engine
+    sees them. Timestamps with and without a zone in one column are refused, as in-process: Spark would read the latter
+    in the session's zone."""
     if isinstance(data, DataFrame):
         frames = [_renamed(data)]
         names = list(data.columns)

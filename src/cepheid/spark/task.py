@@ -1,8 +1,8 @@
-"""What runs in a Spark worker: one engine over the rows of one partition.
+"""The task of a Spark worker: one engine over the rows of one Spark partition.
 
-In: the Arrow batches of the partition. Out: Arrow batches of matches, or one row with their exact number. The
-task is planned on the driver, so a bad query fails there; it travels as the pickled plan and makes its engine
-once. A call of the engine takes a run of rows with all their partition keys, never one key.
+In: the Arrow batches of the partition. Out: Arrow batches of matches, or one row with their exact number. The task is
+planned on the driver, so a bad query fails there; it is sent as the pickled plan and makes its engine once. A call of
+the engine takes a run of rows with all their partition keys, never one key.
 """
 
 from __future__ import annotations
@@ -21,8 +21,7 @@ from cepheid.spark.sorting import in_stream_order
 from cepheid.streams.times import Ints
 
 OVERLAP = f"{HIDDEN}overlap"
-"""A column that is true for rows that a time slice sees only because matches that end in it may begin with
-them."""
+"""A column that is true for rows that belong to a time slice only as possible beginnings of its matches."""
 
 RANK = f"{HIDDEN}rank"
 """A column with a row's rank among all rows of the same time."""
@@ -32,8 +31,8 @@ COUNT_SCHEMA = pa.schema([("count", pa.string())])
 
 @dataclass(frozen=True, slots=True)
 class MatchTask:
-    """`limit`: stop after so many matches, since no more are wanted of all tasks together. `ranked`: the rows carry
-    their rank among those of the same time."""
+    """`limit`: stop after so many matches, as many as all tasks together shall give. `ranked`: the rows have their rank
+    among those of the same time."""
 
     plan: Plan
     positions: bool
@@ -86,9 +85,9 @@ def _runs(batches: Iterable[pa.RecordBatch], plan: Plan) -> Iterator[tuple[pa.Ta
 
 
 def fitted(table: pa.Table, schema: pa.Schema) -> pa.Table:
-    """The columns of the schema, in its types. Spark hands timestamps in the session's time zone; the plan was made for
-    UTC. The values are the same. What has its type already is not cast: where a list is NULL, Arrow does not cast what
-    lies in it and must not be NULL, not even to the same type."""
+    """The columns of the schema, in its types: Spark sends timestamps in the session's time zone, the plan is for UTC.
+    A column that has its type is not cast: Arrow fails on a NULL list whose items may not be NULL, even if the types
+    are the same."""
     columns = [table[field.name] for field in schema]
     cast = [
         column if column.type == field.type else column.cast(field.type)

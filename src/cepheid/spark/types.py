@@ -1,7 +1,7 @@
 """Spark's types as Arrow's, and the other way, alike on every release of Spark.
 
-What Spark has for it differs from release to release: Spark 4.1 has no argument for the zone (it says UTC), and makes
-every Arrow timestamp one with a zone unless told otherwise. Nothing else imports `pyspark.sql.pandas`.
+Spark's own functions differ between releases: Spark 4.1 has no argument for the zone (it is UTC), and gives every Arrow
+timestamp a zone by default. No other module imports `pyspark.sql.pandas`.
 """
 
 from __future__ import annotations

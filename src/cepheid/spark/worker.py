@@ -1,13 +1,13 @@
-"""What travels to a Spark worker, and what a worker says when it fails.
+"""Sends tasks to Spark workers, and reports the errors of workers.
 
-In: a task or an operator, made on the driver. Out: the same as a function or a processor that every Python can
-unpickle, also one that lacks this package: it carries the task as bytes and imports the package when it is called. So
-a worker that cannot import it says so, instead of failing in the middle of Spark's own code.
+In: a task or an operator, made on the driver. Out: a function or a processor that every Python can unpickle, also one
+without this package: it holds the task as bytes and imports the package when it is called. So a worker that cannot
+import the package reports that, instead of failing inside Spark's own code.
 
-A `CepheidError` leaves a worker as its message alone, with the query's text and without the traceback. Spark makes text
-of whatever a worker raises; `errors.error_in` reads it back.
+A `CepheidError` leaves a worker as its message, with the query's text and without the traceback. Spark makes text of
+every exception of a worker; `errors.error_in` reads it back.
 
-Invariant: the functions that travel refer to nothing of this module, since it may not be there.
+Invariant: functions that are sent refer to nothing of this module, since the worker may not have it.
 """
 
 from __future__ import annotations
@@ -29,8 +29,8 @@ from cepheid.errors import CepheidError
 Task = Callable[[Iterable[pa.RecordBatch]], Iterator[pa.RecordBatch]]
 
 QUIET = "SPARK_HIDE_TRACEBACK"
-"""Spark's own variable for a worker that is to report its exception only. A worker ends after it has raised one, so no
-other function feels it."""
+"""Spark's variable that makes a worker report its exception without a traceback. A worker ends after an exception, so
+this affects no other function."""
 
 LONGEST = 300
 """Characters of a query that an error shows."""
@@ -41,9 +41,9 @@ def sent_task(task: Task, query: str) -> Task:
     opened = _opened(task)
 
     def run(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-        given, worker = opened()
+        sent, worker = opened()
         with worker.reported(query):
-            yield from given(batches)
+            yield from sent(batches)
 
     return run
 
@@ -77,7 +77,7 @@ def sent_operator(operator: StatefulProcessor, query: str) -> StatefulProcessor:
 
 
 def _opened(sent: Any) -> Callable[[], tuple[Any, Any]]:
-    """A function that gives, in a worker, what was sent and this module."""
+    """A function that gives, in a worker, the unpickled object and this module."""
     content, release, quiet = cloudpickle.dumps(sent), __version__, QUIET
 
     def opened() -> tuple[Any, Any]:
@@ -101,7 +101,7 @@ def _opened(sent: Any) -> Callable[[], tuple[Any, Any]]:
 
 
 def unpacked(content: bytes, release: str) -> Any:
-    """What the driver, of this release, has sent. Runs in a worker."""
+    """The object that the driver, of this release, has sent. Runs in a worker."""
     with reported(None):
         if release != __version__:
             raise CepheidError(
@@ -114,7 +114,7 @@ def unpacked(content: bytes, release: str) -> Any:
 
 @contextmanager
 def reported(query: str | None) -> Iterator[None]:
-    """Lets an error of ours leave the worker as its message, which names the query."""
+    """Adds the query to the message of a `CepheidError` and hides the traceback."""
     try:
         yield
     except CepheidError as error:

@@ -1,4 +1,4 @@
-"""The session's time zone, under the name that the rest of the engine knows it by.
+"""The session's time zone, by the name that Arrow and Python use.
 
 In: a Spark session. Out: the zone of `spark.sql.session.timeZone`: a region, UTC or an offset. Spark also takes Java's
 names of three letters.
@@ -52,8 +52,6 @@ def session_zone(session: Any) -> str:
     try:
         return known_zone(_SHORT.get(name, name))
     except CepheidError as error:
-        raise CepheidError(
-            "bad-argument",
-            f"the session's time zone, `{name}`, is not known here",
-            hint=f"set `{SESSION_ZONE}` to a region such as Europe/Paris, or give `zone=`",
-        ) from error
+        message = f"the session's time zone, `{name}`, is not known here"
+        hint = f"set `{SESSION_ZONE}` to a region such as Europe/Paris, or give `zone=`"
+        raise CepheidError("bad-argument", message, hint=hint) from error

@@ -1,4 +1,4 @@
-"""Partition keys → partition numbers: each distinct key gets one, from 0, that stays its own for the life of the engine.
+"""Partition keys → partition numbers: each distinct key gets one, from 0, and keeps it for the life of the engine.
 
 In: the partition columns of a batch. Out: a partition number per row. NULL is a key like any other. Each partition
 carries its number of events, the last time and its rank among ties, and a hash of its key that is the same in every run
@@ -76,9 +76,7 @@ class Texts:
 
     def binary(self, numbers: Ints) -> pa.Array:
         """The same as bytes."""
-        require_indices(
-            numbers, 0, self.count, "texts"
-        )  # of a saved state, where nothing has told texts from numbers
+        require_indices(numbers, 0, self.count, "texts")  # they may come from a saved state
         begins, ends = self._ends[numbers], self._ends[numbers + 1]
         offsets = np.concatenate([[0], np.cumsum(ends - begins)])
         places = np.repeat(begins - offsets[:-1], ends - begins) + np.arange(offsets[-1])
@@ -126,7 +124,7 @@ class Partitions:
         self._hashes = np.zeros((2, 32), np.int64)
         self._numbers = np.zeros((3, 32), np.int64)  # events so far, last tie, last rank
 
-    def of_some(self, table: pa.Table, times: Times, places: Ints) -> Ints:
+    def at_noting_times(self, table: pa.Table, times: Times, places: Ints) -> Ints:
         """The partitions of the rows at these places, without numbering the events in them."""
         partitions = self.at(table, places)
         note_ties(partitions, ties_of(times), places, self._numbers[1])
@@ -182,7 +180,7 @@ class Partitions:
         """Hashes the keys of the partitions that are new since `before`: by content, not by the numbers of texts."""
         hashes = np.stack([keys, keys])
         for place in np.flatnonzero(self._nanoseconds):
-            # As microseconds, so that a key has one hash whatever its unit; what those leave out is in one of the two.
+            # As microseconds, so that a key has one hash in every unit; the second hash includes the rest.
             micros, rest = np.divmod(keys[:, place], 1000)
             hashes[:, :, place] = micros, micros ^ rest << 54
         for k, texts in enumerate(self._texts):

@@ -1,8 +1,8 @@
-"""Columns in the layouts that the rest of the engine takes: one layout per kind of value.
+"""Columns in plain layouts: one Arrow layout per kind of value.
 
 In: a table or schema of any Arrow types. Out: the same values as plain text, bytes and lists, decimals of 128 or 256
-bits, dictionaries only of text and without NULL in them, extension types as what they store, a union as a struct with
-one field per member, NULL but for the one that a row holds. So all kinds of data give the same output types.
+bits, dictionaries only of text and without NULL in them, extension types as their storage, a union as a struct with one
+field per member, NULL except for the member of the row. So all kinds of data give the same output types.
 """
 
 from __future__ import annotations
@@ -147,22 +147,22 @@ def _missing(array: pa.Array) -> pa.Array | None:
 
 
 def _fresh(offsets: pa.Array) -> pa.Array:
-    """Offsets that are a slice of nothing: beside a mask, Arrow takes no others."""
+    """A copy of the offsets: with a mask, Arrow refuses offsets that are a slice."""
     return pa.array(np.array(offsets))
 
 
 def _as_struct(union: pa.UnionArray, target: pa.StructType) -> pa.Array:
-    """One field per member, NULL but for the member that a row holds."""
-    # Read from the buffers: pyarrow's `type_codes` and `offsets` of a slice are those of its whole.
+    """One field per member, NULL except for the member of the row."""
+    # Read from the buffers: pyarrow's `type_codes` and `offsets` ignore slicing.
     _, codes, *places = union.buffers()
     rows = slice(union.offset, union.offset + len(union))
-    held = np.frombuffer(codes, np.int8)[rows]
+    members = np.frombuffer(codes, np.int8)[rows]
     dense = union.type.mode == "dense"
     where = np.frombuffer(places[0], np.int32)[rows] if dense else np.arange(len(union), dtype=np.int32)
     parts = []
     for place, code in enumerate(union.type.type_codes):
         member = _plain_array(union.field(place), target.field(place).type)
-        parts.append(member.take(pa.array(where, mask=held != code)))
+        parts.append(member.take(pa.array(where, mask=members != code)))
     return pa.StructArray.from_arrays(parts, fields=list(target))
 
 

@@ -1,8 +1,8 @@
 """The time column as numbers: nanoseconds or microseconds for timestamps and dates, else the numbers themselves.
 
 In: a column of a type that `schema.is_time` accepts. Out: int64 or float64, finite and without NULL; bad values are an
-error that names the row. Timestamps of nanoseconds stay what they are; all others, and dates, count in microseconds, as
-Spark's do. The unit follows from the type alone (`schema.counts_nanoseconds`), and windows are brought to it.
+error that names the row. Timestamps in nanoseconds keep their unit; all others, and dates, are in microseconds, as
+Spark's are. The unit follows from the type alone (`schema.counts_nanoseconds`); windows are converted to it.
 """
 
 from __future__ import annotations
@@ -23,38 +23,36 @@ Time = np.int64 | np.float64 | int | float
 MICROSECONDS_PER_DAY = 86_400_000_000
 
 
+_NO_TIME = "drop or fill the rows without a time before matching"
+
+
 def times_of(column: pa.ChunkedArray | pa.Array, name: str, first_row: int = 0) -> Times:
     """Times of a batch whose first row has the number `first_row` in the whole input.
 
     >>> times_of(pa.array([1, 2], pa.timestamp("ms")), "ts").tolist()
     [1000, 2000]
     """
-    column = whole(column)
+    column, what = whole(column), f"time column `{name}`"
     if column.null_count:
         row = first_row + int(np.flatnonzero(pc.is_null(column).to_numpy(zero_copy_only=False))[0])
-        raise CepheidError(
-            "bad-time",
-            f"time column `{name}` is NULL in row {row}, and in {column.null_count} rows of its batch of {len(column)}",
-            hint="drop or fill the rows without a time before matching",
+        message = (
+            f"{what} is NULL in row {row}, and in {column.null_count} rows of its batch of {len(column)}"
         )
+        raise CepheidError("bad-time", message, hint=_NO_TIME)
     dtype = column.type
     if pa.types.is_date(dtype) or pa.types.is_timestamp(dtype):
-        return ticks_of(column, f"time column `{name}`", "bad-time", first_row)
+        return ticks_of(column, what, "bad-time", first_row)
     if pa.types.is_floating(dtype):
         reals: npt.NDArray[np.float64] = column.cast(pa.float64()).to_numpy(zero_copy_only=False)
         bad = np.flatnonzero(~np.isfinite(reals))
         if len(bad):
             value = "NaN" if np.isnan(reals[bad[0]]) else "infinite"
-            raise CepheidError(
-                "bad-time",
-                f"time column `{name}` is {value} in row {first_row + int(bad[0])}",
-                hint="drop or fill the rows without a time before matching",
-            )
+            message = f"{what} is {value} in row {first_row + int(bad[0])}"
+            raise CepheidError("bad-time", message, hint=_NO_TIME)
         return reals + 0.0  # -0.0 and 0.0 are one time
     if dtype == pa.uint64():
         numbers: npt.NDArray[np.uint64] = column.to_numpy(zero_copy_only=False)
-        beyond = numbers > np.iinfo(np.int64).max
-        _check_range(beyond, "64 bits with a sign", f"time column `{name}`", "bad-time", first_row)
+        _check_range(numbers > np.iinfo(np.int64).max, "64 bits with a sign", what, "bad-time", first_row)
     return _integers(column)
 
 
@@ -89,8 +87,8 @@ def _check_range(outside: npt.NDArray[np.bool_], of: str, what: str, code: str, 
 
 
 def same_in_all_units(times: Times, ranks: Ints, dtype: pa.DataType) -> tuple[Times, Ints]:
-    """Times in microseconds, and ranks that also hold what those leave out: what ids are made of, so that one event has
-    one id whatever the unit of its column.
+    """Times in microseconds, and ranks that include the rest of the nanoseconds. Ids are made of these, so that an
+    event has the same id in every unit of its column.
 
     >>> same_in_all_units(np.array([5000, 5001]), np.array([3, 3]), pa.timestamp("ns"))
     (array([5, 5]), array([               3, 4503599627370499]))
@@ -107,9 +105,7 @@ def recent(times: Times, last: Time, amount: int | float) -> npt.NDArray[np.bool
     >>> recent(np.array([-(2**63), 0, 7]), 2**63 - 1, 2**63 - 1).tolist()
     [False, True, True]
     """
-    with np.errstate(
-        over="ignore"
-    ):  # reals that lie further apart than there are numbers are at an infinite distance
+    with np.errstate(over="ignore"):  # a difference of reals that overflows is infinite
         ages = np.asarray(last, times.dtype) - times
     if times.dtype == np.float64:
         return np.asarray(ages <= amount)

@@ -1,7 +1,7 @@
-"""Which of the event types that a query names occur in the data, looked for while the data is at hand.
+"""Which of the event types that a query names occur in the data, searched for while the data is read.
 
-In: the type column, whole or batch by batch. Out: a warning that names the types that never occurred and lists those
-that did. A type is looked for only until it is found, and almost always the first rows hold them all.
+In: the type column, whole or batch by batch. Out: a warning that names the missing types and lists those that occur. A
+type is searched for only until it is found; almost always the first rows have them all.
 """
 
 from __future__ import annotations
@@ -16,12 +16,12 @@ from cepheid.schema import DEFAULT_TYPE
 
 MOST_LISTED = 10
 MOST_KEPT = 256  # of the types that occur, to find the nearest among
-FIRST_ROWS = 1 << 12  # read before the rest, as most types are met in them
+FIRST_ROWS = 1 << 12  # searched before the rest, as most types occur in them
 
 
 class Occurring:
     def __init__(self, query: Query, column: str | None) -> None:
-        """`column` tells an event's type; None: nothing is looked for."""
+        """`column` holds an event's type; None: nothing is searched for."""
         self._column = column
         self._missing = [] if column is None else list(types_named(query, column))
         self._types: dict[str, None] = {}  # that occur: a few, for the message
@@ -29,11 +29,11 @@ class Occurring:
 
     @property
     def settled(self) -> bool:
-        """Whether every type that the query names has been met."""
+        """Whether every type that the query names has been found."""
         return not self._missing
 
     def look(self, rows: pa.Table | pa.RecordBatch) -> None:
-        """Takes notice of the types of some rows, which have the type column."""
+        """Searches some rows, which have the type column."""
         self._rows += rows.num_rows
         if not self._missing or not rows.num_rows:
             return
@@ -45,7 +45,7 @@ class Occurring:
             self._types.update(dict.fromkeys(_texts(column)[:MOST_KEPT]))
 
     def warn(self) -> None:
-        """Warns of the types that did not occur in any row. Without rows there is nothing to say."""
+        """Warns of the types that do not occur, if there were rows at all."""
         if not self._missing or not self._rows:
             return
         names = " or ".join(f"`{name}`" for name in self._missing[:MOST_LISTED])

@@ -1,7 +1,7 @@
-"""The zones of a stream's instants: one for each column, and one for each that several streams share.
+"""The zones of a stream's instants: one per column, also of a column that several streams share.
 
-In: tables and schemas, and the zone that a user gave, if any. Out: the same instants with other zones, which say what
-clocks show and nothing else: what is compared is the instants. Columns without a zone hold clock times and stay so.
+In: tables and schemas, and the user's zone, if any. Out: the same instants in other zones. A zone only decides how a
+clock shows an instant; comparisons are of instants. Columns without a zone hold clock times and stay so.
 """
 
 from __future__ import annotations
@@ -53,7 +53,7 @@ def in_zones(table: pa.Table, zones: Mapping[str, str]) -> pa.Table:
 
 
 def zoned_schema(schema: pa.Schema, zone: str | None) -> pa.Schema:
-    """The schema with every column of instants in one zone, if there is one; clock times stay what they are.
+    """The schema with every column of instants in one zone, if there is one; clock times stay clock times.
 
     >>> zoned_schema(pa.schema([("a", pa.timestamp("ns", "UTC")), ("b", pa.timestamp("s"))]), "Europe/Paris").types
     [TimestampType(timestamp[ns, tz=Europe/Paris]), TimestampType(timestamp[s])]

@@ -61,8 +61,26 @@ def test_words_of_all_scales_compare_and_add_up(one: int, scale: int, other: int
         )
 
 
+@given(WORDS, st.integers(0, 9), WORDS, st.integers(0, 9))
+@example(-75, 1, 2, 0)
+@example(75, 1, -2, 0)
+@example(5, 0, 0, 3)
+def test_a_remainder_has_the_sign_of_what_is_divided(
+    one: int, scale: int, other: int, other_scale: int
+) -> None:
+    left, right = Fraction(one, 10**scale), Fraction(other, 10**other_scale)
+    tag, word = kernel.arithmetic_of_scaled(kernel.REMAINDER, one, scale, other, other_scale)
+    if right == 0:
+        assert (tag, word) == (0, 0)
+    elif tag != kernel.BEYOND:
+        size = abs(left) % abs(right)
+        assert Fraction(word, 10 ** (tag - kernel.DECIMAL)) == (-size if left < 0 else size)
+
+
 @given(WORDS, SCALES, st.integers(0, 76))
 @example(5 * 10**18, 20, 1)
+@example(25, 1, 0)
+@example(-25, 1, 0)
 @example(-(2**63), 19, 0)
 def test_words_are_rounded_halves_away_from_zero(word: int, scale: int, digits: int) -> None:
     exact = Fraction(word, 10**scale)

@@ -17,12 +17,12 @@ from cepheid.pipeline import parse_query, plan_for
 from cepheid.schema import schema_of
 from cepheid.spark.live.bucket import Bucket
 from cepheid.spark.live.head import Waiting, load_head
-from cepheid.spark.live.job import Job, job_on
+from cepheid.spark.live.job import Job, job_of_terms
 from cepheid.spark.live.merge import in_order
 from cepheid.spark.live.pages import read
 from cepheid.spark.live.store import Memory
-from generators import Seeded
-from microbatches import POSITION, Coming, call, packed, printed, run_stream, streaming_differences
+from support.generators import Seeded
+from support.microbatches import POSITION, Coming, call, packed, printed, run_stream, streaming_differences
 
 CASES = {"unary": 110, "anything": 80, "sets": 50, "compared": 80, "sremo": 40, "readings": 60}
 PAIRS = "SELECT * FROM s WHERE A AS x ; B AS y"
@@ -226,14 +226,14 @@ def test_a_checkpoint_keeps_the_zone_that_it_was_begun_in() -> None:
         columns = pa.schema([("ts", pa.timestamp("us", zone)), ("type", pa.string()), *more])
         return Job(plan_for(parse_query(text), schema_of(columns, time="ts")), (0,))
 
-    job_in("UTC").going_on(job_in("UTC").terms)
+    job_in("UTC").continuing(job_in("UTC").terms)
     with pytest.raises(CepheidError, match="begun in the time zone UTC; now it is Europe/Paris") as caught:
-        job_in("Europe/Paris").going_on(job_in("UTC").terms)
+        job_in("Europe/Paris").continuing(job_in("UTC").terms)
     assert 'zone="UTC"' in str(caught.value.hint)
     for other in (job_in(None), job_in("Europe/Paris", pa.field("v", pa.int64()))):
         with pytest.raises(CepheidError, match="begun with another set of columns"):
-            other.going_on(job_in("UTC").terms)
-    assert job_on(job_in("Europe/Paris").terms).plan.schema.arrow.field("ts").type.tz == "Europe/Paris"
+            other.continuing(job_in("UTC").terms)
+    assert job_of_terms(job_in("Europe/Paris").terms).plan.schema.arrow.field("ts").type.tz == "Europe/Paris"
 
 
 def test_a_checkpoint_goes_on_with_the_evaluator_that_it_was_begun_with() -> None:
@@ -242,8 +242,8 @@ def test_a_checkpoint_goes_on_with_the_evaluator_that_it_was_begun_with() -> Non
     now = job_for(text, table, 2)
     begun = replace(now, plan=plan_for(parse_query(text), now.plan.schema, ran="semantics"))
     assert (now.plan.evaluator, begun.plan.evaluator) == ("configurations", "semantics")
-    assert now.going_on(begun.terms).plan == begun.plan
-    assert job_on(begun.terms).plan.evaluator == "semantics"
+    assert now.continuing(begun.terms).plan == begun.plan
+    assert job_of_terms(begun.terms).plan.evaluator == "semantics"
     asked = replace(now, plan=plan_for(parse_query(text), now.plan.schema, "configurations"))
     with pytest.raises(CepheidError, match="begun with another evaluator"):
-        asked.going_on(begun.terms)
+        asked.continuing(begun.terms)

@@ -19,7 +19,7 @@ from cepheid.spark.live.head import load_head
 from cepheid.spark.live.job import Job
 from cepheid.spark.live.operator import MatchOperator, unpack
 from cepheid.spark.live.pack import BUCKET, PackTask
-from microbatches import bucket_of, in_process, printed
+from support.microbatches import bucket_of, in_process, printed
 
 PAIRS = "SELECT * FROM s WHERE A AS x ; B AS y PARTITION BY k WITHIN 5"
 KEYS = (12, 6, 2)

@@ -13,8 +13,8 @@ from cepheid.schema import schema_of
 from cepheid.spark.live.head import load_head
 from cepheid.spark.live.job import Job
 from cepheid.spark.live.store import Memory
-from generators import Seeded
-from microbatches import call, packed
+from support.generators import Seeded
+from support.microbatches import call, packed
 
 PAIRS = "SELECT * FROM s WHERE A AS x ; B AS y"
 COMPARES = "SELECT * FROM s WHERE A AS x ; C ; B AS y FILTER x.n < y.n"

@@ -22,6 +22,7 @@ from cepheid.evaluators.columns.kinds import (
     Value,
     WideDecimals,
     either,
+    largest,
 )
 
 Ints = npt.NDArray[np.int64]
@@ -42,7 +43,7 @@ def arithmetic(op: str, left: Value, right: Value, result: DecimalType | None = 
     null = either(left.null, right.null)
     with np.errstate(all="ignore"):
         if op == "/":
-            return _nulled(doubles(left) / doubles(right), null, right.values == 0)
+            return nulled(doubles(left) / doubles(right), null, right.values == 0)
         # Doubles that stand for integers may overflow as those do.
         if left.mixed or right.mixed or np.uint64 in (left.values.dtype, right.values.dtype):
             raise RowByRowError
@@ -52,9 +53,8 @@ def arithmetic(op: str, left: Value, right: Value, result: DecimalType | None = 
 
 
 def _with_decimals(op: str, left: Value, right: Value, result: DecimalType | None) -> Value:
-    """In doubles where one side is one; else exact."""
-    reals = [isinstance(side, Numbers) and (side.real or side.mixed) for side in (left, right)]
-    if any(reals):
+    """In doubles where one side is a double; else exact."""
+    if any(isinstance(side, Numbers) and (side.real or side.mixed) for side in (left, right)):
         one, other = (
             doubles_of(side) if isinstance(side, Decimals | WideDecimals) else side for side in (left, right)
         )
@@ -69,12 +69,9 @@ def doubles(numbers: Numbers) -> npt.NDArray[np.float64]:
     return values
 
 
-def _nulled(values: Any, null: Nulls, also: Any) -> Numbers:
-    """Numbers with more NULLs, where there are any."""
-    array = np.asarray(values)
-    if not np.any(also):
-        return Numbers(array, null)
-    return Numbers(array, np.asarray(also, np.bool_) if null is None else null | also)
+def nulled(values: Any, null: Nulls, more: Any) -> Numbers:
+    """Numbers with `more` NULLs."""
+    return Numbers(np.asarray(values), either(null, np.asarray(more, np.bool_) if np.any(more) else None))
 
 
 def _reals(op: str, left: npt.NDArray[np.float64], right: npt.NDArray[np.float64], null: Nulls) -> Numbers:
@@ -86,28 +83,28 @@ def _reals(op: str, left: npt.NDArray[np.float64], right: npt.NDArray[np.float64
         case "*":
             return Numbers(np.asarray(left * right), null)
         case "%":
-            return _nulled(np.fmod(left, right), null, right == 0)
+            return nulled(np.fmod(left, right), null, right == 0)
         case _:
             raise AssertionError(op)
 
 
 def _integers(op: str, left: Ints, right: Ints, null: Nulls) -> Numbers:
-    """Integers wrap around; whether they can is cheaper to know than where they did."""
-    one, two = _largest(left), _largest(right)
+    """NULL where an integer wraps around; rows are checked only if the largest values could wrap."""
+    one, two = largest(left), largest(right)
     match op:
         case "+":
             total = left + right
             wrapped = (left ^ total) & (right ^ total) < 0 if one + two >= 2**63 else np.False_
-            return _nulled(total, null, wrapped)
+            return nulled(total, null, wrapped)
         case "-":
             difference = left - right
             wrapped = (left ^ right) & (left ^ difference) < 0 if one + two >= 2**63 else np.False_
-            return _nulled(difference, null, wrapped)
+            return nulled(difference, null, wrapped)
         case "*":
             product = left * right
-            return _nulled(product, null, _wrapped(left, right, product) if one * two >= 2**63 else np.False_)
+            return nulled(product, null, _wrapped(left, right, product) if one * two >= 2**63 else np.False_)
         case "%":
-            return _nulled(np.fmod(left, right), null, right == 0)
+            return nulled(np.fmod(left, right), null, right == 0)
         case _:
             raise AssertionError(op)
 
@@ -117,7 +114,3 @@ def _wrapped(left: Ints, right: Ints, product: Any) -> Any:
     divisor = np.where(left == 0, 1, left)
     wrong = (product // divisor != right) & (left != 0)
     return wrong | ((left == -1) & (right == -(2**63)))
-
-
-def _largest(values: Ints) -> int:
-    return max(abs(int(values.max())), abs(int(values.min()))) if values.size else 0

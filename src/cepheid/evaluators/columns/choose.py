@@ -1,7 +1,7 @@
 """The functions that choose one of their arguments, and take NULL: coalesce, nullif, least, greatest.
 
-In: arguments of one kind. Out: for each row one of them, as `semantics.functions` chooses. Whole numbers and
-reals may stand side by side: the result is then `mixed`, or goes row by row where a double would not do.
+In: arguments of one kind. Out: for each row one of them, as `semantics.functions` chooses. Arguments that are whole
+numbers and reals give a `mixed` result, or go row by row where a double is not exact.
 """
 
 from __future__ import annotations
@@ -15,13 +15,12 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from cepheid.evaluators.columns.compare import are_exact_reals, compare, same_unit
-from cepheid.evaluators.columns.decimals import chosen_decimals
+from cepheid.evaluators.columns.decimals import Pick, chosen, chosen_decimals
 from cepheid.evaluators.columns.kinds import (
     SEVERAL_ZONES,
     Decimals,
     Mask,
     Nothing,
-    Nulls,
     Numbers,
     RowByRowError,
     Texts,
@@ -31,9 +30,6 @@ from cepheid.evaluators.columns.kinds import (
     WideDecimals,
     nulls_of,
 )
-
-# Which of two values that are both there is taken, and which text.
-Pick = Callable[[Any, Any], Any]
 
 
 def coalesce(arguments: Sequence[Value]) -> Value:
@@ -72,32 +68,26 @@ def nullif(arguments: Sequence[Value]) -> Value:
         case Decimals(values, scale):
             return Decimals(np.broadcast_to(values, null.shape), scale, null)
         case WideDecimals(values):
-            return _nulled_wide(values, null)
+            return _nulled(WideDecimals, values, null)
         case Times(values, unit, _, zone):
             return Times(np.broadcast_to(values, null.shape), unit, null, zone)
         case Texts(values):
-            return _nulled_texts(values, null)
+            return _nulled(Texts, values, null)
         case _:
             return left
 
 
-def _nulled_texts(values: Any, null: Mask) -> Value:
+def _nulled(kind: type[Texts | WideDecimals], values: Any, null: Mask) -> Value:
     if isinstance(values, pa.Scalar) and null.ndim == 0:
-        return Nothing() if null else Texts(values)
-    return Texts(pc.if_else(pa.array(null), pa.scalar(None, values.type), values))
-
-
-def _nulled_wide(values: Any, null: Mask) -> Value:
-    if isinstance(values, pa.Scalar) and null.ndim == 0:
-        return Nothing() if null else WideDecimals(values)
-    return WideDecimals(pc.if_else(pa.array(null), pa.scalar(None, values.type), values))
+        return Nothing() if null else kind(values)
+    return kind(pc.if_else(pa.array(null), pa.scalar(None, values.type), values))
 
 
 def _fold(arguments: Sequence[Value], pick: Pick, of_texts: Pick) -> Value:
-    given: list[Value] = [argument for argument in arguments if not isinstance(argument, Nothing)]
-    if not given:
+    values: list[Value] = [argument for argument in arguments if not isinstance(argument, Nothing)]
+    if not values:
         return Nothing()
-    return functools.reduce(lambda left, right: _one_of(left, right, pick, of_texts), given)
+    return functools.reduce(lambda left, right: _one_of(left, right, pick, of_texts), values)
 
 
 def _one_of(left: Value, right: Value, pick: Pick, of_texts: Pick) -> Value:
@@ -105,11 +95,11 @@ def _one_of(left: Value, right: Value, pick: Pick, of_texts: Pick) -> Value:
         case Texts(), Texts():
             return Texts(of_texts(left.values, right.values))
         case Truth(), Truth():
-            values, null = _chosen(left.true, left.null, right.true, right.null, pick)
+            values, null = chosen(left.true, left.null, right.true, right.null, pick)
             return Truth(values.astype(np.bool_), null)
         case Times(), Times():
             one, two = same_unit(left, right)
-            values, null = _chosen(one.values, one.null, two.values, two.null, pick)
+            values, null = chosen(one.values, one.null, two.values, two.null, pick)
             return Times(values, one.unit, null, one.zone if one.zone == two.zone else SEVERAL_ZONES)
         case (Decimals() | WideDecimals(), _) | (_, Decimals() | WideDecimals()):
             return chosen_decimals(left, right, pick)
@@ -124,7 +114,7 @@ def _one_number(left: Numbers, right: Numbers, pick: Pick) -> Numbers:
     one, two = (_real(left), _real(right)) if mixed else (left, right)
     if np.uint64 in (one.values.dtype, two.values.dtype):
         raise RowByRowError
-    values, null = _chosen(one.values, one.null, two.values, two.null, pick)
+    values, null = chosen(one.values, one.null, two.values, two.null, pick)
     return Numbers(values, null, mixed)
 
 
@@ -134,17 +124,6 @@ def _real(numbers: Numbers) -> Numbers:
     if not are_exact_reals(numbers.values):
         raise RowByRowError
     return Numbers(numbers.values.astype(np.float64), numbers.null, numbers.mixed)
-
-
-def _chosen(left: Any, left_null: Nulls, right: Any, right_null: Nulls, pick: Pick) -> tuple[Any, Nulls]:
-    """The one that is not NULL, or by `pick`; NULL where both are."""
-    values = pick(left, right)
-    if left_null is not None:
-        values = np.where(left_null, right, values)
-    if right_null is not None:
-        values = np.where(right_null, left, values)
-    null = left_null & right_null if left_null is not None and right_null is not None else None
-    return np.broadcast_arrays(left, right, values)[2], null
 
 
 CHOOSERS: dict[str, Callable[[Sequence[Value]], Value]] = {

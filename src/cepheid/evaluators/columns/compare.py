@@ -6,20 +6,16 @@ with reals included, and times as instants whatever their units: as `semantics.v
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
-import pyarrow as pa
-import pyarrow.compute as pc
 
 from cepheid.algebra.moments import PER_SECOND
 from cepheid.evaluators.columns.decimals import compare_decimals
 from cepheid.evaluators.columns.kinds import (
     EXACT_REAL,
     Decimals,
-    Mask,
     Nothing,
     Numbers,
     RowByRowError,
@@ -33,24 +29,7 @@ from cepheid.evaluators.columns.kinds import (
     known,
     nulls_of,
 )
-
-_ARRAYS: dict[str, Callable[[Any, Any], Any]] = {
-    "=": np.equal,
-    "<>": np.not_equal,
-    "<": np.less,
-    "<=": np.less_equal,
-    ">": np.greater,
-    ">=": np.greater_equal,
-}
-_TEXTS: dict[str, Callable[[Any, Any], Any]] = {
-    "=": pc.equal,
-    "<>": pc.not_equal,
-    "<": pc.less,
-    "<=": pc.less_equal,
-    ">": pc.greater,
-    ">=": pc.greater_equal,
-}
-_MIRRORED = {"=": "=", "<>": "<>", "<": ">", "<=": ">=", ">": "<", ">=": "<="}
+from cepheid.evaluators.columns.orders import ARRAYS, ARROW, MIRRORED, truth_of_arrow
 
 
 def compare(op: str, left: Value, right: Value) -> Truth:
@@ -69,26 +48,11 @@ def compare(op: str, left: Value, right: Value) -> Truth:
         case Times(), Times():
             return known(_compare_times(op, left, right), either(left.null, right.null))
         case Truth(), Truth():
-            return known(_ARRAYS[op](left.true, right.true), either(left.null, right.null))
+            return known(ARRAYS[op](left.true, right.true), either(left.null, right.null))
         case Texts(), Texts():
-            return truth_of_arrow(_TEXTS[op](left.values, right.values))
+            return truth_of_arrow(ARROW[op](left.values, right.values))
         case _:
             raise RowByRowError
-
-
-def truth_of_arrow(booleans: Any) -> Truth:
-    """A boolean Arrow array or scalar.
-
-    >>> truth_of_arrow(pa.array([True, None]))
-    Truth(true=array([ True, False]), null=array([False,  True]))
-    """
-    if isinstance(booleans, pa.Scalar):
-        value = booleans.as_py()
-        return Truth(np.asarray(value is True), np.asarray(True) if value is None else None)
-    if not booleans.null_count:
-        return Truth(booleans.to_numpy(zero_copy_only=False))
-    true: Mask = booleans.fill_null(False).to_numpy(zero_copy_only=False)
-    return Truth(true, booleans.is_null().to_numpy(zero_copy_only=False))
 
 
 def all_of(left: Truth, right: Truth) -> Truth:
@@ -113,9 +77,9 @@ def negated(value: Truth) -> Truth:
 def _compare_numbers(op: str, left: npt.NDArray[Any], right: npt.NDArray[Any]) -> Any:
     real_left, real_right = left.dtype.kind == "f", right.dtype.kind == "f"
     if real_left == real_right:
-        return _ARRAYS[op](left, right)  # NumPy compares int64 with uint64 by value
+        return ARRAYS[op](left, right)  # NumPy compares int64 with uint64 by value
     if real_left:
-        return _compare_whole_with_real(_MIRRORED[op], right, left)
+        return _compare_whole_with_real(MIRRORED[op], right, left)
     return _compare_whole_with_real(op, left, right)
 
 
@@ -124,12 +88,12 @@ def _compare_whole_with_real(op: str, whole: npt.NDArray[Any], real: npt.NDArray
     if whole.dtype == np.uint64:
         raise RowByRowError
     if real.ndim and are_exact_reals(whole):
-        return _ARRAYS[op](whole.astype(np.float64), real)
+        return ARRAYS[op](whole.astype(np.float64), real)
     if op == "<>":
         return ~_compare_whole_with_real("=", whole, real)
     fits = (real >= -(2.0**63)) & (real < 2.0**63)
     bound = np.ceil(real) if op in ("<", ">=") else np.floor(real)
-    inside = _ARRAYS[op](whole, np.where(fits, bound, 0).astype(np.int64))
+    inside = ARRAYS[op](whole, np.where(fits, bound, 0).astype(np.int64))
     if op == "=":
         return inside & fits & (bound == real)
     beyond = real > 0 if op in ("<", "<=") else real < 0
@@ -150,16 +114,16 @@ def are_exact_reals(whole: npt.NDArray[Any]) -> bool:
 def _compare_times(op: str, left: Times, right: Times) -> Any:
     fineness = PER_SECOND[left.unit], PER_SECOND[right.unit]
     if fineness[0] == fineness[1]:
-        return _ARRAYS[op](left.values, right.values)
+        return ARRAYS[op](left.values, right.values)
     if fineness[0] > fineness[1]:
-        return _compare_times(_MIRRORED[op], right, left)
+        return _compare_times(MIRRORED[op], right, left)
     # Only the finer one is divided, so nothing leaves 64 bits: c < q + r is c < q, or c = q and r > 0.
     whole, rest = np.divmod(right.values, fineness[1] // fineness[0])
     if op in ("=", "<>"):
         equal = (left.values == whole) & (rest == 0)
         return equal if op == "=" else ~equal
     bound = whole + (rest > 0) if op in ("<", ">=") else whole
-    return _ARRAYS[op](left.values, bound)
+    return ARRAYS[op](left.values, bound)
 
 
 def same_unit(left: Times, right: Times) -> tuple[Times, Times]:

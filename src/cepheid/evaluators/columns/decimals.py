@@ -1,8 +1,8 @@
 """Decimals for all rows at once: comparisons, arithmetic and functions, exact as in `semantics.decimals`.
 
-In: values of which one is a decimal, the other a decimal or any number. Out: a value. Up to 18 digits are words of 64
-bits, and stay so while results fit; Arrow computes what is wider, up to 76 digits. What Arrow cannot do exactly, as
-quotients and results that are rounded, goes row by row (`RowByRowError`).
+In: a decimal, and a decimal or any number. Out: a value. Decimals of up to 18 digits are words of 64 bits as long as
+results fit; Arrow computes with wider ones, up to 76 digits. Operations without an exact Arrow form, such as quotients
+and rounded results, go row by row (`RowByRowError`).
 """
 
 from __future__ import annotations
@@ -21,20 +21,24 @@ from cepheid.evaluators.columns.kinds import (
     EXACT_REAL,
     NARROW,
     Decimals,
-    Mask,
     Nulls,
     Numbers,
     RowByRowError,
     Truth,
     Value,
     WideDecimals,
+    arrow_nulls,
     either,
     known,
+    largest,
     low_words,
 )
+from cepheid.evaluators.columns.orders import ARRAYS, ARROW, MIRRORED, truth_of_arrow
 from cepheid.kernels.conditions.decimals import order_with_reals
 
 Ints: TypeAlias = npt.NDArray[np.int64]
+Pick: TypeAlias = Callable[[Any, Any], Any]
+"""Takes two arrays of values and gives for each row one of the two."""
 
 _LESS, _EQUAL, _GREATER, _UNORDERED = 1, 2, 4, 8
 _OUTCOMES = {
@@ -45,29 +49,8 @@ _OUTCOMES = {
     ">": _GREATER,
     ">=": _GREATER | _EQUAL,
 }
-_ARRAYS: dict[str, Callable[[Any, Any], Any]] = {
-    "=": np.equal,
-    "<>": np.not_equal,
-    "<": np.less,
-    "<=": np.less_equal,
-    ">": np.greater,
-    ">=": np.greater_equal,
-}
-_ARROW: dict[str, Callable[[Any, Any], Any]] = {
-    "=": pc.equal,
-    "<>": pc.not_equal,
-    "<": pc.less,
-    "<=": pc.less_equal,
-    ">": pc.greater,
-    ">=": pc.greater_equal,
-}
-_MIRRORED = {"=": "=", "<>": "<>", "<": ">", "<=": ">=", ">": "<", ">=": "<="}
 _MOST_POWER = 18
 _MOST_REAL_POWER = 22
-
-
-def is_decimal(value: Value) -> bool:
-    return isinstance(value, Decimals | WideDecimals)
 
 
 def compare_decimals(op: str, left: Value, right: Value) -> Truth:
@@ -78,13 +61,13 @@ def compare_decimals(op: str, left: Value, right: Value) -> Truth:
     array([ True, False])
     """
     if isinstance(left, Numbers) and left.real:
-        return compare_decimals(_MIRRORED[op], right, left)
+        return compare_decimals(MIRRORED[op], right, left)
     if isinstance(right, Numbers) and right.real:
         return _compare_with_reals(op, left, right)
     one, other = _of_one_scale(left, right)
     if isinstance(one, Decimals) and isinstance(other, Decimals):
-        return known(_ARRAYS[op](one.values, other.values), either(one.null, other.null))
-    return _truth_of_arrow(_ARROW[op](wide_values(one), wide_values(other)))
+        return known(ARRAYS[op](one.values, other.values), either(one.null, other.null))
+    return truth_of_arrow(ARROW[op](wide_values(one), wide_values(other)))
 
 
 def _compare_with_reals(op: str, left: Value, right: Numbers) -> Truth:
@@ -94,15 +77,6 @@ def _compare_with_reals(op: str, left: Value, right: Numbers) -> Truth:
     orders = np.empty(words.size, np.int64)
     order_with_reals(np.array(words).reshape(-1), left.scale, np.array(reals).reshape(-1), orders)
     return known((orders & _OUTCOMES[op] != 0).reshape(words.shape), either(left.null, right.null))
-
-
-def _truth_of_arrow(booleans: Any) -> Truth:
-    if isinstance(booleans, pa.Scalar):
-        value = booleans.as_py()
-        return Truth(np.asarray(value is True), np.asarray(True) if value is None else None)
-    true: Mask = booleans.fill_null(False).to_numpy(zero_copy_only=False)
-    null = booleans.is_null().to_numpy(zero_copy_only=False) if booleans.null_count else None
-    return Truth(true, null)
 
 
 # One scale for two values
@@ -154,10 +128,6 @@ def scaled(value: Decimals, scale: int) -> Decimals | None:
     if power < 0 or power > _MOST_POWER or largest(value.values) * 10**power >= 2**63:
         return None
     return Decimals(value.values * np.int64(10**power), scale, value.null)
-
-
-def largest(values: Ints) -> int:
-    return max(abs(int(values.max())), abs(int(values.min()))) if values.size else 0
 
 
 def wide(value: Decimals | WideDecimals, scale: int) -> WideDecimals:
@@ -237,14 +207,10 @@ def _wide_arithmetic(op: str, left: Any, right: Any) -> Any:
 
 
 def _tight(values: Any) -> Any:
-    """The same numbers in a type of as few digits as they have: Arrow goes by the types, which promise many more."""
+    """The same numbers in the narrowest type: Arrow derives the width of results from types, not from values."""
     dtype = values.type
-    if isinstance(values, pa.Scalar):
-        value = values.as_py()
-        digits = 1 if value is None else max(len(value.as_tuple().digits), dtype.scale, 1)
-    else:
-        highest = pc.max(pc.abs(values)).as_py()
-        digits = 1 if highest is None else max(len(highest.as_tuple().digits), dtype.scale, 1)
+    highest = (values if isinstance(values, pa.Scalar) else pc.max(pc.abs(values))).as_py()
+    digits = 1 if highest is None else max(len(highest.as_tuple().digits), dtype.scale, 1)
     return values if digits >= dtype.precision else values.cast(pa.decimal256(digits, dtype.scale))
 
 
@@ -270,13 +236,10 @@ def doubles_of(value: Decimals | WideDecimals) -> Numbers:
     >>> doubles_of(Decimals(np.array([1, 25]), 1)).values.tolist()
     [0.1, 2.5]
     """
-    if (
-        isinstance(value, Decimals)
-        and value.scale <= _MOST_REAL_POWER
-        and largest(value.values) <= EXACT_REAL
-    ):
+    narrow = value if isinstance(value, Decimals) and value.scale <= _MOST_REAL_POWER else None
+    if narrow is not None and largest(narrow.values) <= EXACT_REAL:
         # Both the digits and the power of ten are doubles, and a division rounds to the nearest.
-        return Numbers(np.asarray(value.values / 10.0**value.scale), value.null)
+        return Numbers(np.asarray(narrow.values / 10.0**narrow.scale), narrow.null)
     values = wide_values(value)
     if isinstance(values, pa.Scalar):
         only = values.as_py()
@@ -285,8 +248,7 @@ def doubles_of(value: Decimals | WideDecimals) -> Numbers:
     encoded = values.dictionary_encode()
     nearest = np.array([*(float(one) for one in encoded.dictionary.to_pylist()), 0.0], np.float64)
     codes = encoded.indices.fill_null(len(nearest) - 1).to_numpy(zero_copy_only=False)
-    null = values.is_null().to_numpy(zero_copy_only=False) if values.null_count else None
-    return Numbers(nearest[codes], null)
+    return Numbers(nearest[codes], arrow_nulls(values))
 
 
 # Functions
@@ -327,51 +289,59 @@ def rounded_decimals(value: Decimals | WideDecimals, digits: int) -> Value:
     return Decimals(np.asarray(below + up), digits, value.null)
 
 
-def chosen_decimals(left: Value, right: Value, pick: Callable[[Any, Any], Any]) -> Value:
-    """Of two exact numbers the one that is not NULL, or by `pick` of their words; row by row where words do not do."""
+def chosen_decimals(left: Value, right: Value, pick: Pick) -> Value:
+    """`chosen` of two exact numbers that both fit words of one scale; others go row by row."""
     one, other = _of_one_scale(left, right)
     if not isinstance(one, Decimals) or not isinstance(other, Decimals):
         raise RowByRowError
-    values = pick(one.values, other.values)
-    if one.null is not None:
-        values = np.where(one.null, other.values, values)
-    if other.null is not None:
-        values = np.where(other.null, one.values, values)
-    null = one.null & other.null if one.null is not None and other.null is not None else None
-    return Decimals(np.broadcast_arrays(one.values, other.values, values)[2], one.scale, null)
+    values, null = chosen(one.values, one.null, other.values, other.null, pick)
+    return Decimals(values, one.scale, null)
+
+
+def chosen(left: Any, left_null: Nulls, right: Any, right_null: Nulls, pick: Pick) -> tuple[Any, Nulls]:
+    """Per row the value that is not NULL, or `pick` of the two; NULL where both are."""
+    values = pick(left, right)
+    if left_null is not None:
+        values = np.where(left_null, right, values)
+    if right_null is not None:
+        values = np.where(right_null, left, values)
+    null = left_null & right_null if left_null is not None and right_null is not None else None
+    return np.broadcast_arrays(left, right, values)[2], null
 
 
 # Words
 
 
 def words_of_scale(value: Value, scale: int) -> tuple[Ints, Nulls]:
-    """The decimals as words of that scale, and where they are NULL; row by row where they have no such words."""
+    """The decimals as words of that scale, and their NULLs; row by row where they do not fit such words."""
     exact = _exact(value)
     if isinstance(exact, Decimals):
         same = scaled(exact, scale)
         if same is not None:
             return same.values, same.null
     values = wide_values(exact)
-    array = pa.array([values.as_py()], values.type) if isinstance(values, pa.Scalar) else values
+    array = _as_array(values)
     try:
         narrow = array.cast(pa.decimal128(NARROW, scale) if scale <= NARROW else pa.decimal256(scale, scale))
     except pa.ArrowInvalid:
         raise RowByRowError from None
     if narrow.type.precision > NARROW:
         raise RowByRowError
-    null = array.is_null().to_numpy(zero_copy_only=False) if array.null_count else None
-    words = low_words(narrow)
+    null, words = arrow_nulls(array), low_words(narrow)
     return (words[0], None if null is None else null[0]) if isinstance(values, pa.Scalar) else (words, null)
 
 
 def bytes_of_scale(value: Value, scale: int) -> pa.Array:
-    """The numbers with that scale as 32 bytes each that are ordered as they are; one for a constant."""
-    values = wide(_exact(value), scale).values
-    return ordered_bytes(pa.array([values.as_py()], values.type) if isinstance(values, pa.Scalar) else values)
+    """The numbers at that scale as 32 bytes each, in the order of the numbers; one entry for a constant."""
+    return ordered_bytes(_as_array(wide(_exact(value), scale).values))
+
+
+def _as_array(values: Any) -> pa.Array:
+    return pa.array([values.as_py()], values.type) if isinstance(values, pa.Scalar) else values
 
 
 def ordered_bytes(array: pa.Array) -> pa.Array:
-    """Most significant byte first, the sign turned around.
+    """Most significant byte first, the sign bit flipped.
 
     >>> tens = pa.array([Decimal(-1), Decimal(0), Decimal(10)], pa.decimal256(76, 0))
     >>> texts = ordered_bytes(tens).to_pylist()

@@ -1,4 +1,4 @@
-"""The distinct values of a column, so that what is dear is done once for each of them.
+"""The distinct values of a column, so that expensive work is done once per value.
 
 In: an Arrow column. Out: the number of each row's value, and the values by number, NULL among them.
 Invariant: equal numbers mean equal values; a dictionary that came with the column may hold a value twice.
@@ -22,8 +22,8 @@ _SAMPLE = 4096
 def distinct(
     column: pa.ChunkedArray, dictionary: Dictionary | None = None
 ) -> tuple[Codes, pa.Array | pa.ChunkedArray]:
-    """The column's codes and its values by code. Where texts are few, those that a dictionary knows keep their
-    numbers; it may know more than the column has.
+    """The column's codes and its values by code. Where texts are few, those in `dictionary` keep their codes; it may
+    hold more texts than the column.
 
     >>> codes, values = distinct(pa.chunked_array([["T", None], ["T"]]))
     >>> codes, values.to_pylist()
@@ -33,7 +33,7 @@ def distinct(
     if not len(column) or pa.types.is_nested(column.type):
         return np.arange(len(column)), column
     if pa.types.is_dictionary(column.type):
-        return _given_dictionary(column)
+        return _own_dictionary(column)
     if pa.types.is_string(column.type) and not column.null_count:
         known = Dictionary() if dictionary is None else dictionary
         found = known.codes(whole(column))
@@ -45,7 +45,7 @@ def distinct(
 
 
 class Dictionary:
-    """The texts of a column met so far, numbered for good: until there are too many of them, and it begins anew.
+    """The texts of a column seen so far with their codes; it starts over when there are too many texts.
 
     >>> dictionary = Dictionary()
     >>> dictionary.codes(pa.array(["T", "H"])).tolist(), dictionary.codes(pa.array(["W", "H"])).tolist()
@@ -63,7 +63,7 @@ class Dictionary:
         self._slots, self._tags = np.zeros(SLOTS, np.int32), np.full(SLOTS, EMPTY)
 
     def codes(self, texts: pa.StringArray) -> Codes | None:
-        """The number of each text, to be used before the next call, or None where they are too many."""
+        """The code of each text, valid until the next call, or None if there are too many texts."""
         codes = self._encoded(texts)
         if codes is None and len(self.values):
             self._forget()
@@ -91,7 +91,7 @@ class Dictionary:
 
 
 def _bytes(texts: pa.StringArray) -> tuple[npt.NDArray[np.int32], npt.NDArray[np.uint8]]:
-    """Offsets, one more than texts, and what they point into."""
+    """The offsets, one more than texts, and the bytes of all texts."""
     if not len(texts):
         return np.zeros(1, np.int32), np.zeros(0, np.uint8)
     _, offsets, data = texts.buffers()
@@ -99,17 +99,17 @@ def _bytes(texts: pa.StringArray) -> tuple[npt.NDArray[np.int32], npt.NDArray[np
     return np.frombuffer(offsets, np.int32)[begin:end], np.frombuffer(data or b"", np.uint8)
 
 
-def _given_dictionary(column: pa.ChunkedArray) -> tuple[Codes, pa.Array]:
-    """A dictionary the column came with serves as it is, if it knows every row and is not far too long."""
+def _own_dictionary(column: pa.ChunkedArray) -> tuple[Codes, pa.Array]:
+    """The column's own dictionary, if no row is NULL and it is not far too long."""
     if column.num_chunks == 1:
-        given = column.chunk(0)
-        if given.indices.null_count == 0 and len(given.dictionary) <= 2 * len(given):
-            return given.indices.to_numpy(zero_copy_only=False), given.dictionary
+        chunk = column.chunk(0)
+        if chunk.indices.null_count == 0 and len(chunk.dictionary) <= 2 * len(chunk):
+            return chunk.indices.to_numpy(zero_copy_only=False), chunk.dictionary
     return distinct(column.cast(column.type.value_type))
 
 
 def repeats(column: pa.ChunkedArray) -> bool:
-    """Whether values come again, judged by the first ones.
+    """Whether values repeat, judged by the first ones.
 
     >>> repeats(pa.chunked_array([["T", "H", "T", "T"]])), repeats(pa.chunked_array([["a", "b", "c"]]))
     (True, False)

@@ -1,9 +1,8 @@
 """The scalar functions of conditions for all rows at once.
 
-In: a function's lower-case name and its arguments' values. Out: its value, as `semantics.functions.apply` has
-it. Where Arrow and NumPy have no exact form, the definition is asked once per distinct argument, or the whole
-condition goes row by row. The reals use Arrow's kernels, which call the same C functions as Python does;
-NumPy's own differ in the last bit.
+In: a function's lower-case name and its arguments' values. Out: its value, equal to `semantics.functions.apply`. Where
+Arrow and NumPy have no exact form, the definition runs once per distinct argument, or the whole condition goes row by
+row. Reals use Arrow's kernels, which call the same C functions as Python; NumPy's differ in the last bit.
 """
 
 from __future__ import annotations
@@ -17,9 +16,8 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from cepheid.evaluators.columns.arithmetic import doubles
+from cepheid.evaluators.columns.arithmetic import doubles, nulled
 from cepheid.evaluators.columns.choose import CHOOSERS
-from cepheid.evaluators.columns.compare import truth_of_arrow
 from cepheid.evaluators.columns.decimals import absolute, doubles_of, floor_or_ceil, rounded_decimals
 from cepheid.evaluators.columns.kinds import (
     SEVERAL_ZONES,
@@ -32,8 +30,10 @@ from cepheid.evaluators.columns.kinds import (
     Truth,
     Value,
     WideDecimals,
+    arrow_nulls,
     either,
 )
+from cepheid.evaluators.columns.orders import truth_of_arrow
 from cepheid.evaluators.columns.parts import PARTS, part_of
 from cepheid.evaluators.columns.rounding import rounded
 from cepheid.semantics import functions as definition
@@ -57,18 +57,17 @@ def apply(function: str, arguments: Sequence[Value]) -> Value:
 
 
 def _numeric(function: Callable[..., Numbers]) -> Callable[..., Value]:
-    """Only for int64 and doubles that are doubles by the definition as well; decimals as the nearest doubles."""
+    """Takes int64 and unmixed doubles as they are and decimals as the nearest doubles."""
 
     @functools.wraps(function)
-    def checked(*given: Value) -> Value:
-        arguments = [
+    def checked(*arguments: Value) -> Value:
+        numbers = [
             doubles_of(argument) if isinstance(argument, Decimals | WideDecimals) else argument
-            for argument in given
+            for argument in arguments
         ]
-        numbers = [argument for argument in arguments if isinstance(argument, Numbers)]
-        plain = all(number.values.dtype != np.uint64 and not number.mixed for number in numbers)
-        if len(numbers) < len(arguments) or not plain:
-            raise RowByRowError
+        for number in numbers:
+            if not isinstance(number, Numbers) or number.values.dtype == np.uint64 or number.mixed:
+                raise RowByRowError
         return function(*numbers)
 
     return checked
@@ -86,19 +85,19 @@ def _exactly(of_decimals: Callable[..., Value], of_numbers: Callable[..., Value]
 
 
 def _round_decimals(value: Decimals | WideDecimals, digits: Value | None = None) -> Value:
-    if digits is not None and (not isinstance(digits, Numbers) or digits.values.ndim or digits.real):
+    return rounded_decimals(value, 0 if digits is None else _whole_constant(digits))
+
+
+def _whole_constant(value: Value) -> int:
+    """A later argument of a function that is a whole number other than NULL, the same for all rows."""
+    if not isinstance(value, Numbers) or value.values.ndim or value.real or value.null is not None:
         raise RowByRowError
-    return rounded_decimals(value, 0 if digits is None else int(digits.values))
-
-
-def _nulled(values: Any, number: Numbers, also: Any) -> Numbers:
-    extra = np.asarray(also, np.bool_) if np.any(also) else None
-    return Numbers(np.asarray(values), either(number.null, extra))
+    return int(value.values)
 
 
 def _abs(number: Numbers) -> Numbers:
     smallest = np.False_ if number.real else number.values == -(2**63)
-    return _nulled(np.abs(number.values), number, smallest)
+    return nulled(np.abs(number.values), number.null, smallest)
 
 
 def _whole(towards: Callable[[Any], Any]) -> Callable[..., Value]:
@@ -107,7 +106,7 @@ def _whole(towards: Callable[[Any], Any]) -> Callable[..., Value]:
             return number
         whole = towards(number.values)
         fits = (whole >= -(2.0**63)) & (whole < 2.0**63)
-        return _nulled(np.where(fits, whole, 0).astype(np.int64), number, ~fits)
+        return nulled(np.where(fits, whole, 0).astype(np.int64), number.null, ~fits)
 
     return _numeric(function)
 
@@ -118,12 +117,12 @@ def _sign(number: Numbers) -> Numbers:
 
 def _sqrt(number: Numbers) -> Numbers:
     values = doubles(number)
-    return _nulled(np.sqrt(values), number, values < 0)
+    return nulled(np.sqrt(values), number.null, values < 0)
 
 
 def _ln(number: Numbers) -> Numbers:
     values = doubles(number)
-    return _nulled(_by_arrow(pc.ln, values), number, values <= 0)
+    return nulled(_by_arrow(pc.ln, values), number.null, values <= 0)
 
 
 def _exp(number: Numbers) -> Numbers:
@@ -135,8 +134,7 @@ def _power(base: Numbers, exponent: Numbers) -> Numbers:
     values = _by_arrow(pc.power, one, two)
     real = (one >= 0) | ~np.isfinite(one) | (two == np.floor(two)) | np.isnan(two)
     no_pole = (one != 0) | ~(two < 0) | np.isinf(two)
-    number = Numbers(values, either(base.null, exponent.null))
-    return _nulled(values, number, ~(real & no_pole))
+    return nulled(values, either(base.null, exponent.null), ~(real & no_pole))
 
 
 def _by_arrow(kernel: Callable[..., Any], *arrays: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
@@ -147,10 +145,7 @@ def _by_arrow(kernel: Callable[..., Any], *arrays: npt.NDArray[np.float64]) -> n
 
 
 def _round(number: Numbers, digits: Numbers | None = None) -> Numbers:
-    places = Numbers(np.asarray(0)) if digits is None else digits
-    if places.values.ndim or places.real:
-        raise RowByRowError
-    return rounded(number, int(places.values))
+    return rounded(number, 0 if digits is None else _whole_constant(digits))
 
 
 # Texts
@@ -163,19 +158,18 @@ def _arrow_text(arguments: Sequence[Value]) -> list[Any]:
 
 
 def _constant(value: Any) -> str:
-    """A function's later arguments: kernels take constants only."""
+    """A later argument of a function, which kernels take only as a constant."""
     if not isinstance(value, pa.Scalar):
         raise RowByRowError
     return str(value.as_py())
 
 
 def _length(text: Value) -> Value:
-    [values] = _arrow_text([text])
-    lengths = pc.utf8_length(values)
+    lengths = pc.utf8_length(*_arrow_text([text]))
     if isinstance(lengths, pa.Scalar):
         return Numbers(np.asarray(lengths.as_py(), np.int64))
-    null = lengths.is_null().to_numpy(zero_copy_only=False) if lengths.null_count else None
-    return Numbers(lengths.fill_null(0).to_numpy(zero_copy_only=False).astype(np.int64), null)
+    values = lengths.fill_null(0).to_numpy(zero_copy_only=False).astype(np.int64)
+    return Numbers(values, arrow_nulls(lengths))
 
 
 def _cased(function: str, ascii_only: Callable[[Any], Any]) -> Callable[..., Value]:
@@ -204,10 +198,7 @@ def _trimmed(kernel: Callable[..., Any]) -> Callable[..., Value]:
 
 def _substr(text: Value, *places: Value) -> Value:
     [values] = _arrow_text([text])
-    numbers = [place for place in places if isinstance(place, Numbers) and place.values.ndim == 0]
-    if len(numbers) < len(places) or any(number.real for number in numbers):
-        raise RowByRowError
-    return _by_definition("substr", values, *(int(number.values) for number in numbers))
+    return _by_definition("substr", values, *map(_whole_constant, places))
 
 
 def _concat(*texts: Value) -> Value:
@@ -215,15 +206,11 @@ def _concat(*texts: Value) -> Value:
 
 
 def _replace(*texts: Value) -> Value:
-    values, search, *by = _arrow_text(texts)
-    if not _constant(search):
-        return Texts(values) if not by or isinstance(by[0], pa.Scalar) else _row_by_row()
-    replacement = _constant(by[0]) if by else ""
-    return Texts(pc.replace_substring(values, pattern=_constant(search), replacement=replacement))
-
-
-def _row_by_row() -> Value:
-    raise RowByRowError
+    values, search, by = _arrow_text(texts)
+    pattern, replacement = _constant(search), _constant(by)
+    if not pattern:
+        return Texts(values)
+    return Texts(pc.replace_substring(values, pattern=pattern, replacement=replacement))
 
 
 def _tested(kernel: Callable[..., Any]) -> Callable[..., Value]:
@@ -263,7 +250,6 @@ _STRICT: dict[str, Callable[..., Value]] = {
     "ltrim": _trimmed(pc.utf8_ltrim),
     "rtrim": _trimmed(pc.utf8_rtrim),
     "substr": _substr,
-    "substring": _substr,
     "concat": _concat,
     "replace": _replace,
     "startswith": _tested(pc.starts_with),

@@ -1,9 +1,9 @@
 """Values of an expression for all rows at once, one class per kind, and how Arrow columns are read as them.
 
-In: Arrow columns of any layout, Python constants. Out: NumPy arrays (Arrow arrays for text), each with a mask
-of the rows that are NULL, or None where no row is. Invariants: a constant is a zero-dimensional array (or an
-Arrow scalar), so that it broadcasts and costs one pass with a column; what stands below a NULL is arbitrary;
-`Truth.true` is false where the value is NULL; no value here differs from the one `semantics.values` computes.
+In: Arrow columns of any layout, Python constants. Out: NumPy arrays (Arrow arrays for text), each with a mask of its
+NULL rows, or None if there are none. Invariants: a constant is a zero-dimensional array (or an Arrow scalar), so that
+it broadcasts and costs one pass with a column; the entry of a NULL row is arbitrary; `Truth.true` is false where the
+value is NULL; every value equals the one that `semantics.values` computes.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ SEVERAL_ZONES = "several"
 
 
 class RowByRowError(Exception):
-    """No exact form over whole columns: ask the definition in `semantics.values` instead."""
+    """There is no exact form over whole columns: evaluate by the definition in `semantics.values` instead."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,8 +46,8 @@ class Truth:
 class Numbers:
     """int64, float64, or uint64 where a column has values above int64.
 
-    `mixed`: doubles, some of which are integers by the definition, all exact. Comparisons cannot tell; what
-    can overflow can, and goes row by row.
+    `mixed`: doubles, some of which are integers by the definition, all exact. Comparisons give the same result;
+    arithmetic could overflow differently and goes row by row.
     """
 
     values: npt.NDArray[Any]
@@ -136,17 +136,23 @@ def nulls_of(value: Value) -> Mask:
             return np.asarray(True)
         case Texts(values) | WideDecimals(values):
             return _mask(pc.is_null(values))
-        case (
-            Truth(values, null)
-            | Numbers(values, null)
-            | Decimals(values, null=null)
-            | Times(values, null=null)
-        ):
+        case Truth(values) | Numbers(values) | Decimals(values) | Times(values):
+            null = value.null
             return np.zeros(values.shape, np.bool_) if null is None else null
         case Opaque(null):
             return np.asarray(False) if null is None else null
         case _:
             assert_never(value)
+
+
+def arrow_nulls(array: pa.Array | pa.ChunkedArray) -> Nulls:
+    """The NULLs of an Arrow array."""
+    return _mask(array.is_null()) if array.null_count else None
+
+
+def largest(values: npt.NDArray[np.int64]) -> int:
+    """The largest absolute value; 0 of none."""
+    return max(abs(int(values.max())), abs(int(values.min()))) if values.size else 0
 
 
 def of_literal(value: type_of_value) -> Value:
@@ -214,7 +220,7 @@ def of_column(column: pa.ChunkedArray) -> Value:
         return of_column(column.cast(dtype.value_type))
     if pa.types.is_null(dtype):
         return Nothing()
-    null = _mask(whole(column.is_null())) if column.null_count else None
+    null = arrow_nulls(whole(column))
     if pa.types.is_boolean(dtype):
         return Truth(_mask(whole(column.fill_null(False))), null)
     if pa.types.is_decimal(dtype):

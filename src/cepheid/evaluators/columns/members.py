@@ -13,7 +13,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from cepheid.evaluators.columns.compare import all_of, compare, negated
-from cepheid.evaluators.columns.kinds import Decimals, Numbers, Texts, Truth, Value, known
+from cepheid.evaluators.columns.kinds import Decimals, Numbers, Texts, Truth, Value, arrow_nulls, known
 
 
 def is_member(value: Value, items: Sequence[Value]) -> Truth:
@@ -54,8 +54,7 @@ def _among_texts(value: Texts, items: Sequence[Value]) -> Truth | None:
         return None
     wanted = pa.array([item.as_py() for item in constants], value.values.type)
     found = pc.is_in(value.values, value_set=wanted).to_numpy(zero_copy_only=False)
-    null = value.values.is_null().to_numpy(zero_copy_only=False) if value.values.null_count else None
-    return known(found, null)
+    return known(found, arrow_nulls(value.values))
 
 
 def _among_numbers(value: Numbers, items: Sequence[Value]) -> Truth | None:

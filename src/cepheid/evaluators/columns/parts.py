@@ -1,8 +1,8 @@
 """Parts of times (year, month, …, second) for all rows at once.
 
-In: times in one zone. Out: whole numbers, as `semantics.functions` has them. Arrow's kernels do most; but they know no
-summer time after 2037, and no years beyond 32767. So they are asked only about moments where they are right, and once
-per zone it is checked that they are; the definition is asked about each distinct moment outside.
+In: times in one zone. Out: whole numbers, equal to `semantics.functions`. Arrow knows no summer time after 2037
+and no years beyond 32767, so they compute only moments for which a check, once per zone, has found them right; the
+definition computes each distinct moment outside.
 """
 
 from __future__ import annotations

@@ -1,11 +1,11 @@
-"""Conditions over a whole table at once: what each event is tested for, without a step of Python per row.
+"""Conditions on single events, evaluated over a whole table at once, without a step of Python per row.
 
-In: an Arrow table and conditions over its columns (attributes of the event at hand, `var` None). Out: a mask
-of the rows where the condition is true. Invariant: the mask is that of `semantics.values.holds` row by row.
+In: an Arrow table and conditions over its columns (attributes of the current event, `var` None). Out: a mask of the
+rows where the condition is true. Invariant: the mask equals `semantics.values.holds` row by row.
 
-Three ways, from fast to slow, all exact. Arrow and NumPy compute over whole columns. What reads one text
-column only is computed once per distinct text and looked up. What has no exact form over columns is asked of
-the definition, once per distinct combination of the columns it reads.
+Three ways, from fast to slow, all exact. Arrow and NumPy compute over whole columns. An expression that reads one text
+column only is computed once per distinct text and looked up. An expression without an exact form over columns is
+evaluated by the definition, once per distinct combination of the columns it reads.
 """
 
 from __future__ import annotations
@@ -74,8 +74,8 @@ class Columns:
     """
 
     def __init__(self, table: pa.Table, dictionaries: dict[str, Dictionary] | None = None) -> None:
-        """With `dictionaries`, by column, texts that were met in earlier tables keep their numbers; what is numbered is
-        then to be used before the next table is looked at."""
+        """With `dictionaries`, by column, texts of earlier tables keep their codes; codes are then valid until the next
+        table is encoded."""
         self.table = table
         self._dictionaries = dictionaries
         self._values: dict[str, Value] = {}
@@ -97,12 +97,8 @@ class Columns:
         """The same as `holds` by value of the only column that the condition reads."""
         return self._encode(name).distinct.holds(condition)
 
-    def value(self, expression: Expression) -> Value:
-        """The value of any expression, one per row or one for all; `RowByRowError` where columns have no exact form."""
-        return self._value(expression)
-
     def by_definition(self, expression: Expression) -> tuple[list[Any], Codes]:
-        """The same by the definition: Python values of the distinct combinations, and each row's number among those."""
+        """The value by the definition, for each distinct combination of columns, and each row's combination."""
         names = list(dict.fromkeys(attribute.name for attribute in attributes(expression)))
         first, codes = self._combinations(names)
         read = pa.table({name: self._column(name).take(pa.array(first)) for name in names})
@@ -111,7 +107,7 @@ class Columns:
 
     def _truth(self, condition: Expression) -> Truth:
         try:
-            value = self._value(condition)
+            value = self.value(condition)
         except RowByRowError:
             return self._by_definition(condition)
         if isinstance(value, Nothing):
@@ -119,15 +115,16 @@ class Columns:
         assert isinstance(value, Truth), condition
         return value
 
-    def _value(self, expression: Expression) -> Value:
+    def value(self, expression: Expression) -> Value:
+        """The value of any expression, one per row or one for all; `RowByRowError` where columns have no exact form."""
         text = self.only_text_of(expression)
         if text is None:
             return self._over_rows(expression)
         encoded = self._encode(text)
-        return spread(encoded.distinct._value(expression), encoded.codes)
+        return spread(encoded.distinct.value(expression), encoded.codes)
 
     def only_text_of(self, expression: Expression) -> str | None:
-        """The text column that is all an expression reads, where looking its value up is the shorter way."""
+        """The only column that an expression reads, if it is a text column with repeated values."""
         if self._all_distinct or isinstance(expression, (Literal, Attribute)):
             return None
         names = {attribute.name for attribute in attributes(expression)}
@@ -135,7 +132,7 @@ class Columns:
         return name if name is not None and self._repeats(name) else None
 
     def _repeats(self, name: str) -> bool:
-        """Whether a column is of texts that come again; encoding others costs more than it saves."""
+        """Whether a column holds texts that repeat; encoding others costs more than it saves."""
         if name not in self._repeating:
             column = self._column(name)
             is_known = name in self._encoded or bool(self._dictionaries and name in self._dictionaries)
@@ -149,9 +146,9 @@ class Columns:
             case Attribute(_, name):
                 return self._attribute(name)
             case Arithmetic(op, left, right):
-                return arithmetic(op, self._value(left), self._value(right), expression.result)
+                return arithmetic(op, self.value(left), self.value(right), expression.result)
             case Comparison(op, left, right):
-                return compare(op, self._value(left), self._value(right))
+                return compare(op, self.value(left), self.value(right))
             case Conjunction(operands):
                 return self._all(operands)
             case Disjunction(operands):
@@ -161,15 +158,15 @@ class Columns:
             case IsTrue(operand):
                 return Truth(self._truth(operand).true)
             case IsNull(operand):
-                return Truth(nulls_of(self._value(operand)))
+                return Truth(nulls_of(self.value(operand)))
             case In(operand, items):
-                return is_member(self._value(operand), [self._value(item) for item in items])
+                return is_member(self.value(operand), [self.value(item) for item in items])
             case Like(operand, pattern):
-                return like(self._value(operand), pattern)
+                return like(self.value(operand), pattern)
             case RLike(operand, pattern):
-                return rlike(self._value(operand), pattern)
+                return rlike(self.value(operand), pattern)
             case Call(function, arguments):
-                return apply(function, [self._value(argument) for argument in arguments])
+                return apply(function, [self.value(argument) for argument in arguments])
             case _:
                 assert_never(expression)
 

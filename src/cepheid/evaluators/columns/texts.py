@@ -12,8 +12,8 @@ from typing import Any
 import numpy as np
 import pyarrow.compute as pc
 
-from cepheid.evaluators.columns.compare import truth_of_arrow
 from cepheid.evaluators.columns.kinds import Nothing, RowByRowError, Texts, Truth, Value
+from cepheid.evaluators.columns.orders import truth_of_arrow
 
 
 def like(value: Value, pattern: str) -> Truth:

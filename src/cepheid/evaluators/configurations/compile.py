@@ -1,15 +1,15 @@
-"""Conditions of several events → what is kept of each event, and what is asked of these words.
+"""Conditions of several events → the words to store of each event, and a test or program over these words.
 
-In: typed conditions. Out: per condition a `Compiled`. Every largest part that reads one event only is a *leaf*: it is
-computed over whole columns and kept as a word. Where a condition compares two leaves, that is all there is to it;
-what else mixes events becomes a program for a stack, an operation after its operands. Where a kernel has no such
-operation, as for texts that are made of texts, the program asks a `Question` about the leaves below.
+In: typed conditions. Out: per condition a `Compiled`. Every maximal part that reads one event only is a *leaf*: it is
+computed over whole columns and stored as a word. A condition that compares two leaves becomes one comparison of
+words; any other becomes a program for a stack machine, operands before operations. Where the kernel lacks an operation,
+as for texts made of texts, the program asks Python (`Question`) for the value, given the leaves below.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import assert_never
 
@@ -37,14 +37,15 @@ from cepheid.algebra.conditions import (
     rebuild,
     without_negations,
 )
-from cepheid.algebra.key_equality import asked_same
+from cepheid.algebra.key_equality import sides_of_same_key
 from cepheid.algebra.number_types import decimal_type
 from cepheid.algebra.precision import DecimalType
+from cepheid.evaluators.columns.orders import MIRRORED
 from cepheid.evaluators.configurations.decimal_words import MOST_REAL_SCALE, wide_form
 from cepheid.evaluators.configurations.python_fallback import Part, Question
 from cepheid.evaluators.configurations.word_forms import NoTestError, form_of, is_masked, reads_decimals
 from cepheid.evaluators.configurations.words import can_be_looked_up, tagged
-from cepheid.kernels.conditions import programs as tests
+from cepheid.kernels.conditions import programs
 from cepheid.kernels.conditions import values as tags
 from cepheid.kernels.conditions.decimals import DECIMAL, WIDE
 from cepheid.kernels.conditions.rounding import MOST_DIGITS
@@ -61,14 +62,8 @@ _OUTCOMES = {
     ">=": tags.GREATER | tags.EQUAL,
 }
 _ALL_OUTCOMES = tags.LESS | tags.EQUAL | tags.GREATER | tags.UNORDERED
-_ARITHMETIC = {
-    "+": tags.ADD,
-    "-": tags.SUBTRACT,
-    "*": tags.MULTIPLY,
-    "/": tags.DIVIDE,
-    "%": tags.REMAINDER,
-}
-_OF_ONE = {
+_ARITHMETIC = {"+": tags.ADD, "-": tags.SUBTRACT, "*": tags.MULTIPLY, "/": tags.DIVIDE, "%": tags.REMAINDER}
+_FOLDS = {
     "abs": tags.ABS,
     "floor": tags.FLOOR,
     "ceil": tags.CEIL,
@@ -77,27 +72,24 @@ _OF_ONE = {
     "exp": tags.EXP,
     "sign": tags.SIGN,
     "length": tags.LENGTH,
-}
-_OF_TWO = {
     "power": tags.POWER,
     "nullif": tags.NULLIF,
     "startswith": tags.STARTS_WITH,
     "endswith": tags.ENDS_WITH,
     "contains": tags.CONTAINS,
+    "least": tags.LEAST,
+    "greatest": tags.GREATEST,
+    "coalesce": tags.COALESCE,
 }
-_OF_MANY = {"least": tags.LEAST, "greatest": tags.GREATEST, "coalesce": tags.COALESCE}
-_HOW = {
-    tags.REAL: tests.REALS,
-    tags.WHOLE: tests.WHOLES,
-    tags.TRUTH: tests.WHOLES,
-} | dict.fromkeys(tags.TIMES, tests.WHOLES)
+"""Functions with an operation of one value, or of two that is folded over the arguments."""
+_HOW = {tags.REAL: programs.REALS, **dict.fromkeys((tags.WHOLE, tags.TRUTH, *tags.TIMES), programs.WHOLES)}
 
 
 @dataclass(slots=True, eq=False)
 class Leaf:
-    """An expression over one event. `wanted`: not its own words, but those by which it is looked up among records of
-    that form. `stored`: some register is asked for it. `bare`: its words are compared with no thought of NULL. `word`
-    and `mask` say where it is kept."""
+    """An expression over one event. `wanted`: its words are converted to that form, to look records of the form up.
+    `stored`: some condition reads it of a register. `bare`: words are compared without a test for NULL. `word` and
+    `mask` are its places in a row of words."""
 
     expression: Expression
     form: int
@@ -106,7 +98,7 @@ class Leaf:
     bare: bool = False
     masked: bool = False
     word: int = -1
-    mask: int = tests.NO_MASK
+    mask: int = programs.NO_MASK
 
     @property
     def width(self) -> int:
@@ -115,24 +107,24 @@ class Leaf:
 
 @dataclass(frozen=True, slots=True)
 class Operand:
-    """A leaf of the event at hand, or of the register with that number."""
+    """A leaf of the current event, or of the register with that number."""
 
     side: int
     leaf: Leaf
 
 
 Instruction = tuple[int, Operand | None, int, int]
-"""An operation, the leaf that is loaded, and for a constant tag and word, for a comparison its outcomes, for a question
-its number of leaves and its address."""
+"""An operation, the leaf that it loads, and two arguments: tag and word of a constant, outcomes of a comparison, or the
+number of leaves and the address of a question."""
 
 
 @dataclass(slots=True)
 class Compiled:
-    """`how` and the two operands, the left one a register's; or, where `how` is INSTRUCTIONS, `code`, and `otherwise`,
-    which asks for the whole where a value on the way has no word."""
+    """A comparison: `how` and two operands, the left one a register's. Or a program, if `how` is INSTRUCTIONS: `code`,
+    and `otherwise`, which asks Python for the whole where an intermediate value has no word."""
 
     registers: tuple[str, ...]
-    how: int = tests.INSTRUCTIONS
+    how: int = programs.INSTRUCTIONS
     outcomes: int = 0
     left: Operand | None = None
     right: Operand | None = None
@@ -141,31 +133,31 @@ class Compiled:
 
     @property
     def operands(self) -> list[Operand]:
-        given = (self.left, self.right, *(operand for _, operand, _, _ in (*self.code, *self.otherwise)))
-        return [operand for operand in given if operand is not None]
+        loaded = (operand for _, operand, _, _ in (*self.code, *self.otherwise))
+        return [operand for operand in (self.left, self.right, *loaded) if operand is not None]
 
     @property
     def depth(self) -> int:
-        """The most values that are on the stack at a time."""
+        """The largest size of the stack."""
         deepest = 0
         for code in (self.code, self.otherwise):
             now = 0
             for op, _, argument, _ in code:
-                taken = argument if op == tests.ASK else 2 if op >= tags.FIRST_BINARY else 1
-                now += 1 if op in (tests.LEAF, tests.CONSTANT) else 1 - taken
+                taken = argument if op == programs.ASK else 2 if op >= tags.FIRST_BINARY else 1
+                now += 1 if op in (programs.LEAF, programs.CONSTANT) else 1 - taken
                 deepest = max(deepest, now)
         return deepest
 
 
 class Compiler:
-    """`leaves` are all that the conditions compiled so far ask of events, `questions` what is asked about several.
+    """`leaves` and `questions` are those of all conditions compiled so far.
 
     >>> import pyarrow as pa
     >>> from cepheid.schema import schema_of
     >>> compiler = Compiler(schema_of(pa.schema([("ts", pa.int64()), ("v", pa.float64())]), time="ts"), Texts())
     >>> half = Arithmetic("/", Attribute("r", "v"), Literal(2))
     >>> compiled = compiler.compile(Comparison("<", Attribute(None, "v"), half))
-    >>> compiled.registers, compiled.how == tests.REALS, compiled.outcomes == tags.GREATER
+    >>> compiled.registers, compiled.how == programs.REALS, compiled.outcomes == tags.GREATER
     (('r',), True, True)
     >>> from cepheid.algebra.printing import print_condition
     >>> [(print_condition(leaf.expression), leaf.stored) for leaf in compiler.leaves]
@@ -187,18 +179,18 @@ class Compiler:
         names = (attribute.var for attribute in attributes(condition))
         compiled = Compiled(tuple(dict.fromkeys(name for name in names if name is not None)))
         self._compare(condition, compiled)
-        if compiled.how == tests.INSTRUCTIONS:
+        if compiled.how == programs.INSTRUCTIONS:
             self._emit(condition, compiled)
             if reads_decimals(condition, self._schema):
                 code, compiled.code = compiled.code, []
                 self._ask(condition, compiled)
                 code, compiled.code, compiled.otherwise = [], code, compiled.code
-        asks_for_null = compiled.how in (tests.WHOLES, tests.WORDS, tests.INSTRUCTIONS)
+        asks_for_null = compiled.how in (programs.WHOLES, programs.WORDS, programs.INSTRUCTIONS)
         for operand in compiled.operands:
             leaf = operand.leaf
-            leaf.stored |= operand.side != tests.AT_HAND
+            leaf.stored |= operand.side != programs.AT_HAND
             leaf.masked |= asks_for_null and is_masked(leaf.expression, leaf.form, self._schema)
-            leaf.bare |= compiled.how == tests.SAME_WORDS
+            leaf.bare |= compiled.how == programs.SAME_WORDS
         self._known.clear()
         return compiled
 
@@ -216,29 +208,25 @@ class Compiler:
         return read
 
     def _operand(
-        self,
-        expression: Expression,
-        compiled: Compiled,
-        wanted: int | None = None,
-        form: int | None = None,
+        self, expression: Expression, compiled: Compiled, wanted: int | None = None, form: int | None = None
     ) -> Operand:
-        """An expression over one event as a leaf, in a form of its own or, where one is given, in that."""
+        """An expression over one event as a leaf, in the form given or its own."""
         (var,) = self._readers(expression)
         alone = expression if var is None else over_current_event(expression, var)
         form = form_of(alone, self._schema) if form is None else form
         leaf = self._leaves.get((alone, wanted, form))
         if leaf is None:
             leaf = self._leaves[alone, wanted, form] = Leaf(alone, form, wanted)
-        return Operand(tests.AT_HAND if var is None else compiled.registers.index(var), leaf)
+        return Operand(programs.AT_HAND if var is None else compiled.registers.index(var), leaf)
 
     # Conditions that are a leaf of a register or compare two
 
     def _compare(self, condition: Condition, compiled: Compiled) -> None:
-        """Fills in how two words are compared, where that is what the condition comes to."""
+        """Fills in a comparison of two words, where the condition amounts to one."""
         inner, negated = without_negations(condition)
         readers = self._readers(condition)
         if len(readers) == 1 and None not in readers and form_of(condition, self._schema) == tags.TRUTH:
-            compiled.how = tests.TRUE_WORD
+            compiled.how = programs.TRUE_WORD
             compiled.left = compiled.right = self._operand(condition, compiled)
         elif len(readers) == 2 and isinstance(inner, Comparison):
             self._compare_two(inner, negated, compiled)
@@ -246,8 +234,8 @@ class Compiler:
             self._compare_keys(inner, compiled)
 
     def _compare_keys(self, condition: Condition, compiled: Compiled) -> None:
-        """Words of one form are the same where values are one key, NULL and NaN included."""
-        sides = asked_same(condition)
+        """Key equality is equality of words of one form, NULL and NaN included."""
+        sides = sides_of_same_key(condition)
         if sides is None:
             return
         right, left = sorted(sides, key=lambda side: None not in self._readers(side))
@@ -255,15 +243,15 @@ class Compiler:
         if self._readers(right) != frozenset([None]) or form != form_of(right, self._schema):
             return
         if form not in (tags.ANY, tags.NULL):
-            compiled.how = tests.SAME_WORDS
+            compiled.how = programs.SAME_WORDS
             compiled.left, compiled.right = self._operand(left, compiled), self._operand(right, compiled)
 
     def _compare_two(self, comparison: Comparison, negated: bool, compiled: Compiled) -> None:
-        outcomes, left, right = _OUTCOMES[comparison.op], comparison.left, comparison.right
+        op, left, right = comparison.op, comparison.left, comparison.right
         if len(self._readers(left)) != 1 or len(self._readers(right)) != 1:
             return
         if self._readers(left) == frozenset([None]):
-            outcomes, left, right = _mirrored(outcomes), right, left
+            op, left, right = MIRRORED[op], right, left
         form, other = form_of(left, self._schema), form_of(right, self._schema)
         if tags.ANY in (form, other) or tags.NULL in (form, other):
             return
@@ -271,10 +259,10 @@ class Compiler:
             form, other = self._forms_of_decimals(left, right, form, other)
             if tags.ANY in (form, other):
                 return
-        compiled.outcomes = _ALL_OUTCOMES - outcomes if negated else outcomes
+        compiled.outcomes = _ALL_OUTCOMES - _OUTCOMES[op] if negated else _OUTCOMES[op]
         at_hand = self._readers(right) == frozenset([None])
         if compiled.outcomes == tags.EQUAL and at_hand and can_be_looked_up(other, form):
-            compiled.how = tests.SAME_WORDS
+            compiled.how = programs.SAME_WORDS
             compiled.right = self._operand(right, compiled, wanted=form, form=other)
         else:
             compiled.how = _how(form, other, compiled.outcomes)
@@ -284,8 +272,8 @@ class Compiler:
     def _forms_of_decimals(
         self, left: Expression, right: Expression, form: int, other: int
     ) -> tuple[int, int]:
-        """The forms in which words of numbers compare, one of them decimals: wide ones only with their like. ANY where
-        there are none."""
+        """The forms in which decimals are compared with numbers, wide decimals only with wide ones; ANY if there are
+        none."""
         if tags.REAL in (form, other):
             return (form, other) if max(form, other) <= DECIMAL + MOST_REAL_SCALE else (tags.ANY, tags.ANY)
         if max(form, other) < WIDE:
@@ -300,16 +288,16 @@ class Compiler:
     # Programs
 
     def _emit(self, expression: Expression, compiled: Compiled) -> None:
-        """Appends what leaves the expression's value on the stack."""
+        """Appends instructions that leave the expression's value on the stack."""
         code, readers = compiled.code, self._readers(expression)
         if not readers:
-            code.append((tests.CONSTANT, None, *self._constant(expression)))
+            code.append((programs.CONSTANT, None, *self._constant(expression)))
             return
         if len(readers) == 1:
             if form_of(expression, self._schema) == tags.NULL:
-                code.append((tests.CONSTANT, None, tags.NULL, 0))
+                code.append((programs.CONSTANT, None, tags.NULL, 0))
             else:
-                code.append((tests.LEAF, self._operand(expression, compiled), 0, 0))
+                code.append((programs.LEAF, self._operand(expression, compiled), 0, 0))
             return
         match expression:
             case Arithmetic() if not self._has_words(expression):
@@ -347,7 +335,7 @@ class Compiler:
                 compiled.code.append((op, None, argument, 0))
 
     def _has_words(self, node: Arithmetic) -> bool:
-        """Whether a kernel can compute it: of decimals, all that is not rounded."""
+        """Whether a kernel can compute it: on decimals only if the result is not rounded."""
         if node.result is None:
             return True
         scales = [
@@ -363,25 +351,26 @@ class Compiler:
             raise NoTestError(f"{value} is no number of 64 bits")
         return tagged(value, self._texts)
 
+    def _by_event(self, parts: Sequence[Expression], *beside: Expression) -> dict[object, list[Expression]]:
+        """The parts that, with `beside`, read one event only, by event; each of the others alone, by its place."""
+        groups: dict[object, list[Expression]] = {}
+        for place, part in enumerate(parts):
+            readers = self._readers(part).union(*map(self._readers, beside))
+            groups.setdefault(readers if len(readers) == 1 else place, []).append(part)
+        return groups
+
     def _gathered(
         self, operands: Sequence[Expression], joined: type[Conjunction] | type[Disjunction]
     ) -> list[Expression]:
-        """The same operands with those that read one and the same event as one."""
-        groups: dict[object, list[Expression]] = {}
-        for place, operand in enumerate(operands):
-            readers = self._readers(operand)
-            groups.setdefault(readers if len(readers) == 1 else place, []).append(operand)
-        return [group[0] if len(group) == 1 else joined(tuple(group)) for group in groups.values()]
+        """The operands, those that read the same single event joined."""
+        groups = self._by_event(operands).values()
+        return [group[0] if len(group) == 1 else joined(tuple(group)) for group in groups]
 
     def _items(self, operand: Expression, items: Sequence[Expression]) -> list[Expression]:
-        """What IN asks, with the items that concern one and the same event as one."""
-        groups: dict[object, list[Expression]] = {}
-        for place, item in enumerate(items):
-            readers = self._readers(operand) | self._readers(item)
-            groups.setdefault(readers if len(readers) == 1 else place, []).append(item)
+        """The alternatives of an IN, items that concern the same single event in one."""
         return [
             Comparison("=", operand, group[0]) if isinstance(key, int) else In(operand, tuple(group))
-            for key, group in groups.items()
+            for key, group in self._by_event(items, operand).items()
         ]
 
     def _call(
@@ -389,22 +378,18 @@ class Compiler:
     ) -> None:
         form = form_of(call, self._schema)
         if form == tags.NULL:
-            compiled.code.append((tests.CONSTANT, None, tags.NULL, 0))
-        elif function in _OF_ONE:
-            self._fold(_OF_ONE[function], arguments, compiled)
-        elif function in _OF_TWO:
-            self._fold(_OF_TWO[function], arguments, compiled)
-        elif function in _OF_MANY:
-            self._fold(_OF_MANY[function], arguments, compiled)
+            compiled.code.append((programs.CONSTANT, None, tags.NULL, 0))
+        elif function in _FOLDS:
+            self._fold(_FOLDS[function], arguments, compiled)
         elif function == "round" and all(not self._readers(digits) for digits in arguments[1:]):
             self._round(call, arguments[0], value_of(arguments[1], {}) if len(arguments) > 1 else 0, compiled)
         else:
             self._ask(call, compiled)
 
     def _round(self, call: Expression, number: Expression, digits: float | None, compiled: Compiled) -> None:
-        """Digits that are not whole are cut off; where they are not finite there is no number."""
+        """Digits are truncated to whole numbers; infinite digits give NULL."""
         if digits is None or not math.isfinite(digits):
-            compiled.code.append((tests.CONSTANT, None, tags.NULL, 0))
+            compiled.code.append((programs.CONSTANT, None, tags.NULL, 0))
         elif 0 <= math.trunc(digits) <= MOST_DIGITS:
             self._fold(tags.ROUND, (number,), compiled, math.trunc(digits))
         else:
@@ -413,21 +398,21 @@ class Compiler:
     # Questions
 
     def _ask(self, expression: Expression, compiled: Compiled) -> None:
-        """Puts the leaves below on the stack, and asks for the value of the whole."""
+        """Loads the leaves below and asks Python for the value of the expression."""
         places: dict[Expression, int] = {}
         about = self._about(expression, places)
         operands = [self._operand(leaf, compiled) for leaf in places]
         parts = [
-            Part(operand.leaf.form, operand.side == tests.AT_HAND, self._type_of_time(operand.leaf))
+            Part(operand.leaf.form, operand.side == programs.AT_HAND, self._type_of_time(operand.leaf))
             for operand in operands
         ]
         question = Question(about, form_of(expression, self._schema), parts, self._texts)
         self.questions.append(question)
-        compiled.code += [(tests.LEAF, operand, 0, 0) for operand in operands]
-        compiled.code.append((tests.ASK, None, len(operands), question.address))
+        compiled.code += [(programs.LEAF, operand, 0, 0) for operand in operands]
+        compiled.code.append((programs.ASK, None, len(operands), question.address))
 
     def _about(self, expression: Expression, places: dict[Expression, int]) -> Expression:
-        """The expression with its leaves as columns. A time is one only as an attribute, whose type has its zone."""
+        """The expression over columns, one per leaf. Of times only attributes are leaves: their type has the zone."""
         readers = self._readers(expression)
         if not readers:
             return expression
@@ -450,17 +435,7 @@ def _how(form: int, other: int, outcomes: int) -> int:
     """How words of these forms are compared."""
     ordered = bool(outcomes & tags.LESS) != bool(outcomes & tags.GREATER)
     if form == other and (form == tags.TEXT or form >= WIDE):
-        return tests.WORDS if ordered else tests.SAME_TEXTS
+        return programs.WORDS if ordered else programs.SAME_TEXTS
     if form == other and form >= DECIMAL:
-        return tests.WHOLES
-    return _HOW.get(form, tests.WORDS) if form == other else tests.WORDS
-
-
-def _mirrored(outcomes: int) -> int:
-    """The outcomes for operands that change places."""
-    turned = {tags.LESS: tags.GREATER, tags.GREATER: tags.LESS}
-    return sum(turned.get(one, one) for one in _bits(outcomes))
-
-
-def _bits(outcomes: int) -> Iterable[int]:
-    return (1 << place for place in range(4) if outcomes >> place & 1)
+        return programs.WHOLES
+    return _HOW.get(form, programs.WORDS) if form == other else programs.WORDS

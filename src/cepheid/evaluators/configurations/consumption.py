@@ -1,8 +1,7 @@
-"""What CONSUME has used up, by partition, where only whole matches tell whether anything ended.
+"""CONSUME over checked matches: the last consumed event of each partition.
 
-In: candidates that were found as if nothing were consumed. Out: those with CONSUME: of what ends in a partition, by
-end, all that begins after the last event that was consumed there; and where anything passes, all up to its end is
-consumed.
+In: candidates found without CONSUME. Out: the matches with CONSUME: in the order of their ends, the candidates that
+begin after the last consumed event of their partition; each passing match consumes all events up to its end.
 """
 
 from __future__ import annotations
@@ -19,10 +18,10 @@ from cepheid.state_checks import words
 class Consumption:
     def __init__(self) -> None:
         self.rows: Ints = np.zeros(0, np.int64)
-        """By partition, the last that was consumed, or -1."""
+        """By partition the last consumed row, or -1."""
 
     def take(self, candidates: Found, piece: Events, relevant: Ints, passes: npt.NDArray[np.bool_]) -> None:
-        """Sets `passes` to false for candidates that hold what was consumed; all end in `relevant` rows of a piece."""
+        """Sets `passes` to false for candidates with consumed events; all end in `relevant` rows of a piece."""
         partition_of = piece.at(relevant - piece.first)[1]
         ends = candidates.rows[candidates.offsets[1:] - 1]
         partitions = partition_of[np.searchsorted(relevant, ends)]

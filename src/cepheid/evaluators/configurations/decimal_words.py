@@ -1,7 +1,7 @@
-"""Decimals as words of the forms of `kernels.conditions.decimals`: up to 18 digits as such, more as texts.
+"""Decimals as words in the forms of `kernels.conditions.decimals`: up to 18 digits in the word, more as numbered texts.
 
 In: types, values over columns, Python values. Out: forms, words, and words of other forms for the same numbers.
-Invariant: words of one form are equal exactly where the numbers are; those up to 18 digits are never the word of NULL.
+Invariant: words of one form are equal exactly where the numbers are; words of up to 18 digits never equal NULL's.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from cepheid.evaluators.columns.decimals import (
     ordered_bytes,
     words_of_scale,
 )
-from cepheid.evaluators.columns.kinds import NARROW, Value
+from cepheid.evaluators.columns.kinds import NARROW, Value, arrow_nulls
 from cepheid.kernels.conditions.decimals import BEYOND, DECIMAL, MOST_SCALE, WIDE, order_with_reals
 from cepheid.kernels.conditions.values import BIG, EQUAL, REAL, WHOLE
 from cepheid.matches.match_arrays import Ints
@@ -31,7 +31,7 @@ from cepheid.streams.partitions import Texts
 Nulls: TypeAlias = npt.NDArray[np.bool_] | None
 
 MOST_REAL_SCALE = 22  # up to it words are compared with doubles
-_WORDS = 10**NARROW  # what no word reaches
+_WORDS = 10**NARROW  # above every word
 
 
 def form_of_decimal(exact: DecimalType) -> int | None:
@@ -48,7 +48,7 @@ def form_of_decimal(exact: DecimalType) -> int | None:
 
 
 def wide_form(one: DecimalType, other: DecimalType) -> int | None:
-    """The form in which numbers of both types are texts that can be compared, where there is one.
+    """The wide form in which numbers of both types can be compared, if there is one.
 
     >>> wide_form(DecimalType(38, 2), DecimalType(20, 5)) == WIDE + 5, wide_form(DecimalType(76, 0), DecimalType(9, 9))
     (True, None)
@@ -71,14 +71,14 @@ def tagged_decimal(value: Decimal) -> tuple[int, int]:
 
 
 def words_of_decimals(value: Value, form: int, texts: Texts) -> tuple[Ints, Nulls]:
-    """A word per row, or one for all; below NULL anything."""
+    """A word per row, or one for all; arbitrary where NULL."""
     if form < WIDE:
         return words_of_scale(value, form - DECIMAL)
     return _numbered(bytes_of_scale(value, form - WIDE), texts)
 
 
 def words_by_value(values: Sequence[Any], form: int, texts: Texts) -> tuple[Ints, npt.NDArray[np.bool_]]:
-    """The same of Python values."""
+    """`words_of_decimals` of Python values."""
     scale = form - (WIDE if form >= WIDE else DECIMAL)
     nulls = np.array([value is None for value in values], np.bool_)
     unscaled = [0 if value is None else int(Decimal(value).scaleb(scale, EXACT)) for value in values]
@@ -91,9 +91,9 @@ def words_by_value(values: Sequence[Any], form: int, texts: Texts) -> tuple[Ints
 
 
 def _numbered(texts_of_rows: pa.Array, texts: Texts) -> tuple[Ints, Nulls]:
-    if not texts_of_rows.null_count:
+    nulls = arrow_nulls(texts_of_rows)
+    if nulls is None:
         return texts.numbers(texts_of_rows), None
-    nulls = texts_of_rows.is_null().to_numpy(zero_copy_only=False)
     numbers = np.zeros(len(nulls), np.int64)
     numbers[~nulls] = texts.numbers(texts_of_rows.drop_null())
     return numbers, nulls
@@ -111,7 +111,7 @@ def array_of_words(words: Ints, null: npt.NDArray[np.bool_], form: int, texts: T
 
 
 def can_be_found(form: int, wanted: int) -> bool:
-    """Whether numbers of a form, one of them decimals, are found among records of another by their words."""
+    """Whether numbers of a form can be looked up by word among records of another, one of the two decimals."""
     if form == wanted:
         return True
     if max(form, wanted) >= WIDE:
@@ -123,7 +123,7 @@ def can_be_found(form: int, wanted: int) -> bool:
 
 
 def converted_decimals(words: Ints, form: int, wanted: int) -> tuple[Ints, npt.NDArray[np.bool_]]:
-    """The words of the same numbers in another form, one of the two a decimal's, and where there are none.
+    """The words of the same numbers in another form, one of the two a decimal's, and a mask of those without one.
 
     >>> converted_decimals(np.array([250, 251]), DECIMAL + 2, DECIMAL + 1)[1].tolist()
     [False, True]

@@ -1,8 +1,8 @@
 """The configurations evaluator behind the common interface.
 
-Tests of one event give events classes, as for the compact evaluator; what tests of several events read becomes words.
-Partial matches that can be told apart by nothing later tests may read share a slot (`Store`). Python is per batch,
-newly met class and growth.
+Conditions on one event give events classes, as for the compact evaluator; guards over several events read words.
+Partial matches whose words no later guard can distinguish share a slot (`Store`). Python runs per batch, per new class
+and when memory grows.
 """
 
 from __future__ import annotations
@@ -33,8 +33,8 @@ _EVERY = Predicate(None, None)
 
 
 class ConfigurationsEvaluator:
-    """Runs a determinised register automaton for a query's window, CONSUME and partition. With `forgets` it is told by
-    `use_up` what no later match may contain; where a window counts positions, that has to do."""
+    """Runs a determinised register automaton for a query's window, CONSUME and partition. With `forgets`, `use_up` says
+    which events no later match may contain; with a window that counts positions it has no effect."""
 
     def __init__(
         self,
@@ -47,8 +47,7 @@ class ConfigurationsEvaluator:
     ) -> None:
         self._automaton = automaton
         self.labels = automaton.labels
-        # Events of class 0 satisfy nothing and are never looked at; where they would end something, all
-        # satisfy one more.
+        # Events of class 0 satisfy no predicate and are skipped; if such events can end a run, all satisfy one more.
         extra = () if automaton.is_idle_on_others else (_EVERY,)
         self._classes = Classes((*automaton.predicates, *extra), schema, self._notices)
         conditions = [test.condition for test in automaton.tests]
@@ -126,8 +125,8 @@ class ConfigurationsEvaluator:
         return found
 
     def _changing(self, classes: Ints, partitions: Ints) -> npt.NDArray[np.bool_]:
-        """Which events are not like the one before in what they do: that they would do again. The last one moves the
-        window on in any case."""
+        """Which events change the state: not those of the same class and partition as the one before, if the class is
+        idempotent. The last one moves the window on in any case."""
         changing = np.ones(len(classes), np.bool_)
         again = (classes[1:-1] == classes[:-2]) & (partitions[1:-1] == partitions[:-2])
         changing[1:-1] = ~(again & self._tables.once[classes[1:-1]])
@@ -145,7 +144,7 @@ class ConfigurationsEvaluator:
         return edges
 
     def _notices(self) -> npt.NDArray[np.bool_]:
-        """By class number, whether any state takes notice of it; there is room for all states from now on."""
+        """By class number, whether any state has a transition on it. Makes room for new states."""
         is_new = self._tables.fit([self._known(satisfied) for satisfied in self._classes.satisfied])
         if is_new or not self._store.is_laid_out:
             self._store.fit_states()

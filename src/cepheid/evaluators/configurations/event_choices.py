@@ -1,8 +1,8 @@
-"""All choices of one event for each name of a check, in many matches at once.
+"""All combinations of one event per name of a check, in many matches at once.
 
-In: matches, whose labels say which events have which name and with which events rounds begin. Out: the choices in which
-names that share a marker have events of the same round, and all names events of the same match. They are joined name
-by name, each with one of the earlier with which it shares most rounds: two that share a round share all around it.
+In: matches whose labels give the names of events and mark the events with which rounds begin. Out: the combinations of
+events of one match, in which names that share a marker have events of the same round. Names are joined one by one, each
+with the earlier name with which it shares most rounds: two names that share a round share all rounds around it.
 """
 
 from __future__ import annotations
@@ -24,8 +24,8 @@ class Choices:
         }
         self._names = [name for name, _ in check.paths]
         self._joins: list[tuple[int, str | None]] = []
-        """For each name but the first: the earlier one that it is joined with, and the marker of the round that both
-        are in; None: the match."""
+        """For each name but the first: the earlier name it is joined with, and the marker of the innermost round of
+        both; None: they share only the match."""
         paths = [path for _, path in check.paths]
         for number in range(1, len(paths)):
             shared = [_shared(paths[number], earlier) for earlier in paths[:number]]
@@ -51,8 +51,8 @@ class Choices:
                 yield match_of[chosen[:, 0]], chosen
 
     def _joined(self, firsts: Ints, events: Sequence[Ints], parts: dict[str | None, Ints]) -> Ints | None:
-        """The choices with these events of the first name, or None where that are too many and fewer can be asked
-        for. `parts`: by event the number of its match or round, which ascends."""
+        """The combinations with these events of the first name, or None if they are too many and there are several such
+        events. `parts`: by event the number of its match or round, ascending."""
         chosen = firsts[:, np.newaxis]
         for (earlier, marker), mine in zip(self._joins, events[1:], strict=True):
             part = parts[marker]

@@ -1,9 +1,9 @@
-"""Conditions that compare the event at hand with stored ones, ready for `kernels.conditions.programs.holds`.
+"""Guards: conditions that compare the current event with stored ones, compiled for `kernels.conditions.programs`.
 
-In: typed conditions: attributes without a variable are of the event at hand, those with one of the event in that
-register. Out: `program`, which decides them on words, and, batch by batch, the words of events. What is kept of a
-stored event is its *record*, the first words of its row. Invariant: a condition holds of words exactly when
-`semantics.values.holds` says so of the events.
+In: typed conditions; attributes without a variable are of the current event, the others of the event in that register.
+Out: `program`, which decides them on words, and, batch by batch, the words of events. A stored event is kept as its
+*record*, the first words of its row. Invariant: a condition holds on words exactly when `semantics.values.holds`
+does on the events.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from cepheid.evaluators.columns import Columns
 from cepheid.evaluators.configurations.compile import Compiled, Compiler, Instruction, Leaf
 from cepheid.evaluators.configurations.words import Nulls, check_words, looked_up, words_of
 from cepheid.evaluators.interface import State
-from cepheid.kernels.conditions import programs as tests
+from cepheid.kernels.conditions import programs
 from cepheid.kernels.conditions.decimals import DECIMAL, WIDE
 from cepheid.kernels.conditions.values import ANY, TEXT
 from cepheid.matches.match_arrays import Ints
@@ -29,13 +29,13 @@ from cepheid.schema import Schema
 from cepheid.state_checks import require
 from cepheid.streams.partitions import Texts
 
-_BITS = 1 << tests.MASK_BITS
+_BITS = 1 << programs.MASK_BITS
 
 
 class Tests:
-    """`registers`: per condition the registers it reads, in the order in which the program numbers them. `record`: the
-    words of a stored event; `words`: of one at hand, the record first. `program`: the conditions as the kernel takes
-    them, one array for good; it holds addresses of others, and is of no use once its `Tests` is gone.
+    """`registers`: per condition the registers it reads, in the program's order. `record`: the number of words of a
+    stored event; `words`: of the current event, the record first. `program`: the conditions for the kernel, one array
+    that never moves; it holds addresses of other arrays and is valid as long as its `Tests`.
 
     >>> from cepheid.algebra.conditions import Attribute, Comparison
     >>> from cepheid.schema import schema_of
@@ -45,7 +45,7 @@ class Tests:
     >>> rows = ours.of(stocks, np.arange(3))
     >>> ours.registers, ours.record, rows.view(np.float64).tolist()
     ([('r',)], 1, [[2.0], [1.0], [3.0]])
-    >>> [tests.holds(ours.program, 0, rows, row, rows[0], np.zeros(1, np.int64), 1) for row in range(3)]
+    >>> [programs.holds(ours.program, 0, rows, row, rows[0], np.zeros(1, np.int64), 1) for row in range(3)]
     [False, False, True]
     """
 
@@ -67,35 +67,35 @@ class Tests:
         self._decimals = {"decimals": np.array(forms, np.int64)} if forms else {}
         self._names = sorted({item.name for leaf in self._leaves for item in attributes(leaf.expression)})
         code = [_coded(each) for one in self._compiled for each in (*one.code, *one.otherwise)]
-        self._code = np.array([*code, [0] * tests.C_FIELDS], np.int64)
+        self._code = np.array([*code, [0] * programs.C_FIELDS], np.int64)
         self._stack = np.zeros(
             2 * max((compiled.depth for compiled in self._compiled), default=0) + 2, np.int64
         )
         rows = [_row(compiled) for compiled in self._compiled]
-        self.program = np.array(rows, np.int64).reshape(-1, tests.P_FIELDS)
+        self.program = np.array(rows, np.int64).reshape(-1, programs.P_FIELDS)
         own = np.array([len(compiled.code) for compiled in self._compiled], np.int64)
         further = np.array([len(compiled.otherwise) for compiled in self._compiled], np.int64)
         ends = np.cumsum(own + further, dtype=np.int64)
-        self.program[:, tests.P_END] = ends - further
-        self.program[:, tests.P_LAST] = ends
-        self.program[1:, tests.P_BEGIN] = ends[:-1]
+        self.program[:, programs.P_END] = ends - further
+        self.program[:, programs.P_LAST] = ends
+        self.program[1:, programs.P_BEGIN] = ends[:-1]
         self._note_addresses()
 
     @staticmethod
     def _place(leaves: Sequence[Leaf], first: int) -> int:
-        """Gives leaves their words from `first` on, and then those for NULL: the first word that is free."""
+        """Assigns words to leaves from `first` on, then words for their NULL masks. Gives the next free word."""
         for leaf in leaves:
             leaf.word = first
             first += leaf.width
         masked = [leaf for leaf in leaves if leaf.masked]
         for place, leaf in enumerate(masked):
-            leaf.mask = (first << tests.MASK_BITS) + place
+            leaf.mask = (first << programs.MASK_BITS) + place
         return first + -(-len(masked) // _BITS)
 
     def _note_addresses(self) -> None:
-        """Texts may have moved."""
+        """Updates the addresses in the program after texts may have moved."""
         arrays = self._code, self._stack, *self._texts.bytes
-        self.program[:, tests.P_CODE : tests.P_STORE + 1] = [array.ctypes.data for array in arrays]
+        self.program[:, programs.P_CODE : programs.P_STORE + 1] = [array.ctypes.data for array in arrays]
 
     def of(self, table: pa.Table, places: Ints) -> Ints:
         """The words of the rows at these places, ascending: a row each."""
@@ -125,22 +125,22 @@ class Tests:
                 check_words(values, nulls, leaf.form, print_condition(leaf.expression))
             words[:, leaf.word] = values
             if leaf.masked and nulls is not None:
-                words[:, leaf.mask >> tests.MASK_BITS] |= nulls.astype(np.int64) << (leaf.mask % _BITS)
+                words[:, leaf.mask >> programs.MASK_BITS] |= nulls.astype(np.int64) << (leaf.mask % _BITS)
 
     def reads(self, condition: int) -> tuple[tuple[int, ...], ...]:
         """Per register of a condition the words of its record that the condition reads."""
         compiled = self._compiled[condition]
         found: list[set[int]] = [set() for _ in compiled.registers]
         for operand in compiled.operands:
-            if operand.side != tests.AT_HAND:
+            if operand.side != programs.AT_HAND:
                 found[operand.side].update(_words(operand.leaf))
         return tuple(tuple(sorted(words)) for words in found)
 
     def equality(self, condition: int) -> tuple[int, int, int] | None:
-        """Where a condition holds exactly when two words are the same: the word of the event at hand, the number of
-        the register, and the word of its record."""
+        """If a condition is equality of two words: the word of the current event, the register's number, and the word
+        of its record."""
         compiled = self._compiled[condition]
-        if compiled.how != tests.SAME_WORDS or compiled.left is None or compiled.right is None:
+        if compiled.how != programs.SAME_WORDS or compiled.left is None or compiled.right is None:
             return None
         return compiled.right.leaf.word, compiled.left.side, compiled.left.leaf.word
 
@@ -152,29 +152,29 @@ class Tests:
         return self._texts.count
 
     def columns_of_texts(self) -> list[int]:
-        """The words of a record that are numbers of texts, wide decimals among them; negative ones are none."""
+        """The words of a record that are numbers of texts or wide decimals; negative numbers are NULL."""
         return [
             leaf.word for leaf in self._leaves if leaf.stored and (leaf.form == TEXT or leaf.form >= WIDE)
         ]
 
     def require_texts(self, word: int, numbers: Ints) -> None:
-        """After loading: what stored events have in a word of `columns_of_texts` are numbers of texts in UTF-8, or of
-        the 32 bytes of a decimal, or none."""
+        """After loading: a word of `columns_of_texts` holds numbers of texts in UTF-8, of decimals of 32 bytes, or
+        NULL."""
         numbers = np.unique(numbers[numbers >= 0])
-        require(not len(numbers) or numbers[-1] < self._texts.count, "a text is none that it has kept")
+        require(not len(numbers) or numbers[-1] < self._texts.count, "a number of a text is out of range")
         if any(leaf.word == word and leaf.form == TEXT for leaf in self._leaves):
             self._texts.of(numbers)
         else:
             lengths = pc.binary_length(self._texts.binary(numbers))
-            require(pc.all(pc.equal(lengths, 32)).as_py() in (True, None), "a decimal is none")
+            require(pc.all(pc.equal(lengths, 32)).as_py() in (True, None), "a decimal does not have 32 bytes")
 
     def columns_of_tags(self) -> list[int]:
-        """The words of a record that say what kind of value the next one is."""
+        """The words of a record that are tags of the next word."""
         return [leaf.word for leaf in self._leaves if leaf.stored and leaf.form == ANY]
 
     def keep(self, numbers: Ints) -> Ints:
-        """Between two batches: forgets all texts but these and those of constants. Gives by old number the new one;
-        what was forgotten, and the last place, which is that of -1, have -1."""
+        """Between two batches: forgets all texts but these and the constants. Gives the new number by old number, -1
+        for forgotten texts and at the last place, which stands for -1."""
         kept = np.unique(np.concatenate([np.arange(self._constants), numbers[numbers >= 0]]))
         renumbered = np.full(self._texts.count + 1, -1)
         renumbered[kept] = np.arange(len(kept))
@@ -196,11 +196,8 @@ class Tests:
 
     def load(self, state: State) -> None:
         if not self._decimals.keys() <= state.keys():
-            raise CepheidError(
-                "bad-state",
-                "the state was saved by a version that compared decimals as doubles",
-                hint="match the stream again from its beginning",
-            )
+            message = "the state was saved by a version that compared decimals as doubles"
+            raise CepheidError("bad-state", message, hint="match the stream again from its beginning")
         texts = Texts()
         texts.load("texts", dict(state))
         constants = self._texts.of(np.arange(self._constants))
@@ -211,18 +208,18 @@ class Tests:
 
 def _words(leaf: Leaf) -> list[int]:
     own = list(range(leaf.word, leaf.word + leaf.width))
-    return [*own, leaf.mask >> tests.MASK_BITS] if leaf.masked else own
+    return [*own, leaf.mask >> programs.MASK_BITS] if leaf.masked else own
 
 
 def _row(compiled: Compiled) -> list[int]:
-    row = [0] * tests.P_FIELDS
-    row[tests.P_HOW], row[tests.P_OUTCOMES] = compiled.how, compiled.outcomes
+    row = [0] * programs.P_FIELDS
+    row[programs.P_HOW], row[programs.P_OUTCOMES] = compiled.how, compiled.outcomes
     if compiled.left is not None and compiled.right is not None:
         left, right = compiled.left, compiled.right
-        row[tests.P_LEFT], row[tests.P_LEFT_WORD] = left.side, left.leaf.word
-        row[tests.P_RIGHT], row[tests.P_RIGHT_WORD] = right.side, right.leaf.word
-        row[tests.P_LEFT_FORM], row[tests.P_LEFT_MASK] = left.leaf.form, left.leaf.mask
-        row[tests.P_RIGHT_FORM], row[tests.P_RIGHT_MASK] = right.leaf.form, right.leaf.mask
+        row[programs.P_LEFT], row[programs.P_LEFT_WORD] = left.side, left.leaf.word
+        row[programs.P_RIGHT], row[programs.P_RIGHT_WORD] = right.side, right.leaf.word
+        row[programs.P_LEFT_FORM], row[programs.P_LEFT_MASK] = left.leaf.form, left.leaf.mask
+        row[programs.P_RIGHT_FORM], row[programs.P_RIGHT_MASK] = right.leaf.form, right.leaf.mask
     return row
 
 

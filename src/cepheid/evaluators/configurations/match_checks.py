@@ -1,11 +1,11 @@
-"""Conditions that are asked of whole matches, over an evaluator that finds all candidates.
+"""Conditions checked on whole matches, over an evaluator that finds all candidates.
 
-In: events, and conditions that no register decides, such as `X.id <> z.id` for all
-events of a set X before z: a run would have to remember every one of them. Out: of the candidates those that pass. A
-candidate says which of its events a condition is about by labels that the output does not show; when these are
-dropped, what were several candidates may be one match. Attributes of events that candidates may contain are kept.
+In: events, and conditions that registers cannot decide, such as `X.id <> z.id` for all events of a set X before z: a
+run would have to store every one of them. Out: the candidates that pass. Auxiliary labels of a candidate say which of
+its events a condition is about; several candidates that differ in these labels only are one match. The attributes of
+all events that candidates may contain are buffered.
 
-All choices of events of a candidate are looked at, so time grows with the candidates and their sizes.
+Every combination of events of a candidate is checked, so time grows with the candidates and their sizes.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from cepheid.evaluators.columns import Columns
 from cepheid.evaluators.configurations.consumption import Consumption
 from cepheid.evaluators.configurations.evaluator import ConfigurationsEvaluator
 from cepheid.evaluators.configurations.event_choices import Choices
-from cepheid.evaluators.configurations.match_filter import LARGE, SMALL, Sifting
+from cepheid.evaluators.configurations.match_filter import LARGE, SMALL, MatchFilter
 from cepheid.evaluators.configurations.projection import Projection
 from cepheid.evaluators.interface import Bounds, Events, State
 from cepheid.matches.match_arrays import Found, Ints, nothing_found
@@ -39,9 +39,9 @@ from cepheid.state_checks import (
 _SPARE = 1 << 12  # events kept beyond twice those that live
 
 
-class Checked(Sifting):
-    """`shown`: the names of the output. With `consume`, which `inner` is only told of, what passes consumes; where no
-    window bounds matches either, `inner` is told of it every few rows."""
+class Checked(MatchFilter):
+    """`shown`: the names of the output. With `consume`, matches that pass consume their events, and `inner` learns
+    after each piece which; pieces are small where no window bounds matches."""
 
     hint = "a filter is asked of all matches without it: use a shorter WITHIN, or narrower conditions"
 
@@ -57,7 +57,7 @@ class Checked(Sifting):
         limit: int | None = None,
     ) -> None:
         super().__init__(inner, counting, limit, SMALL if consume and not windowed else LARGE)
-        self._told = self._limited = inner
+        self._source = self._limited = inner
         self._checks = [_Prepared(check, inner.labels) for check in checks]
         names = sorted({item.name for check in checks for item in attributes(check.condition)})
         self._attributes = _Attributes(pa.schema([schema.field(name) for name in names]))
@@ -70,10 +70,10 @@ class Checked(Sifting):
         return self._projection.labels
 
     def _candidates(self, piece: Events) -> Found:
-        """What is not to be reported may consume."""
+        """All candidates: also those that are not reported may consume."""
         return super()._candidates(piece if self._consumption is None else replace(piece, report=True))
 
-    def _sifted(self, candidates: Found, piece: Events) -> Found:
+    def _filtered(self, candidates: Found, piece: Events) -> Found:
         relevant = self._inner.relevant
         self._attributes.add(piece, relevant)
         found = self._passing(candidates, piece, relevant) if len(candidates) else nothing_found()
@@ -87,14 +87,14 @@ class Checked(Sifting):
             check.drop(candidates, self._attributes, passes)
         if self._consumption is not None:
             self._consumption.take(candidates, piece, relevant, passes)
-            self._told.use_up(self._consumption.rows)
+            self._source.use_up(self._consumption.rows)
         return self._projection.of(candidates.take(np.flatnonzero(passes)))
 
     def keep_partitions(self, partitions: Ints) -> None:
         super().keep_partitions(partitions)
         if self._consumption is not None:
             self._consumption.keep_partitions(partitions)
-            self._told.use_up(self._consumption.rows)
+            self._source.use_up(self._consumption.rows)
 
     @property
     def memory(self) -> int:
@@ -112,7 +112,7 @@ class Checked(Sifting):
         self._attributes.require(self._inner.live_rows())
         if self._consumption is not None:
             self._consumption.load(state)
-            self._told.use_up(self._consumption.rows)
+            self._source.use_up(self._consumption.rows)
 
 
 class _Attributes:

@@ -1,7 +1,7 @@
-"""An evaluator that keeps some of what another finds.
+"""An evaluator that filters the matches of another.
 
-In: events, which are handed on in pieces. Out: of the matches that end in each piece those that `_sifted` keeps. LIMIT
-and counts are of what is kept. All matches of a piece are held at once, so pieces are small where matches are many.
+In: events, passed on in pieces. Out: the matches of each piece that `_filtered` keeps; LIMIT and counts apply to these.
+All matches of a piece are in memory at once, so pieces are small where matches are many.
 """
 
 from __future__ import annotations
@@ -33,14 +33,14 @@ LARGE = Sizes(1 << 10, 1 << 4, 1 << 15, 1 << 20)
 SMALL = Sizes(1 << 2, 1, 1 << 4, 1 << 12)
 
 
-class Sifting(ABC):
-    """Takes what `inner`, made to list all matches without limit, finds."""
+class MatchFilter(ABC):
+    """`inner` lists all matches, without a limit."""
 
     hint: ClassVar[str]
-    """What helps where there is too much to look at: `count` does not spare that."""
+    """The hint of the error for too many candidates; counting needs all of them as well."""
 
     decides_alone: bool = True
-    """Whether a match stays or goes whatever the others are, so that of many the first are right without the rest."""
+    """Whether a match stays independently of the others, so that the first matches can be found without the rest."""
 
     def __init__(self, inner: Evaluator, counting: bool, limit: int | None, sizes: Sizes) -> None:
         self._inner = inner
@@ -50,14 +50,14 @@ class Sifting(ABC):
         self._kept = 0
         self._has_stopped = False
         self._limited: ConfigurationsEvaluator | None = None
-        """Where the candidates come from, if of many the first are right without the rest."""
+        """The evaluator of the candidates, if it may stop after the first of many."""
         self._size = sizes.first
         self.positional = inner.positional
         self.relevant: Ints = np.zeros(0, np.int64)
 
     @abstractmethod
-    def _sifted(self, candidates: Found, piece: Events) -> Found:
-        """What stays of the matches that ended in a piece."""
+    def _filtered(self, candidates: Found, piece: Events) -> Found:
+        """The matches that stay, of those that ended in a piece."""
 
     @property
     def labels(self) -> tuple[frozenset[str], ...]:
@@ -74,7 +74,7 @@ class Sifting(ABC):
             at += self._size
             self._size = next_size(self._size, len(candidates.rows), self._sizes)
             relevant.append(self._inner.relevant)
-            found.append(self._counted(self._sifted(candidates, piece)))
+            found.append(self._counted(self._filtered(candidates, piece)))
             if self._has_stopped and (self._limit is None or self._kept < self._limit):
                 few_passed = f"of the first {len(candidates):,} candidates too few pass"
                 raise CepheidError("too-many-matches", few_passed, hint=self.hint)
@@ -82,7 +82,7 @@ class Sifting(ABC):
         return joined(found)
 
     def _candidates_of(self, piece: Events) -> Found:
-        """What `inner` finds. Where a limit is given, the first of many may do."""
+        """The matches of `inner`; with a limit only the first of many."""
         few = first_matches() if self._limit is not None and self.decides_alone else None
         if few is not None and self._limited is not None:
             self._limited.limit = few
@@ -104,7 +104,7 @@ class Sifting(ABC):
         return nothing_found() if self._counting else found
 
     def finish(self) -> Found:
-        """Nothing: a transducer's matches do not wait for the end of the stream."""
+        """Nothing: no match of a transducer waits for the end of the stream."""
         return nothing_found()
 
     @property

@@ -12,12 +12,15 @@ import numpy as np
 
 from cepheid.evaluators.configurations.guards import Tests
 from cepheid.evaluators.configurations.tables import Tables
-from cepheid.kernels.conditions.values import ANY, TEXT
+from cepheid.kernels.conditions.decimals import BEYOND, DECIMAL, MOST_SCALE
+from cepheid.kernels.conditions.values import BIG, NULL, REAL, TIMES, TRUTH, WHOLE
 from cepheid.kernels.loops.registers.layout import NEVER, Layout
 from cepheid.kernels.memory.big_integers import to_int
 from cepheid.matches.match_arrays import Ints
-from cepheid.state_checks import require, require_indices
+from cepheid.state_checks import require
 
+_TAGS = [NULL, WHOLE, BIG, REAL, TRUTH, *TIMES, BEYOND, *range(DECIMAL, DECIMAL + MOST_SCALE + 1)]
+"""The tags of values that are stored beside them. Texts are stored as numbers, in columns of their own."""
 _SPARE_TEXTS = 1 << 14  # texts kept beyond twice those in use
 
 
@@ -105,9 +108,9 @@ class Held(ABC):
         for word in self._tests.columns_of_texts():
             self._tests.require_texts(word, self._stored(word))
         for word in self._tests.columns_of_tags():
-            stored = self._stored(word)
-            require_indices(stored, 0, ANY, "tags")
-            require(TEXT not in stored, "a text is none that it has kept")
+            require(
+                bool(np.isin(self._stored(word), _TAGS).all()), "a stored value has a tag that there is not"
+            )
 
     def tidy(self, edge: int) -> None:
         """Between two batches: numbers the texts in use anew where most are not."""

@@ -1,7 +1,7 @@
-"""What was told of matches beyond what is shown is dropped again, and what is then one match comes once.
+"""Drops the auxiliary labels and removes the duplicate matches this leaves.
 
-In: matches of a transducer that tells (`automata.srt_told`), or that has labels for checks. Out: the same with the
-labels of the output, without the events that were marked only to tell of them.
+In: matches of a transducer that exposes registers (`automata.srt_expose`) or has labels for checks. Out: the same with
+the labels of the output only, without the events that are marked only to expose them.
 """
 
 from __future__ import annotations
@@ -12,14 +12,14 @@ import numpy as np
 
 from cepheid.automata.srt_expose import UNMARKED
 from cepheid.evaluators.configurations.evaluator import ConfigurationsEvaluator
-from cepheid.evaluators.configurations.match_filter import LARGE, Sifting
+from cepheid.evaluators.configurations.match_filter import LARGE, MatchFilter
 from cepheid.evaluators.interface import Events
 from cepheid.kernels.matches.hashes import hash_matches
 from cepheid.matches.match_arrays import LABEL, Found
 
 
 class Projection:
-    """`labels`: those that are left. `shown`: the names of the output.
+    """`labels`: the labels of the output. `shown`: its names.
 
     >>> projection = Projection([frozenset(), frozenset("x"), frozenset(["x", "↓r"]), frozenset(["⊗", "↓r"])], "x")
     >>> twice = Found(np.array([0, 2, 5]), np.array([4, 7, 4, 5, 7]), np.array([1, 1, 1, 3, 2], LABEL))
@@ -35,7 +35,7 @@ class Projection:
         self._is_marked = np.array([UNMARKED not in label for label in labels], np.bool_)
 
     def of(self, found: Found) -> Found:
-        """Each match once, the first of those that are alike; all that are alike end at the same event."""
+        """Each distinct match once, at the place of its first duplicate; duplicates end at the same event."""
         marked = self._is_marked[found.labels]
         ends = np.concatenate([np.zeros(1, np.int64), np.cumsum(marked)])
         plain = Found(ends[found.offsets], found.rows[marked], self._label[found.labels[marked]])
@@ -45,7 +45,7 @@ class Projection:
         return plain if len(first) == len(plain) else plain.take(np.sort(first))
 
 
-class Projected(Sifting):
+class Projected(MatchFilter):
     """`shown`: the names of the output."""
 
     hint = "events are compared that a match does not show: use a shorter WITHIN, or narrower conditions"
@@ -65,5 +65,5 @@ class Projected(Sifting):
     def labels(self) -> tuple[frozenset[str], ...]:
         return self._projection.labels
 
-    def _sifted(self, candidates: Found, piece: Events) -> Found:
+    def _filtered(self, candidates: Found, piece: Events) -> Found:
         return self._projection.of(candidates)

@@ -1,10 +1,10 @@
-"""Expressions of several events that have no instructions, answered once per distinct combination of values.
+"""Expressions of several events without kernel instructions, evaluated in Python once per combination of values.
 
-In: an expression such as `concat(x.a, y.b)` with its leaves, the parts that read one event only, as columns. Out: a
-control for `kernels.conditions.python_fallback`, whose cells hold the answers that were asked for. Python is called
-where one is missing, and answers more than that: a value of the event at hand that is new is combined with all values
-of stored events that were asked about lately, and the other way round. So calls grow with the distinct values, not with
-their combinations. Cells are bounded: where they are full, all are forgotten.
+In: an expression such as `concat(x.a, y.b)` whose leaves, the parts that read one event only, are columns. Out: a
+control block for `kernels.conditions.python_fallback`, whose cells cache the answers. The kernel calls Python for a
+missing answer, and Python computes more: a new value of the current event is combined with all recent values of stored
+events, and the other way round. So calls grow with the distinct values, not with their combinations. The cache is
+bounded: when it is full, it is emptied.
 """
 
 from __future__ import annotations
@@ -33,8 +33,8 @@ _TOGETHER = 256  # values of one side that are combined with a new one of the ot
 
 @dataclass(frozen=True, slots=True)
 class Part:
-    """A leaf of a question: its form, whether it is of the event at hand and, for times, which have a zone, the type of
-    their column."""
+    """A leaf of a question: its form, whether it is of the current event and, for times, the type of the column, which
+    has the zone."""
 
     form: int
     at_hand: bool
@@ -102,7 +102,7 @@ class Question:
         return self._cells.nbytes
 
     def forget(self, texts: Texts) -> None:
-        """No answers yet; texts have the numbers of `texts` from here on."""
+        """Empties the cache; from now on texts have the numbers of `texts`."""
         self._texts = texts
         self._recent: tuple[dict[tuple[int, ...], None], dict[tuple[int, ...], None]] = ({}, {})
         self._make_cells(_FEWEST_CELLS)
@@ -114,16 +114,16 @@ class Question:
         self._control[answers.A_CELLS], self._control[answers.A_COUNT] = self._cells.ctypes.data, count
 
     def answer(self, address: int) -> None:
-        """Puts the answer for the key at an address, and others, into the cells. Kernels call this."""
+        """Caches the answer for the key at an address, and others. Kernels call this."""
         size = int(self._control[answers.A_KEY])
         key = np.array((ctypes.c_int64 * size).from_address(address), np.int64)
         keys = self._with_others(key)
-        given = self._answers(keys)
+        found = self._answers(keys)
         self._make_room(len(keys))
-        self._known += int(answers.put_answers(self._control, keys, given, self._cells))
+        self._known += int(answers.put_answers(self._control, keys, found, self._cells))
 
     def _with_others(self, key: Ints) -> Ints:
-        """The key, and those of the side that is new with all lately asked about of the other."""
+        """The key, and the combinations of its new side with all recent values of the other."""
         sides = tuple(tuple(key[self._at_hand == side].tolist()) for side in (False, True))
         is_known = [sides[side] in self._recent[side] for side in range(2)]
         for side in range(2):
@@ -158,7 +158,7 @@ class Question:
         return np.stack([tags, words], axis=1)
 
     def _make_room(self, more: int) -> None:
-        """At most half of the cells are taken; the answers of fewer cells are asked for again."""
+        """Grows the cache so that at most half of the cells are used; empties it when it may not grow."""
         cells = int(self._control[answers.A_COUNT])
         if 2 * (self._known + more) <= cells:
             return
@@ -167,6 +167,6 @@ class Question:
         kept = old[old[:, answers.USED] != 0] if wanted > cells else old[:0]
         self._make_cells(wanted)
         if len(kept):
-            keys, given = kept[:, answers.KEY :], kept[:, [answers.TAG, answers.WORD]]
-            keys, given = np.ascontiguousarray(keys), np.ascontiguousarray(given)
-            self._known = int(answers.put_answers(self._control, keys, given, self._cells))
+            keys = np.ascontiguousarray(kept[:, answers.KEY :])
+            found = np.ascontiguousarray(kept[:, [answers.TAG, answers.WORD]])
+            self._known = int(answers.put_answers(self._control, keys, found, self._cells))

@@ -1,8 +1,8 @@
 """Forms: how the value of an expression over one event is kept as a word of 64 bits.
 
-In: a typed expression and the schema. Out: one of the tags of `kernels.conditions.values`, known before any value is:
-REAL for doubles, `DECIMAL + scale` or `WIDE + scale` for decimals, BIG for numbers without a sign, NULL for what is
-always NULL. ANY where rows differ, as in `coalesce(whole, real)`: a tag and a value, two words.
+In: a typed expression and the schema. Out: a tag of `kernels.conditions.values`, the same for all values: REAL for
+doubles, `DECIMAL + scale` or `WIDE + scale` for decimals, BIG for unsigned numbers, NULL if every value is NULL. ANY
+where rows differ, as in `coalesce(whole, real)`: two words, a tag and a value.
 """
 
 from __future__ import annotations
@@ -39,27 +39,15 @@ from cepheid.algebra.number_types import decimal_type
 from cepheid.algebra.precision import MOST_WIDE_DIGITS, DecimalType
 from cepheid.errors import CepheidError
 from cepheid.evaluators.configurations.decimal_words import form_of_decimal
+from cepheid.kernels.conditions import values as tags
 from cepheid.kernels.conditions.decimals import DECIMAL
-from cepheid.kernels.conditions.values import (
-    ANY,
-    BIG,
-    MICROS,
-    MILLIS,
-    NANOS,
-    NULL,
-    REAL,
-    SECONDS,
-    TEXT,
-    TRUTH,
-    WHOLE,
-)
 from cepheid.schema import Schema
 from cepheid.semantics.numbers import instant
 from cepheid.semantics.rows import ticks_ns
 
 _REAL_RESULT = ("sqrt", "power", "ln", "exp", "sign")
 _OF_FIRST_ARGUMENT = ("round", "nullif")
-_OF_UNIT = {"s": SECONDS, "ms": MILLIS, "us": MICROS, "ns": NANOS}
+_OF_UNIT = {"s": tags.SECONDS, "ms": tags.MILLIS, "us": tags.MICROS, "ns": tags.NANOS}
 
 
 class NoTestError(CepheidError):
@@ -75,7 +63,7 @@ def form_of(expression: Expression, schema: Schema) -> int:
     >>> from cepheid.schema import schema_of
     >>> schema = schema_of(pa.schema([("ts", pa.int64()), ("price", pa.float32())]), time="ts")
     >>> total = Arithmetic("+", Attribute(None, "ts"), Attribute(None, "price"))
-    >>> form_of(Attribute(None, "ts"), schema) == WHOLE, form_of(total, schema) == REAL
+    >>> form_of(Attribute(None, "ts"), schema) == tags.WHOLE, form_of(total, schema) == tags.REAL
     (True, True)
     """
     exact = decimal_type(expression, schema)
@@ -90,21 +78,13 @@ def form_of(expression: Expression, schema: Schema) -> int:
             return _of_arithmetic(op, form_of(left, schema), form_of(right, schema))
         case Call(function, arguments):
             forms = [form_of(argument, schema) for argument in arguments]
-            if function in ("floor", "ceil") and forms[0] == ANY and reads_decimals(expression, schema):
-                return ANY
+            if function in ("floor", "ceil") and forms[0] == tags.ANY and reads_decimals(expression, schema):
+                return tags.ANY
             return _of_call(function, forms)
-        case (
-            Comparison()
-            | Conjunction()
-            | Disjunction()
-            | Negation()
-            | IsTrue()
-            | IsNull()
-            | In()
-            | Like()
-            | RLike()
-        ):
-            return TRUTH
+        case Comparison() | Conjunction() | Disjunction() | Negation():
+            return tags.TRUTH
+        case IsTrue() | IsNull() | In() | Like() | RLike():
+            return tags.TRUTH
         case _:
             assert_never(expression)
 
@@ -120,21 +100,21 @@ def _of_decimals(expression: Expression, exact: DecimalType) -> int:
     form = form_of_decimal(exact)
     if form is None and isinstance(expression, Attribute):
         raise NoTestError(f"`{expression.name}` has more than {MOST_WIDE_DIGITS} digits around the point")
-    return ANY if form is None else form
+    return tags.ANY if form is None else form
 
 
 def is_masked(expression: Expression, form: int, schema: Schema) -> bool:
-    """Whether a value may be any word, so that none is left for NULL.
+    """Whether values use all words, so that NULL needs a mask.
 
     >>> from cepheid.schema import schema_of
     >>> schema = schema_of(pa.schema([("ts", pa.int64()), ("tmp", pa.int16())]), time="ts")
-    >>> [is_masked(Attribute(None, name), WHOLE, schema) for name in ("ts", "tmp")]
+    >>> [is_masked(Attribute(None, name), tags.WHOLE, schema) for name in ("ts", "tmp")]
     [True, False]
     """
-    if form == BIG:
+    if form == tags.BIG:
         return True
-    if form != WHOLE or not isinstance(expression, Attribute):
-        return form == WHOLE
+    if form != tags.WHOLE or not isinstance(expression, Attribute):
+        return form == tags.WHOLE
     dtype = schema.arrow.field(expression.name).type
     return bool((dtype.value_type if pa.types.is_dictionary(dtype) else dtype).bit_width == 64)
 
@@ -142,21 +122,21 @@ def is_masked(expression: Expression, form: int, schema: Schema) -> bool:
 def _of_literal(value: type_of_value) -> int:
     match value:
         case None:
-            return NULL
+            return tags.NULL
         case bool():
-            return TRUTH
+            return tags.TRUTH
         case int():
             if not -(2**63) <= value < 2**64:
                 raise NoTestError(f"{value} is no number of 64 bits")
-            return WHOLE if value < 2**63 else BIG
+            return tags.WHOLE if value < 2**63 else tags.BIG
         case float():
-            return REAL
+            return tags.REAL
         case Decimal():
-            return ANY  # with more digits than any column
+            return tags.ANY  # with more digits than any column
         case str():
-            return TEXT
+            return tags.TEXT
         case dt.date() | Moment() | TimeOfDay():
-            return MICROS if instant(value) % 1000 == 0 else NANOS
+            return tags.MICROS if instant(value) % 1000 == 0 else tags.NANOS
         case _:
             assert_never(value)
 
@@ -166,34 +146,34 @@ def _of_column(name: str, dtype: pa.DataType) -> int:
         return _of_column(name, dtype.value_type)
     match kind_of(dtype):
         case Kind.NUMBER if dtype == pa.uint64():
-            return BIG
+            return tags.BIG
         case Kind.NUMBER:
-            return WHOLE if pa.types.is_integer(dtype) else REAL
+            return tags.WHOLE if pa.types.is_integer(dtype) else tags.REAL
         case Kind.STRING:
-            return TEXT
+            return tags.TEXT
         case Kind.BOOLEAN:
-            return TRUTH
+            return tags.TRUTH
         case Kind.DURATION:
             return _OF_UNIT[dtype.unit]
         case Kind.TIMESTAMP | Kind.DATE | Kind.TIME:
-            return NANOS if ticks_ns(dtype) == 1 else MICROS
+            return tags.NANOS if ticks_ns(dtype) == 1 else tags.MICROS
         case Kind.NULL:
-            return NULL
+            return tags.NULL
         case Kind.OTHER:
             raise NoTestError(f"`{name}` has type {dtype}, whose values cannot be compared")
 
 
 def _of_arithmetic(op: str, left: int, right: int) -> int:
-    if NULL in (left, right):
-        return NULL
-    if max(left, right) >= DECIMAL and REAL not in (left, right):
-        return ANY  # decimals whose result has no type yet
-    if op == "/" or REAL in (left, right):
-        return REAL
-    if ANY in (left, right):
-        return ANY
-    # Sums that leave 64 bits are NULL; a remainder of what has no sign has none.
-    return left if op == "%" else WHOLE
+    if tags.NULL in (left, right):
+        return tags.NULL
+    if max(left, right) >= DECIMAL and tags.REAL not in (left, right):
+        return tags.ANY  # decimals whose result has no type yet
+    if op == "/" or tags.REAL in (left, right):
+        return tags.REAL
+    if tags.ANY in (left, right):
+        return tags.ANY
+    # Sums that leave 64 bits are NULL; a remainder of unsigned numbers is unsigned.
+    return left if op == "%" else tags.WHOLE
 
 
 def _of_call(function: str, arguments: list[int]) -> int:
@@ -202,18 +182,18 @@ def _of_call(function: str, arguments: list[int]) -> int:
         return arguments[0]
     if result is None:
         return _shared(arguments)
-    if NULL in arguments:
-        return NULL
+    if tags.NULL in arguments:
+        return tags.NULL
     if result is Kind.STRING:
-        return TEXT
+        return tags.TEXT
     if result is Kind.BOOLEAN:
-        return TRUTH
+        return tags.TRUTH
     if function in _REAL_RESULT:
-        return REAL
-    return WHOLE if function != "abs" or arguments[0] == BIG else arguments[0]
+        return tags.REAL
+    return tags.WHOLE if function != "abs" or arguments[0] == tags.BIG else arguments[0]
 
 
 def _shared(forms: Iterable[int]) -> int:
-    """The form of what is one of several values."""
-    given = {form for form in forms if form != NULL}
-    return NULL if not given else given.pop() if len(given) == 1 else ANY
+    """The form of a value chosen among several."""
+    distinct = {form for form in forms if form != tags.NULL}
+    return tags.NULL if not distinct else distinct.pop() if len(distinct) == 1 else tags.ANY

@@ -1,8 +1,8 @@
 """Values of an expression for all rows → words of one form, as `kernels.conditions.programs` reads them.
 
-In: a table's columns and an expression over one event. Out: int64 arrays, and where they are NULL. Invariants: equal
-values are equal words and, of one form, different ones different; NULL is a word that no value is, but for whole
-numbers. The sign of zero and the payload of NaN, which no condition can see, are dropped.
+In: a table's columns and an expression over one event. Out: int64 arrays, and masks of their NULLs. Invariants: in one
+form, values are equal exactly where their words are; NULL has a word that no value has, except among whole numbers. The
+sign of zero and the payload of NaN, which no condition can see, are dropped.
 """
 
 from __future__ import annotations
@@ -28,22 +28,9 @@ from cepheid.evaluators.configurations.decimal_words import (
     words_by_value,
     words_of_decimals,
 )
+from cepheid.kernels.conditions import values as tags
 from cepheid.kernels.conditions.decimals import DECIMAL, WIDE
 from cepheid.kernels.conditions.programs import ABSENT, NULL_REAL, NULL_TEXT, NULL_WORD
-from cepheid.kernels.conditions.values import (
-    ANY,
-    BIG,
-    MICROS,
-    MILLIS,
-    NANOS,
-    NULL,
-    REAL,
-    SECONDS,
-    TEXT,
-    TIMES,
-    TRUTH,
-    WHOLE,
-)
 from cepheid.matches.match_arrays import Ints
 from cepheid.semantics.numbers import instant
 from cepheid.streams.partitions import Texts, numbered
@@ -51,32 +38,32 @@ from cepheid.streams.plain import whole
 
 Nulls: TypeAlias = npt.NDArray[np.bool_] | None
 
-UNITS = {SECONDS: "s", MILLIS: "ms", MICROS: "us", NANOS: "ns"}
+UNITS = {tags.SECONDS: "s", tags.MILLIS: "ms", tags.MICROS: "us", tags.NANOS: "ns"}
 _TWO_63 = 2.0**63
 
 
 def null_of(form: int) -> int:
     """The word of NULL.
 
-    >>> null_of(TEXT)
+    >>> null_of(tags.TEXT)
     -1
     """
-    return NULL_REAL if form == REAL else NULL_TEXT if form == TEXT or form >= WIDE else NULL_WORD
+    return NULL_REAL if form == tags.REAL else NULL_TEXT if form == tags.TEXT or form >= WIDE else NULL_WORD
 
 
 def words_of(columns: Columns, expression: Expression, form: int, texts: Texts) -> tuple[Ints, Nulls]:
     """A word per row, or for ANY two, [row, tag and value].
 
     >>> prices = Columns(pa.table({"price": [2.0, None]}))
-    >>> words, nulls = words_of(prices, Attribute(None, "price"), REAL, Texts())
+    >>> words, nulls = words_of(prices, Attribute(None, "price"), tags.REAL, Texts())
     >>> words.view(np.float64).tolist(), nulls.tolist()
     ([2.0, nan], [False, True])
     """
     rows = columns.table.num_rows
-    if form == TEXT and isinstance(expression, Attribute):
+    if form == tags.TEXT and isinstance(expression, Attribute):
         return _of_text_column(columns, expression.name, texts)
     try:
-        if form == ANY:
+        if form == tags.ANY:
             raise kinds.RowByRowError
         words, nulls = _of_value(columns.value(expression), form, texts)
     except kinds.RowByRowError:
@@ -85,31 +72,31 @@ def words_of(columns: Columns, expression: Expression, form: int, texts: Texts) 
             found, missing = words_by_value(values, form, texts)
             return _with_nulls(found[codes], missing[codes], form), missing[codes]
         pairs = np.array([tagged(value, texts, form) for value in values], np.int64).reshape(-1, 2)
-        if form == ANY:
+        if form == tags.ANY:
             return pairs[codes], None
-        nulls = (pairs[:, 0] == NULL)[codes]
+        nulls = (pairs[:, 0] == tags.NULL)[codes]
         words = _with_nulls(pairs[:, 1][codes], nulls, form)
     return np.broadcast_to(words, rows), None if nulls is None else np.broadcast_to(nulls, rows)
 
 
-def tagged(value: Any, texts: Texts, form: int = ANY) -> tuple[int, int]:
-    """A Python value as a tag and a word. Times are counted as the form says; if it leaves that open, in microseconds
-    where they are whole ones and fit, else in a unit in which they do.
+def tagged(value: Any, texts: Texts, form: int = tags.ANY) -> tuple[int, int]:
+    """A Python value as a tag and a word. Times are in the unit of the form; if it has none, in microseconds where that
+    is exact and fits, else in another unit that is.
 
-    >>> tagged(2**63, Texts()) == (BIG, -(2**63)), tagged("a", Texts()) == (TEXT, 0), tagged(None, Texts())
+    >>> tagged(2**63, Texts()) == (tags.BIG, -(2**63)), tagged("a", Texts()) == (tags.TEXT, 0), tagged(None, Texts())
     (True, True, (0, 0))
     """
     match value:
         case None:
-            return NULL, 0
+            return tags.NULL, 0
         case bool():
-            return TRUTH, int(value)
+            return tags.TRUTH, int(value)
         case int():
-            return (WHOLE, value) if value < 2**63 else (BIG, value - 2**64)
+            return (tags.WHOLE, value) if value < 2**63 else (tags.BIG, value - 2**64)
         case float():
-            return REAL, int(_bits(np.array([value]))[0])
+            return tags.REAL, int(_bits(np.array([value]))[0])
         case str():
-            return TEXT, int(texts.numbers(pa.array([value], pa.large_string()))[0])
+            return tags.TEXT, int(texts.numbers(pa.array([value], pa.large_string()))[0])
         case Decimal():
             return tagged_decimal(value)
         case dt.date() | Moment() | TimeOfDay():
@@ -119,21 +106,19 @@ def tagged(value: Any, texts: Texts, form: int = ANY) -> tuple[int, int]:
 
 
 def _tagged_time(ns: int, form: int) -> tuple[int, int]:
-    for tag in [form] if form in TIMES else [MICROS, NANOS, MILLIS, SECONDS]:
-        word, rest = divmod(ns, 10 ** (9 - TIMES[tag]))
+    for tag in [form] if form in tags.TIMES else [tags.MICROS, tags.NANOS, tags.MILLIS, tags.SECONDS]:
+        word, rest = divmod(ns, 10 ** (9 - tags.TIMES[tag]))
         if not rest and -(2**63) <= word < 2**63:
             return tag, word
     raise out_of_range(form)
 
 
 def out_of_range(form: int) -> CepheidError:
-    """For a time that has no word of this form."""
-    name = "nanoseconds" if form == NANOS else "microseconds"
-    return CepheidError(
-        "bad-data",
-        f"a condition of several events reads a time outside the range of {name} in 64 bits",
-        hint="set such times to NULL, or read them from a column of integers",
-    )
+    """The error for a time that has no word of this form."""
+    name = "nanoseconds" if form == tags.NANOS else "microseconds"
+    message = f"a condition of several events reads a time outside the range of {name} in 64 bits"
+    hint = "set such times to NULL, or read them from a column of integers"
+    return CepheidError("bad-data", message, hint=hint)
 
 
 def _of_value(value: kinds.Value, form: int, texts: Texts) -> tuple[Ints, Nulls]:
@@ -148,7 +133,7 @@ def _of_value(value: kinds.Value, form: int, texts: Texts) -> tuple[Ints, Nulls]
         case kinds.Decimals() | kinds.WideDecimals():
             raise kinds.RowByRowError
         case kinds.Numbers(values, null):
-            return _with_nulls(_bits(values) if form == REAL else _whole(values), null, form), null
+            return _with_nulls(_bits(values) if form == tags.REAL else _whole(values), null, form), null
         case kinds.Times(null=null):
             words = _ticks(value, form)
             check_words(words, null, form, "a time")
@@ -174,21 +159,21 @@ def _ticks(times: kinds.Times, form: int) -> Ints:
 
 
 def _of_text_column(columns: Columns, name: str, texts: Texts) -> tuple[Ints, Nulls]:
-    """Texts that come again are numbered once each."""
+    """Numbers each distinct text once where texts repeat."""
     column = columns.table[name]
     if not repeats(column):
         numbers, nulls = numbered(whole(column), name, texts)
-        return _with_nulls(numbers, nulls, TEXT), nulls
+        return _with_nulls(numbers, nulls, tags.TEXT), nulls
     codes, values = columns.distinct_of(name)
     numbers, nulls = numbered(whole(values), name, texts)
-    return _with_nulls(numbers, nulls, TEXT)[codes], None if nulls is None else nulls[codes]
+    return _with_nulls(numbers, nulls, tags.TEXT)[codes], None if nulls is None else nulls[codes]
 
 
 def _of_texts(values: Any, texts: Texts) -> tuple[Ints, Nulls]:
     array = pa.array([values.as_py()], pa.large_string()) if isinstance(values, pa.Scalar) else whole(values)
-    nulls = pc.is_null(array).to_numpy(zero_copy_only=False) if array.null_count else None
-    numbers = texts.numbers(pc.fill_null(array, "") if array.null_count else array)
-    return _with_nulls(numbers, nulls, TEXT), nulls
+    nulls = kinds.arrow_nulls(array)
+    numbers = texts.numbers(array if nulls is None else pc.fill_null(array, ""))
+    return _with_nulls(numbers, nulls, tags.TEXT), nulls
 
 
 def _with_nulls(words: Ints, nulls: Nulls, form: int) -> Ints:
@@ -209,10 +194,10 @@ def _bits(values: npt.NDArray[Any]) -> Ints:
 
 
 def looked_up(words: Ints, nulls: Nulls, form: int, wanted: int, shown: str) -> Ints:
-    """The words that records of the form `wanted` have for the same values; for what equals none, a word none has.
+    """The words that records of the form `wanted` have for the same values; an absent word where none is equal.
 
     >>> tens = np.array([10, 2**53 + 1])
-    >>> looked_up(tens, None, WHOLE, REAL, "id")[0] == np.array([10.0]).view(np.int64)[0]
+    >>> looked_up(tens, None, tags.WHOLE, tags.REAL, "id")[0] == np.array([10.0]).view(np.int64)[0]
     np.True_
     """
     found, missing = _converted(words, form, wanted)
@@ -222,8 +207,8 @@ def looked_up(words: Ints, nulls: Nulls, form: int, wanted: int, shown: str) -> 
 
 
 def check_words(words: Ints, nulls: Nulls, form: int, shown: str) -> None:
-    """Whole numbers and times that are compared by their words only may not be those that stand for NULL."""
-    if form in (REAL, TEXT, TRUTH) or form >= DECIMAL:
+    """Refuses whole numbers and times that equal the word of NULL, where only words are compared."""
+    if form in (tags.REAL, tags.TEXT, tags.TRUTH) or form >= DECIMAL:
         return
     clash = (words == NULL_WORD) | (words == NULL_WORD + ABSENT)
     if bool((clash if nulls is None else clash & ~nulls).any()):
@@ -234,37 +219,39 @@ def check_words(words: Ints, nulls: Nulls, form: int, shown: str) -> None:
 def can_be_looked_up(form: int, wanted: int) -> bool:
     """Whether values of a form can be found among records of another by one word.
 
-    >>> can_be_looked_up(WHOLE, REAL), can_be_looked_up(ANY, REAL)
+    >>> can_be_looked_up(tags.WHOLE, tags.REAL), can_be_looked_up(tags.ANY, tags.REAL)
     (True, False)
     """
     if max(form, wanted) >= DECIMAL:
         return can_be_found(form, wanted)
-    numbers = (WHOLE, BIG, REAL)
-    return form not in (NULL, ANY) and (
-        form == wanted or (form in numbers and wanted in numbers) or (form in TIMES and wanted in TIMES)
+    numbers = (tags.WHOLE, tags.BIG, tags.REAL)
+    return form not in (tags.NULL, tags.ANY) and (
+        form == wanted
+        or (form in numbers and wanted in numbers)
+        or (form in tags.TIMES and wanted in tags.TIMES)
     )
 
 
 def _converted(words: Ints, form: int, wanted: int) -> tuple[Ints, npt.NDArray[np.bool_]]:
-    """The words of the same values in another form, and where there are none."""
+    """The words of the same values in another form, and a mask of those that have none."""
     if max(form, wanted) >= DECIMAL:
         return converted_decimals(words, form, wanted)
-    if form == REAL:
+    if form == tags.REAL:
         return _from_reals(words.view(np.float64), words, wanted)
     if form == wanted:
         return words, np.zeros(len(words), np.bool_)
-    if wanted == REAL:
+    if wanted == tags.REAL:
         unsigned = words.view(np.uint64)
-        reals = unsigned.astype(np.float64) if form == BIG else words.astype(np.float64)
-        exact = _exactly_unsigned(reals) == unsigned if form == BIG else _exactly_whole(reals) == words
+        reals = unsigned.astype(np.float64) if form == tags.BIG else words.astype(np.float64)
+        exact = _exactly_unsigned(reals) == unsigned if form == tags.BIG else _exactly_whole(reals) == words
         return reals.view(np.int64), ~exact
-    if wanted in TIMES:
-        return _in_other_unit(words, TIMES[wanted] - TIMES[form])
+    if wanted in tags.TIMES:
+        return _in_other_unit(words, tags.TIMES[wanted] - tags.TIMES[form])
     return words, words < 0  # with a sign and without
 
 
 def _in_other_unit(words: Ints, digits: int) -> tuple[Ints, npt.NDArray[np.bool_]]:
-    """Times in a unit with so many digits more, and where they have no word in it."""
+    """Times in a unit with so many digits more, and a mask of those that have no word in it."""
     each = 10 ** abs(digits)
     if digits < 0:
         return words // each, words % each != 0
@@ -276,17 +263,17 @@ def _in_other_unit(words: Ints, digits: int) -> tuple[Ints, npt.NDArray[np.bool_
 def _from_reals(
     reals: npt.NDArray[np.float64], words: Ints, wanted: int
 ) -> tuple[Ints, npt.NDArray[np.bool_]]:
-    if wanted == REAL:
+    if wanted == tags.REAL:
         return words, np.isnan(reals)
-    least, most = (0.0, 2 * _TWO_63) if wanted == BIG else (-_TWO_63, _TWO_63)
+    least, most = (0.0, 2 * _TWO_63) if wanted == tags.BIG else (-_TWO_63, _TWO_63)
     fits = (reals >= least) & (reals < most) & (reals == np.floor(reals))
     small = np.where(fits, reals, 0.0)
-    found = small.astype(np.uint64).view(np.int64) if wanted == BIG else small.astype(np.int64)
+    found = small.astype(np.uint64).view(np.int64) if wanted == tags.BIG else small.astype(np.int64)
     return found, ~fits
 
 
 def _exactly_whole(reals: npt.NDArray[np.float64]) -> Ints:
-    """The doubles made whole; a double of 2^63 is none, and -2^63 there does not equal what it came from."""
+    """The doubles as int64; 2^63 becomes -2^63, which does not equal the number it came from."""
     return np.where(reals < _TWO_63, reals, -_TWO_63).astype(np.int64)
 
 

@@ -1,7 +1,7 @@
 """The likely fix of a syntax error: one small guess per usual mistake, the first that fits wins.
 
-In: a `Mistake`. Out: the error a user sees, with a hint where a guess fits. A guess looks only at what was
-found, what stands before it and what the grammar would have accepted.
+In: a `Mistake`. Out: the error a user sees, with a hint where a guess fits. A guess looks only at the text found, the
+text before it and the terminals that the grammar accepts.
 """
 
 from __future__ import annotations
@@ -13,11 +13,11 @@ from cepheid.errors import CepheidError, Source
 from cepheid.languages.explained import Guess, explained, misspelt_keyword, parenthesis
 from cepheid.languages.mistakes import CLAUSES, NAMES, VALUE, Group, Mistake, name_word
 
-NAME_OF_EVENT = frozenset(["DOT", "LPAR"])  # what may follow a name inside a condition
+NAME_OF_EVENT = frozenset(["DOT", "LPAR"])  # terminals that may follow a name inside a condition
 
 BEFORE_NAMES = frozenset(["SELECT", "FROM", "BY", "AS", ","])
 
-PART_BY = frozenset(["PART", "PARTBY", "PART_BY", "PARTITION_BY", "PARTITIONBY"])  # what was meant as PART-BY
+PART_BY = frozenset(["PART", "PARTBY", "PART_BY", "PARTITION_BY", "PARTITIONBY"])  # misspellings of PART-BY
 KEYS = "PART-BY [x.a, y.b]"
 
 NAME_AFTER = {
@@ -50,7 +50,7 @@ OTHER_SIGNS = {
 
 
 def explain(source: Source, error: UnexpectedInput) -> CepheidError:
-    """The error a user sees for what the parser could not read.
+    """The error a user sees for a text that does not parse.
 
     >>> from cepheid.languages.cel.tree import parse_cel
     >>> try:
@@ -90,7 +90,7 @@ def _pattern_after_filter(mistake: Mistake) -> str | None:
 
 
 def _part_by(mistake: Mistake) -> str | None:
-    """What was meant as PART-BY, or stands where its brackets should."""
+    """A misspelt PART-BY, or one without its brackets."""
     found, before = mistake.found.upper(), mistake.before.upper()
     part_by = "_PART_BY" in mistake.accepts
     if part_by and before == "]" and (found in (";", ":", "+", "*", "?", "{") or found in KEYWORDS - CLAUSES):
@@ -138,7 +138,7 @@ def _attribute_without_variable(mistake: Mistake) -> str | None:
 
 
 def _keyword_read_as_name(mistake: Mistake) -> str | None:
-    """A keyword where only a name can stand is taken for one; what was missing is in front of it."""
+    """A keyword where only a name can stand is read as one; the missing name belongs before it."""
     words = [lexeme for _, lexeme in mistake.lexemes[-2:]]
     if len(words) < 2 or words[0].upper() not in BEFORE_NAMES or words[1].upper() not in KEYWORDS:
         return None

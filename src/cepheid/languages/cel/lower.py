@@ -1,8 +1,7 @@
 """CEL syntax tree → algebra.
 
-In: a `ParsedTree`. Out: a `Query` that means the same; every node knows its place in the text. Only what
-the text alone decides is decided here: which variables exist is `algebra.scope`'s question, which columns
-`algebra.types`'.
+In: a `ParsedTree`. Out: a `Query` that means the same; every node knows its place in the text. `algebra.scope` checks
+its variables, `algebra.types` its columns.
 """
 
 from __future__ import annotations
@@ -19,7 +18,6 @@ from cepheid.algebra.nodes import (
     Or,
     PartBy,
     Pattern,
-    Places,
     Query,
     Repeat,
     Select,
@@ -29,18 +27,10 @@ from cepheid.algebra.nodes import (
 )
 from cepheid.algebra.variables import with_sets
 from cepheid.errors import Source
-from cepheid.languages.lower_clauses import (
-    clauses_of,
-    limit_in,
-    names_of,
-    places_of,
-    spans_of,
-    tokens_of,
-    window_in,
-)
+from cepheid.languages.lower_clauses import clauses_of, names_of, spans_of, tokens_of, with_clauses
 from cepheid.languages.lower_conditions import lower_condition
-from cepheid.languages.parsed import Node, ParsedTree, Part, span_of
-from cepheid.languages.words import integer_of, name_of
+from cepheid.languages.parsed import ParsedTree, Part, span_of
+from cepheid.languages.words import bounds_of, integer_of, name_of
 
 
 def lower_cel(tree: ParsedTree) -> Query:
@@ -58,18 +48,13 @@ def lower_cel(tree: ParsedTree) -> Query:
     if chosen is Strategy.ALL and isinstance(pattern, Select):
         # A strategy around the whole formula is the query's: SELECT NXT * … WHERE φ.
         chosen, pattern = pattern.strategy, pattern.body
-    given = clauses_of(source, clauses)
-    return Query(
-        pattern,
-        select=_select(projection),
-        streams=names_of(streams),
-        partition_by=names_of(given.get("partition_by")),
-        window=window_in(source, given.get("within")),
-        strategy=chosen,
-        consume="consume" in given,
-        limit=limit_in(source, given.get("limit")),
-        places=_places(source, projection, streams, given),
+    around = clauses_of(source, clauses)
+    query = with_clauses(
+        Query(pattern, _select(projection), names_of(streams), strategy=chosen), source, around
     )
+    assert query.places is not None
+    places = replace(query.places, select=spans_of(source, projection), streams=spans_of(source, streams))
+    return replace(query, places=places)
 
 
 def _strategy(token: Part) -> Strategy:
@@ -80,12 +65,6 @@ def _strategy(token: Part) -> Strategy:
 def _select(projection: Part) -> tuple[str, ...] | None:
     assert isinstance(projection, Tree)
     return None if projection.data == "everything" else names_of(projection)
-
-
-def _places(source: Source, projection: Part, streams: Part, given: dict[str, Node]) -> Places:
-    return replace(
-        places_of(source, given), select=spans_of(source, projection), streams=spans_of(source, streams)
-    )
 
 
 def _formula(source: Source, part: Part) -> Pattern:
@@ -113,32 +92,14 @@ def _formula(source: Source, part: Part) -> Pattern:
         case "strategy", [strategy, body]:
             chosen, pattern = _strategy(strategy), _formula(source, body)
             return pattern if chosen is Strategy.ALL else Select(chosen, pattern, span)
-        case _:
-            return _repeat(source, part)
+        case repetition, [body, *_]:
+            bounds = bounds_of(repetition, [integer_of(source, token) for token in tokens_of(part)])
+            return Repeat(_formula(source, body), *bounds, span)
+        case other:
+            raise AssertionError(other)
 
 
 def _key(key: Part) -> tuple[str | None, str]:
     """`X.a`, or `a` for all events."""
     var, *name = names_of(key)
     return (var, name[0]) if name else (None, var)
-
-
-def _repeat(source: Source, node: Node) -> Repeat:
-    body = _formula(source, node.children[0])
-    bounds = [integer_of(source, token) for token in tokens_of(node)]
-    span = span_of(source, node)
-    match str(node.data), bounds:
-        case "plus", []:
-            return Repeat(body, 1, None, span)
-        case "star", []:
-            return Repeat(body, 0, None, span)
-        case "optional", []:
-            return Repeat(body, 0, 1, span)
-        case "exactly", [count]:
-            return Repeat(body, count, count, span)
-        case "at_least", [lo]:
-            return Repeat(body, lo, None, span)
-        case "from_to", [lo, hi]:
-            return Repeat(body, lo, hi, span)
-        case other:
-            raise AssertionError(other)

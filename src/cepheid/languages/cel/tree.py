@@ -1,18 +1,11 @@
-"""CEL text → syntax tree.
-
-In: a query text. Out: a `ParsedTree` shaped by `grammar.lark`, parentheses gone, operators nested as they
-bind. A text that does not parse is explained by `mistakes` and `guesses`.
-"""
+"""CEL text → syntax tree."""
 
 from __future__ import annotations
 
-from lark.exceptions import UnexpectedInput
-
 from cepheid.errors import Source
-from cepheid.languages.bounds import BeyondBoundsError, check_text
 from cepheid.languages.cel.guesses import explain
-from cepheid.languages.grammars import parser_of
-from cepheid.languages.parsed import ParsedTree, check_depth
+from cepheid.languages.grammars import parsed_as
+from cepheid.languages.parsed import ParsedTree
 
 
 def parse_cel(source: Source) -> ParsedTree:
@@ -27,13 +20,4 @@ def parse_cel(source: Source) -> ParsedTree:
         plus
           atom B
     """
-    check_text(source)
-    try:
-        root = parser_of("cel").parse(source.text)
-    except UnexpectedInput as error:
-        raise explain(source, error) from None
-    except BeyondBoundsError as error:
-        raise error.of(source) from None
-    tree = ParsedTree("cel", source, root)
-    check_depth(tree)
-    return tree
+    return parsed_as("cel", source, explain)

@@ -45,7 +45,7 @@ OTHER_SIGNS = {"/*": "comments begin with --", "//": "comments begin with --", "
 
 
 def explain(source: Source, error: UnexpectedInput) -> CepheidError:
-    """The error a user sees for what the parser could not read.
+    """The error a user sees for a text that does not parse.
 
     >>> from cepheid.languages.sremo.tree import parse_sremo
     >>> try:

@@ -1,8 +1,8 @@
 """SREMO syntax tree → algebra.
 
 In: a `ParsedTree`. Out: a `Query` whose pattern recognises the expression. `+`, `?`, `{l,m}`, `#` and `@` become the
-nodes that they are made of (`algebra.skips`), which can multiply an expression, so that its size is watched. Which
-registers may be read where is `algebra.registers`' question, which columns exist `algebra.types`'.
+nodes that they are made of (`algebra.skips`), which can multiply an expression, so its size is bounded.
+`algebra.registers` checks its registers, `algebra.types` its columns.
 """
 
 from __future__ import annotations
@@ -28,10 +28,10 @@ from cepheid.algebra.nodes import (
 from cepheid.algebra.scope import check_repeat
 from cepheid.algebra.skips import Rounds, any_match, next_match, repeated
 from cepheid.errors import CepheidError, Source, Span
-from cepheid.languages.lower_clauses import clauses_of, limit_in, names_of, places_of, tokens_of, window_in
+from cepheid.languages.lower_clauses import clauses_of, tokens_of, window_in, with_clauses
 from cepheid.languages.lower_conditions import lower_condition
 from cepheid.languages.parsed import Node, ParsedTree, Part, span_of
-from cepheid.languages.words import integer_of, name_of
+from cepheid.languages.words import bounds_of, integer_of, name_of
 
 MOST_PARTS = 2_000  # of an expression once its repetitions are written out
 MOST_OPTIONAL = 64  # rounds that lie one inside the other
@@ -49,15 +49,8 @@ def lower_sremo(tree: ParsedTree) -> Query:
     """
     expression, *clauses = tree.root.children
     source = tree.source
-    given = clauses_of(source, clauses)
-    return Query(
-        Recognise(Lowering(source).reading(expression)),
-        partition_by=names_of(given.get("partition_by")),
-        window=window_in(source, given.get("within")),
-        consume="consume" in given,
-        limit=limit_in(source, given.get("limit")),
-        places=places_of(source, given),
-    )
+    pattern = Recognise(Lowering(source).reading(expression))
+    return with_clauses(Query(pattern), source, clauses_of(source, clauses))
 
 
 class Lowering:
@@ -112,12 +105,12 @@ class Lowering:
                 return repeated(self._rounds(node))
 
     def _rounds(self, part: Part) -> Rounds:
-        """An expression and how often it is repeated; what is no repetition comes once."""
+        """An expression and how often it is repeated; once, if it is not a repetition."""
         assert isinstance(part, Tree)
         if part.data not in REPETITIONS:
             return Rounds(self.reading(part))
         body = self.reading(part.children[0])
-        lo, hi = _bounds(str(part.data), [integer_of(self._source, token) for token in tokens_of(part)])
+        lo, hi = bounds_of(str(part.data), [integer_of(self._source, token) for token in tokens_of(part)])
         span = span_of(self._source, part)
         check_repeat(Repeat(Atom(None), lo, hi, span))
         if hi is not None and hi - lo > MOST_OPTIONAL:
@@ -131,28 +124,7 @@ def _register(token: Part) -> str | None:
     return name_of(token) if isinstance(token, Token) else None
 
 
-def _bounds(rule: str, numbers: list[int]) -> tuple[int, int | None]:
-    match rule, numbers:
-        case "plus", []:
-            return 1, None
-        case "star", []:
-            return 0, None
-        case "optional", []:
-            return 0, 1
-        case "exactly", [count]:
-            return count, count
-        case "at_least", [lo]:
-            return lo, None
-        case "from_to", [lo, hi]:
-            return lo, hi
-        case other:
-            raise AssertionError(other)
-
-
 def _too_large(why: str, span: Span) -> CepheidError:
-    return CepheidError(
-        "too-large",
-        f"written out, this expression is too large: {why}",
-        span=span,
-        hint="lower the bounds of `{l,m}`, or use `+`; repetitions inside repetitions multiply",
-    )
+    message = f"written out, this expression is too large: {why}"
+    hint = "lower the bounds of `{l,m}`, or use `+`; repetitions inside repetitions multiply"
+    return CepheidError("too-large", message, span=span, hint=hint)

@@ -3,7 +3,7 @@
     rows ─► pack ─► by bucket ─► operator ─► unpack ─► matches
             pages   (shuffle)    bucket      tables
 
-`pack` makes *pages* of rows, `bucket` lets them wait until the watermark has passed them and runs the engine,
-`operator` is what Spark calls, `unpack` makes rows of the matches. `stream` puts these together; `finish` reads what a
-checkpoint still holds.
+`pack` makes *pages* of rows, `bucket` buffers them until the watermark has passed them and runs the engine, `operator`
+is the stateful processor, `unpack` makes rows of the matches. `stream` connects these; `finish` reads the rest from a
+checkpoint.
 """

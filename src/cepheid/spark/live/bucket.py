@@ -1,11 +1,11 @@
-"""A bucket: the rows of some of the keys, waiting for the watermark and then matched in order by one engine.
+"""A bucket: the rows of some of the keys, buffered until the watermark and then matched in order by one engine.
 
-In: pages of rows as they arrive, and how far the watermark has come. Out: the matches that end at or before it, the
-late rows, and some numbers. Everything that has to outlast the call is in the store when it ends. Spark is not known
-here: the operator, the end of a stream and the tests call the same three functions.
+In: pages of rows as they arrive, and the watermark. Out: the matches that end at or before it, the late rows, and
+metrics. At the end of a call all state is in the store. Nothing here depends on Spark: the operator, the end of a
+stream and the tests call the same three functions.
 
-Rows are put into the store before any is read, then all at or before the watermark are read in stream order. So
-whatever the cuts between micro-batches, the engine sees the same stream.
+Rows are stored before any is read; then all rows up to the watermark are read in stream order. So the engine sees the
+same stream, wherever micro-batches are cut.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ CHUNK = 1 << 17
 
 @dataclass(frozen=True, slots=True)
 class Arrived:
-    """A page that has just come: the `number`-th of those that the task `source` made in this micro-batch."""
+    """A page that has arrived: page `number` of the task `source` in this micro-batch."""
 
     source: int
     number: int
@@ -43,8 +43,7 @@ class Arrived:
 
 @dataclass(slots=True)
 class Numbers:
-    """What one call did, and what it leaves behind: late rows, matches; rows and bytes in the store; bytes of the
-    engine."""
+    """The metrics of one call: late rows, matches; rows and bytes left in the store; bytes of the engine."""
 
     late: int = 0
     matches: int = 0
@@ -65,17 +64,16 @@ class Bucket:
     def __init__(self, job: Job, store: Store) -> None:
         saved = store.head()
         self.head = Head(job.terms) if saved is None else load_head(saved)
-        self._job, self._store = job.going_on(self.head.terms), store
+        self._job, self._store = job.continuing(self.head.terms), store
         self._schema = job.plan.schema
         self._new: dict[int, bytes] = {}  # pages that have come and are not in the store
         self.late: list[pa.Table] = []
         self.numbers = Numbers()
 
     def take(self, arrived: Iterable[Arrived]) -> None:
-        """Rows that have come. Those at or before the last watermark are late."""
+        """Buffers rows that have arrived. Those at or before the last watermark are late."""
         head = self.head
-        for given in sorted(arrived, key=lambda given: (given.source, given.number)):
-            page = given.page
+        for page in (item.page for item in sorted(arrived, key=lambda item: (item.source, item.number))):
             waiting = Waiting(head.number(), page.rows, page.low, page.high, len(page.content))
             if head.watermark is not None and page.low <= head.watermark:
                 table = read(page.content, self._schema)
@@ -87,7 +85,7 @@ class Bucket:
             self._new[waiting.number] = page.content
 
     def release(self, watermark: int | float | None) -> Iterator[pa.Table]:
-        """The matches that end at or before the watermark, which has come so far."""
+        """Advances the watermark and gives the matches that end at or before it."""
         head = self.head
         if watermark is not None and (head.watermark is None or watermark > head.watermark):
             head.watermark = watermark
@@ -99,7 +97,7 @@ class Bucket:
             for rows in in_order(due, self._rows, last, self._schema):
                 yield from self._matched(engine.pieces(rows))
         if last is not None:
-            self._settle(due, last)
+            self._drop_read_pages(due, last)
             self._put_engine(engine, last)
         for number, content in self._new.items():
             self._store.put_page(number, content)
@@ -112,9 +110,9 @@ class Bucket:
             return passed(watermark_ms, dtype)
         return moment_of(newest - delay, dtype)
 
-    def hear(self, newest_ms: int | None) -> None:
-        """The newest time of this micro-batch's rows, in all buckets. It counts from the next one on, and is kept only
-        as long as Spark's watermark stays at 0 for it."""
+    def note_newest(self, newest_ms: int | None) -> None:
+        """Notes the newest time of this micro-batch's rows, in all buckets. It counts from the next micro-batch on, and
+        only while Spark's watermark would still be 0 for it."""
         delay = self._job.delay_ms
         if newest_ms is None or delay is None:
             return
@@ -123,7 +121,7 @@ class Bucket:
         self.head.newest_ms = newest if newest - delay <= 0 else None
 
     def finish(self) -> Iterator[pa.Table]:
-        """All that waits, as if the stream ended here. The store is only read."""
+        """The matches of all buffered rows, as if the stream ended here. The store is only read."""
         engine = self._engine()
         for rows in in_order(self.head.waiting, self._rows, None, self._schema):
             yield from self._matched(engine.pieces(rows))
@@ -167,7 +165,7 @@ class Bucket:
         times = times_of(table[self._schema.time], self._schema.time)
         return after(table, times, self.head.watermark)[0]
 
-    def _settle(self, due: list[Waiting], last: int | float) -> None:
+    def _drop_read_pages(self, due: list[Waiting], last: int | float) -> None:
         """Drops the pages that have been read to their end."""
         for page in due:
             page.done = last
@@ -185,7 +183,7 @@ class Bucket:
         return engine
 
     def _put_engine(self, engine: Engine | None, last: int | float) -> None:
-        """Saves the engine, if it was used; what it remembers is dropped when no match can need it."""
+        """Saves the engine, if it was used; drops its state when no match can need it any more."""
         head = self.head
         if engine is None:
             if head.until is None or last <= head.until:

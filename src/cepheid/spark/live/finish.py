@@ -1,8 +1,8 @@
-"""The end of a stream: the matches that a checkpoint still has rows for.
+"""The end of a stream: the matches that end in the buffered rows of a checkpoint.
 
-In: the checkpoint of a query that has stopped. Out: a batch DataFrame of the matches that end in rows which the
-watermark has not passed, and of those that waited for the end. What the stream gave and what this gives are together
-the matches of the batch query. The checkpoint is only read, so the query can also go on instead.
+In: the checkpoint of a stopped query. Out: a batch DataFrame of the matches that end in rows after the watermark, and
+of those that wait for the end. Together with the matches of the stream they are the matches of the batch query. The
+checkpoint is only read, so the query can also be continued instead.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from cepheid.spark.carriers import restored
 from cepheid.spark.interpreter import workers_python
 from cepheid.spark.live.bucket import Bucket
 from cepheid.spark.live.head import load_head
-from cepheid.spark.live.job import Job, job_on
+from cepheid.spark.live.job import Job, job_of_terms
 from cepheid.spark.live.settings import use_state_store
 from cepheid.spark.live.store import Memory
 from cepheid.spark.sending import with_kernels
@@ -30,7 +30,7 @@ HEAD = -1  # in place of a page's number
 
 
 def finish_stream(session: SparkSession, checkpoint: str) -> DataFrame:
-    """The matches of what still waits in a checkpoint, as if the stream ended there."""
+    """The matches of the buffered rows of a checkpoint, as if the stream ended there."""
     use_state_store(session)
     # Spark 4.1 has the coordinator that a state store asks for only where somebody has asked for a session's streams.
     _ = session.streams.active
@@ -44,7 +44,7 @@ def finish_stream(session: SparkSession, checkpoint: str) -> DataFrame:
         raise CepheidError(
             "bad-state", f"the checkpoint `{checkpoint}` holds no bucket: no micro-batch has been run yet"
         )
-    job = job_on(load_head(bytes(first[0]["content"])).terms)
+    job = job_of_terms(load_head(bytes(first[0]["content"])).terms)
     pages = _state(session, checkpoint, "pages").select(
         sql.col("key.bucket").alias("bucket"),
         sql.col("user_map_key.number").alias("number"),
@@ -52,7 +52,6 @@ def finish_stream(session: SparkSession, checkpoint: str) -> DataFrame:
     )
     schema = job.engine().output_schema
     task = with_kernels(session, job.plan.evaluator, FinishTask(job))
-
     both = heads.unionAll(pages).repartition(job.terms["buckets"], "bucket").sortWithinPartitions("bucket")
     with workers_python(session):
         found = both.mapInArrow(sent_task(task, job.plan.text), from_arrow_schema(schema))
@@ -102,8 +101,6 @@ def _state(session: SparkSession, checkpoint: str, variable: str) -> DataFrame:
         state = session.read.format("statestore").option("stateVarName", variable)
         return state.option("operatorId", 0 if own is None else own[0]).load(checkpoint)
     except PySparkException as error:
-        raise CepheidError(
-            "bad-state",
-            f"`{checkpoint}` is not the checkpoint of a match on a stream: {str(error).splitlines()[0]}",
-            hint="give the `checkpointLocation` that the query was started with",
-        ) from error
+        message = f"`{checkpoint}` is not the checkpoint of a match on a stream: {str(error).splitlines()[0]}"
+        hint = "give the `checkpointLocation` that the query was started with"
+        raise CepheidError("bad-state", message, hint=hint) from error

@@ -1,4 +1,4 @@
-"""Settling: what a worker has loaded is put out of the garbage collector's reach.
+"""Freezes the loaded modules of a worker, so that the garbage collector skips them.
 
 Spark's workers collect garbage after every task. With all libraries loaded that takes some tenths of a second, for
 objects that are never garbage.
@@ -12,8 +12,8 @@ import sys
 _modules = 0
 
 
-def settle() -> None:
-    """Whenever more has been imported since the last time."""
+def freeze_modules() -> None:
+    """Freezes again whenever more has been imported since the last time."""
     global _modules
     if len(sys.modules) != _modules:
         gc.collect()

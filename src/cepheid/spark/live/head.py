@@ -1,8 +1,8 @@
-"""The head of a bucket: all that is known of it without opening a page. JSON in the state store, format 1.
+"""The head of a bucket: its state without the contents of pages. JSON in the state store, format 1.
 
-It names the pages of rows that wait, in order of arrival, and the pages that the engine is saved in, the last
-watermark (what comes at or before it is late) and the terms of the job. It stays when nothing else does: without the
-watermark a late row could not be told.
+It names the pages of buffered rows, in order of arrival, the pages of the saved engine, the last watermark (rows at or
+before it are late) and the terms of the job. It stays when a bucket has no pages left: without the watermark, late rows
+could not be recognised.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ FORMAT = 1
 
 @dataclass(slots=True)
 class Waiting:
-    """A page in the store, of which so many rows wait: those at or before `done` have been read, or were late."""
+    """A page in the store with so many buffered rows; rows at or before `done` have been read, or were late."""
 
     number: int
     rows: int
@@ -32,8 +32,8 @@ class Waiting:
 
 @dataclass(slots=True)
 class Head:
-    """`taken` and `given` are the engine's numbers of rows and matches; `engine` its pages, none when it has nothing to
-    remember; `until` the last time at which it may still have something."""
+    """`taken` and `given` are the engine's numbers of rows and matches; `engine` its pages, none if it has no state;
+    `until` the last time at which it may still have state."""
 
     terms: Terms
     watermark: int | float | None = None
@@ -55,7 +55,7 @@ class Head:
 
     @property
     def size(self) -> int:
-        """What the pages fill in the store."""
+        """Bytes of the pages in the store."""
         return self.engine_bytes + sum(page.size for page in self.waiting)
 
     def save(self) -> bytes:
@@ -71,16 +71,14 @@ def load_head(saved: bytes) -> Head:
     1.5
     """
     with reading_a_state():
-        given: dict[str, Any] = json.loads(saved)
-        found = given.pop("format", None)
+        fields: dict[str, Any] = json.loads(saved)
+        found = fields.pop("format", None)
         if found != FORMAT:
-            raise CepheidError(
-                "bad-state",
-                f"the checkpoint holds state of format {found}; this release reads format {FORMAT}",
-                hint="go on with the release that wrote it, or begin a new checkpoint",
-            )
-        given["waiting"] = [Waiting(**page) for page in given["waiting"]]
-        head = Head(**given)
+            message = f"the checkpoint holds state of format {found}; this release reads format {FORMAT}"
+            hint = "go on with the release that wrote it, or begin a new checkpoint"
+            raise CepheidError("bad-state", message, hint=hint)
+        fields["waiting"] = [Waiting(**page) for page in fields["waiting"]]
+        head = Head(**fields)
         _require(head)
         return head
 
@@ -89,12 +87,10 @@ def _require(head: Head) -> None:
     """Numbers are numbers, and none is so large that one more would not fit."""
     counts = [head.calls, head.next_page, head.engine_bytes, head.taken, head.given, *head.engine]
     counts += [number for page in head.waiting for number in (page.number, page.rows, page.size)]
-    require(all(is_count(count) for count in counts), "the head of a bucket has a count that is none")
+    require(all(is_count(count) for count in counts), "the head of a bucket has an invalid count")
     times = [head.watermark, head.until, *(page.done for page in head.waiting)]
     times = [time for time in times if time is not None]
     times += [time for page in head.waiting for time in (page.low, page.high)]
     known = all(isinstance(time, int | float) and not isinstance(time, bool) for time in times)
-    require(known, "the head of a bucket has a time that is none")
-    require(
-        head.alarm is None or isinstance(head.alarm, int), "the head of a bucket has an alarm that is none"
-    )
+    require(known, "the head of a bucket has an invalid time")
+    require(head.alarm is None or isinstance(head.alarm, int), "the head of a bucket has an invalid alarm")

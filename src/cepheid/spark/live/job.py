@@ -1,7 +1,7 @@
-"""A job: what all parts of one streaming query know of it, made on the driver and pickled to the workers.
+"""A job: the description of a streaming query that all its parts share, made on the driver and pickled to the workers.
 
-The *terms* are what a checkpoint was begun with and must be gone on with: another query, other columns or another
-number of buckets would make its state mean something else.
+The *terms* of a checkpoint are those that it began with and must be continued with: another query, other columns or
+another number of buckets would change the meaning of its state.
 """
 
 from __future__ import annotations
@@ -25,8 +25,8 @@ Terms = dict[str, Any]
 
 @dataclass(frozen=True, slots=True)
 class Job:
-    """`keys` are the numbers of the buckets (`placing`); `late` says what becomes of late rows (`late`), `delay_ms` how
-    long the watermark waits. These two may change when a query is started again."""
+    """`keys` are the numbers of the buckets (`bucket_keys`); `late` is the fate of late rows (`late`), `delay_ms` the
+    delay of the watermark. These two may change when a query is started again."""
 
     plan: Plan
     keys: tuple[int, ...]
@@ -64,9 +64,9 @@ class Job:
             "buckets": len(self.keys),
         }
 
-    def going_on(self, terms: Terms) -> Job:
-        """The job that goes on with a checkpoint: what `auto` chose when it was begun still runs the query. Refuses a
-        checkpoint that was begun on other terms."""
+    def continuing(self, terms: Terms) -> Job:
+        """The job that continues a checkpoint, with the evaluator that `auto` chose at its beginning. Refuses a
+        checkpoint with other terms."""
         own = self.terms
         changed = [name for name in own if terms.get(name) != own[name]]
         if changed == ["evaluator"] and self.plan.asked == "auto":
@@ -76,11 +76,11 @@ class Job:
             if name == "schema":
                 _check_zones(_schema(str(terms.get(name))), _schema(own[name]))
             was, now = _shown(name, terms.get(name)), _shown(name, own[name])
-            raise CepheidError(
-                "bad-state",
-                f"the checkpoint was begun with another {_WORDS.get(name, name)}: {was}; now it is {now}",
-                hint=_HINTS.get(name, "go on with what it was begun with, or begin a new checkpoint"),
+            message = (
+                f"the checkpoint was begun with another {_WORDS.get(name, name)}: {was}; now it is {now}"
             )
+            hint = _HINTS.get(name, "continue it with the same, or begin a new checkpoint")
+            raise CepheidError("bad-state", message, hint=hint)
         return self
 
 
@@ -95,11 +95,9 @@ def _check_zones(was: pa.Schema, now: pa.Schema) -> None:
     moved = [(old, new) for old, new in zones if None not in (old, new) and old != new]
     if moved and zoned_schema(was, "UTC") == zoned_schema(now, "UTC"):
         old, new = moved[0]
-        raise CepheidError(
-            "bad-state",
-            f"the checkpoint was begun in the time zone {old}; now it is {new}",
-            hint=f'give `zone="{old}"`, or set `spark.sql.session.timeZone` to what it was',
-        )
+        message = f"the checkpoint was begun in the time zone {old}; now it is {new}"
+        hint = f'give `zone="{old}"`, or set `spark.sql.session.timeZone` to its old value'
+        raise CepheidError("bad-state", message, hint=hint)
 
 
 def _zone(dtype: pa.DataType) -> str | None:
@@ -114,12 +112,12 @@ _WORDS = {
     "buckets": "number of buckets",
 }
 _HINTS = {
-    "buckets": "set `spark.sql.shuffle.partitions` to what it was before `match` is called, or begin a new checkpoint"
+    "buckets": "set `spark.sql.shuffle.partitions` to its old value before `match` is called, or begin a new checkpoint"
 }
 
 
-def job_on(terms: Terms) -> Job:
-    """The job that a checkpoint was begun with."""
+def job_of_terms(terms: Terms) -> Job:
+    """The job with which a checkpoint began."""
     schema = Schema(_schema(terms["schema"]), terms["time"], terms["type"], terms["order"], terms["stream"])
     plan = plan_for(
         parse_query(terms["query"], terms["language"]), schema, terms["asked"], terms["evaluator"]

@@ -1,8 +1,7 @@
 """Late rows: dropped and counted, refused, or written to a folder of Parquet files.
 
-In: what the user said (`late=`), and in the workers tables of late rows. A file is named after its query, its bucket
-and the number of the call, so that a micro-batch that is run again writes the same file again: each late row is there
-once.
+In: the argument `late`, and in the workers tables of late rows. A file is named after its query, its bucket and the
+number of the call, so that a repeated micro-batch writes the same file again: each late row is there once.
 """
 
 from __future__ import annotations
@@ -20,7 +19,7 @@ DROP, ERROR = "drop", "error"
 
 
 def is_path(late: str) -> bool:
-    """Whether it names a place for files; else it is a table's name, or what to do.
+    """Whether `late` is a path; else it is the name of a table, `drop` or `error`.
 
     >>> is_path("late_rows"), is_path("out/late"), is_path("hdfs://host/late"), is_path("./late"), is_path("drop")
     (False, True, True, True, False)
@@ -32,10 +31,8 @@ def checked_late(late: str | Path) -> str:
     if isinstance(late, Path):
         return str(late.absolute())
     if not isinstance(late, str) or not late:
-        raise CepheidError(
-            "bad-argument",
-            f"`late` requires one of drop, error, a path or the name of a table; got `{late!r}` instead",
-        )
+        message = f"`late` requires one of drop, error, a path or the name of a table; got `{late!r}` instead"
+        raise CepheidError("bad-argument", message)
     return str(Path(late).absolute()) if is_path(late) and "://" not in late else late
 
 

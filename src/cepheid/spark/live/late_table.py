@@ -1,9 +1,8 @@
-"""The table that late rows are written to: its files are, by the workers (`late.py`).
+"""The table for late rows; the workers write its files (`late.py`).
 
-In: the name that the user gave. Out: the folder of the table's files. A table that is not there is made, of Parquet
-files. A catalog that lives in memory, as that of the command line does, forgets its tables when the process ends, but
-not their files: a table whose folder is there already is made over those files, so that a query that is started again
-goes on with them.
+In: the name of a table. Out: the folder of its files. A missing table is created, as Parquet. A catalog in memory, as
+that of the command line, forgets its tables when the process ends, but not their files: if the folder exists, the
+table is created over it, so that a restarted query goes on with the same files.
 """
 
 from __future__ import annotations
@@ -21,7 +20,7 @@ THERE = "LOCATION_ALREADY_EXISTS"
 
 
 def late_table(session: SparkSession, name: str, rows: DataFrame, schema: Schema) -> str:
-    """Where the files of a table are, which is made if it is not there."""
+    """The folder of a table's files; the table is created if it does not exist."""
     columns = rows.select(*(column(own).alias(own) for own in schema.names)).schema
     try:
         if not session.catalog.tableExists(name):
@@ -30,11 +29,9 @@ def late_table(session: SparkSession, name: str, rows: DataFrame, schema: Schema
         session.catalog.refreshTable(name)  # which files it has was kept just now, and will change
         return _location(session, name)
     except PySparkException as error:
-        raise CepheidError(
-            "bad-argument",
-            f"late rows cannot be written to the table `{name}`: {first_line(str(error))}",
-            hint='name another table, or a folder: late="out/late"',
-        ) from error
+        message = f"late rows cannot be written to the table `{name}`: {first_line(str(error))}"
+        hint = 'name another table, or a folder: late="out/late"'
+        raise CepheidError("bad-argument", message, hint=hint) from error
 
 
 def _make(session: SparkSession, name: str, columns: StructType) -> None:
@@ -59,22 +56,15 @@ def _check_columns(name: str, found: StructType, columns: StructType) -> None:
     has, needs = ([(field.name, field.dataType) for field in types.fields] for types in (found, columns))
     if sorted(has, key=str) != sorted(needs, key=str):
         shown = ", ".join(f"{own} {dtype.simpleString()}" for own, dtype in has)
-        raise CepheidError(
-            "bad-argument",
-            f"the table `{name}` for late rows has other columns than the events: {shown}",
-            hint="name a table that does not exist yet, or a folder",
-        )
+        message = f"the table `{name}` for late rows has other columns than the events: {shown}"
+        raise CepheidError("bad-argument", message, hint="name a table that does not exist yet, or a folder")
 
 
 def _location(session: SparkSession, name: str) -> str:
-    told = {
-        row["col_name"]: row["data_type"] for row in session.sql(f"DESCRIBE TABLE EXTENDED {name}").collect()
-    }
-    kind, location = str(told.get("Provider")), str(told.get("Location", ""))
+    described = session.sql(f"DESCRIBE TABLE EXTENDED {name}").collect()
+    properties = {row["col_name"]: row["data_type"] for row in described}
+    kind, location = str(properties.get("Provider")), str(properties.get("Location", ""))
     if kind.lower() != "parquet" or not location:
-        raise CepheidError(
-            "bad-argument",
-            f"late rows can be written to a table of Parquet files; `{name}` is of {kind}",
-            hint="name a table that does not exist yet, or a folder",
-        )
+        message = f"late rows can be written to a table of Parquet files; `{name}` is of {kind}"
+        raise CepheidError("bad-argument", message, hint="name a table that does not exist yet, or a folder")
     return location if "://" in location else location.replace("file:/", "file:///")

@@ -1,8 +1,7 @@
-"""Rows of many pages as one stream: in order, a bounded part of it at a time.
+"""Merges the rows of many pages into one stream, a bounded part of it at a time.
 
-In: pages in order of arrival, each in stream order, and the last time that may be read. Out: tables in stream order
-that follow one another; rows of one time are never in two tables. Held at once are the pages whose times overlap, and
-a few more.
+In: pages in order of arrival, each in stream order, and the last time to read. Out: consecutive tables in stream order;
+rows of one time are never in two tables. In memory are only pages whose times overlap, and a few more.
 """
 
 from __future__ import annotations
@@ -19,7 +18,7 @@ from cepheid.streams.order import sort_stream
 from cepheid.streams.times import Times, times_of
 
 ROWS = 1 << 20
-"""So many rows are read before some are handed on."""
+"""Rows that are read before some are yielded."""
 
 
 def in_order(
@@ -53,7 +52,7 @@ def in_order(
         if ready:
             yield sort_stream(pa.concat_tables(ready), schema)
         elif cut is not None:
-            rows *= 2  # all that is held has the time of the next page
+            rows *= 2  # all rows read so far have the time of the next page
 
 
 def _end(times: Times, cut: int | float | None, last: int | float | None) -> int:

@@ -1,12 +1,11 @@
-"""The operator: what Spark calls for each bucket with new pages, and when the watermark has moved.
+"""The stateful operator: Spark calls it for each bucket with new pages, and when the watermark has moved.
 
-In: a group of packed pages, or an alarm. Out: tables of matches as bytes, and a row of numbers. The state is a head
-(`ValueState`) and pages (`MapState`). An alarm is always set for just after the last watermark: so each bucket is
-called whenever the watermark has moved, whether rows have come or not, releases what has waited for it, and knows
-which rows are late.
+In: a group of packed pages, or a timer. Out: tables of matches as bytes, and a row of metrics. The state is a head
+(`ValueState`) and pages (`MapState`). A timer is always set just after the last watermark: so each bucket is called
+whenever the watermark has moved, with or without new rows, releases the rows it has passed, and knows which are late.
 
-Facts about Spark that this rests on: the watermark given is the current micro-batch's; alarms ring after all rows
-have been handed over; an alarm is deleted after it has rung, so the next must be set for another time.
+Facts about Spark that this rests on: the watermark given is the current micro-batch's; timers fire after all rows
+have been handed over; a timer is deleted after it has fired, so the next must be set for another time.
 """
 
 from __future__ import annotations
@@ -22,7 +21,7 @@ from pyspark.sql.streaming import StatefulProcessor, StatefulProcessorHandle
 
 from cepheid.errors import CepheidError
 from cepheid.spark.live.bucket import Arrived, Bucket, Numbers
-from cepheid.spark.live.gc_freeze import settle
+from cepheid.spark.live.gc_freeze import freeze_modules
 from cepheid.spark.live.job import Job
 from cepheid.spark.live.late import write_late
 from cepheid.spark.live.pack import newest_of, number_of
@@ -72,7 +71,7 @@ class MatchOperator(StatefulProcessor):  # type: ignore[misc]
     def _call(
         self, key: int, arrived: list[Arrived], watermark_ms: int, newest_ms: int | None = None
     ) -> Iterator[pd.DataFrame]:
-        settle()
+        freeze_modules()
         bucket = Bucket(self._job, _SparkStore(self._head, self._pages))
         bucket.take(arrived)
         for found in bucket.release(bucket.passed(watermark_ms)):
@@ -81,7 +80,7 @@ class MatchOperator(StatefulProcessor):  # type: ignore[misc]
         if bucket.late:
             write_late(self._job.late, bucket.late, f"{_query()}-{key}-{bucket.head.calls}")
         self._set_alarm(bucket, watermark_ms)
-        bucket.hear(newest_ms)
+        bucket.note_newest(newest_ms)
         bucket.close()
         yield _row(None, bucket.numbers)
 
@@ -96,7 +95,7 @@ class MatchOperator(StatefulProcessor):  # type: ignore[misc]
 
 
 def _query() -> str:
-    """The query's id, the same after every restart. A task's handle does not tell it in Python; its properties do."""
+    """The query's id, the same after every restart. In Python only the properties of a task have it."""
     context = TaskContext.get()
     found = None if context is None else context.getLocalProperty("sql.streaming.queryId")
     if not found:
@@ -156,8 +155,8 @@ class UnpackTask:
 
 
 def unpack(batches: Iterable[pa.RecordBatch], schema: pa.Schema) -> Iterator[pa.RecordBatch]:
-    """The matches in what the operator gave. Runs in a Spark worker."""
-    settle()
+    """The matches in the operator's output. Runs in a Spark worker."""
+    freeze_modules()
     for batch in batches:
         for content in batch.column(0):
             if content.is_valid:

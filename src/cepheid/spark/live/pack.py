@@ -1,9 +1,9 @@
 """Packing: the rows of a task of the source become pages, by bucket. Runs in a Spark worker.
 
-In: Arrow batches, each row with the number of its partition's bucket. Out: one row per page: bucket, where it came
-from, what is known of it, and its bytes. Rows go to the shuffle as a few large values instead of one by one, and are
-in order already. Each task also sends every bucket an empty page, so that all of them hear of every micro-batch and
-so of every watermark; it tells the newest time of the task's rows, as Spark's watermark counts it.
+In: Arrow batches, each row with the number of its partition's bucket. Out: one row per page: bucket, source, number of
+rows, first and last time, and bytes. Rows enter the shuffle as a few large values instead of one by one, already
+sorted. Each task also sends every bucket an empty page, so that all buckets are called in every micro-batch and see
+every watermark; it carries the newest time of the task's rows, in the unit of Spark's watermark.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ import pyarrow as pa
 from pyspark import TaskContext
 
 from cepheid.schema import HIDDEN, Schema
-from cepheid.spark.live.gc_freeze import settle
+from cepheid.spark.live.gc_freeze import freeze_modules
 from cepheid.spark.live.pages import pages_of
 from cepheid.spark.live.watermark import spark_ms
 from cepheid.spark.naming import outer
@@ -26,8 +26,8 @@ from cepheid.streams.plain import whole
 from cepheid.streams.times import times_of
 
 BUCKET = f"{HIDDEN}bucket"
-HELD = 64 << 20
-"""Bytes of rows that are put in order together."""
+SORTED_BYTES = 64 << 20
+"""Bytes of rows that are sorted together."""
 
 PACKED = pa.schema(
     [
@@ -50,7 +50,7 @@ class PackTask:
     keys: tuple[int, ...]
 
     def __call__(self, batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-        settle()
+        freeze_modules()
         context = TaskContext.get()
         source = 0 if context is None else context.partitionId()
         number = 0
@@ -64,8 +64,8 @@ class PackTask:
             made = [page for bucket in self._buckets(rows) for page in bucket]
             yield _packed(made, source, number)
             number += len(made)
-        told = b"" if newest is None else number_bytes(newest)
-        yield _packed([(key, 0, b"", told, b"") for key in self.keys], source, number)
+        newest_time = b"" if newest is None else number_bytes(newest)
+        yield _packed([(key, 0, b"", newest_time, b"") for key in self.keys], source, number)
 
     def _sorted(self, table: pa.Table) -> pa.Table:
         rows = fitted(table, self.schema.arrow).append_column(BUCKET, table[BUCKET])
@@ -104,28 +104,28 @@ def number_of(content: bytes, *, real: bool) -> int | float:
     return found
 
 
-def newest_of(told: Iterable[bytes]) -> int | None:
-    """The newest time of a micro-batch, of what its empty pages tell.
+def newest_of(times_of_tasks: Iterable[bytes]) -> int | None:
+    """The newest time of a micro-batch, from its empty pages.
 
     >>> newest_of([b"", number_bytes(-7), number_bytes(-9)])
     -7
     """
-    times = [int(number_of(bytes(content), real=False)) for content in told if len(content)]
+    times = [int(number_of(bytes(content), real=False)) for content in times_of_tasks if len(content)]
     return max(times, default=None)
 
 
 def _gathered(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.Table]:
-    held: list[pa.RecordBatch] = []
+    buffer: list[pa.RecordBatch] = []
     size = 0
     for batch in batches:
         if batch.num_rows:
-            held.append(batch)
+            buffer.append(batch)
             size += batch.nbytes
-        if size >= HELD:
-            yield pa.Table.from_batches(held)
-            held, size = [], 0
-    if held:
-        yield pa.Table.from_batches(held)
+        if size >= SORTED_BYTES:
+            yield pa.Table.from_batches(buffer)
+            buffer, size = [], 0
+    if buffer:
+        yield pa.Table.from_batches(buffer)
 
 
 def _packed(made: list[tuple[int, int, bytes, bytes, bytes]], source: int, number: int) -> pa.RecordBatch:

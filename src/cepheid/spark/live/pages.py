@@ -1,8 +1,8 @@
-"""Pages: runs of rows in stream order as bytes, the form in which they travel and wait.
+"""Pages: runs of rows in stream order as bytes, as they are shuffled and buffered.
 
-In: a table of one schema. Out: an Arrow stream, compressed with Zstandard, and what has to be known of it without
-opening it. A page is made once and never changed: of one that the watermark has passed in part, the later rows are
-read again. So a page is small, and rows that wait are only ever copied as bytes.
+In: a table of one schema. Out: an Arrow stream, compressed with Zstandard, with its number of rows and its first and
+last time. A page never changes: if the watermark has passed part of it, its later rows are read again. So pages are
+small, and buffered rows are only ever copied as bytes.
 """
 
 from __future__ import annotations
@@ -18,8 +18,8 @@ from cepheid.state_checks import reading_a_state, require_columns
 from cepheid.streams.times import Time, Times, times_of
 
 BYTES = 1 << 17
-"""What the rows of a page fill before compression. Ten thousand pages, the most that Spark hands over at once, stay
-below the 2 GiB that a column of Arrow can hold."""
+"""Bytes of the rows of a page before compression. Ten thousand pages, the most that Spark hands over at once, stay
+below the 2 GiB that an Arrow column can hold."""
 
 _OPTIONS = pa.ipc.IpcWriteOptions(compression=pa.Codec("zstd", 1), use_threads=False)
 
@@ -53,7 +53,7 @@ def pages_of(table: pa.Table, schema: Schema) -> Iterator[Page]:
 
 
 def written(table: pa.Table) -> bytes:
-    """A table as bytes; its own rows only, whatever it is a slice of."""
+    """A table as bytes; of a slice only its own rows."""
     sink = pa.BufferOutputStream()
     with pa.ipc.new_stream(sink, table.schema, options=_OPTIONS) as writer:
         writer.write_table(table.combine_chunks())
@@ -61,7 +61,7 @@ def written(table: pa.Table) -> bytes:
 
 
 def read(content: bytes, schema: Schema) -> pa.Table:
-    """The rows of a page, checked: a checkpoint may have been written by anybody who could."""
+    """The rows of a page, checked: a checkpoint is not trusted."""
     with reading_a_state():
         table = pa.ipc.open_stream(content).read_all()
         table.validate(full=True)

@@ -1,11 +1,10 @@
-"""What a session needs for the stateful operator, or is slow without: set where the user has not chosen."""
+"""Settings of the session that the stateful operator needs or is slow without; those that the user chose stay."""
 
 from __future__ import annotations
 
-from pyspark.errors import PySparkException
 from pyspark.sql import SparkSession
 
-from cepheid.spark.batch import UNMEASURED_BATCHES
+from cepheid.spark.batch import UNMEASURED_BATCHES, cores_of
 
 PROVIDER = "spark.sql.streaming.stateStore.providerClass"
 ROCKSDB = "org.apache.spark.sql.execution.streaming.state.RocksDBStateStoreProvider"
@@ -23,14 +22,7 @@ def use_state_store(session: SparkSession) -> None:
 
 
 def partitions_of(session: SparkSession) -> int:
-    """The number of shuffle partitions, and so of buckets: that of cores, where it has not been chosen."""
+    """The number of shuffle partitions, and so of buckets; the number of cores, unless the user chose another."""
     if PARTITIONS not in session.conf.getAll:
-        session.conf.set(PARTITIONS, str(_cores(session)))
+        session.conf.set(PARTITIONS, str(cores_of(session, unknown=UNKNOWN_CORES)))
     return int(str(session.conf.get(PARTITIONS)))
-
-
-def _cores(session: SparkSession) -> int:
-    try:
-        return int(session.sparkContext.defaultParallelism)
-    except (PySparkException, AttributeError):  # Spark Connect does not say
-        return UNKNOWN_CORES

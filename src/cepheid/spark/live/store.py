@@ -1,5 +1,4 @@
-"""What a bucket needs of a place to keep its state: a head, and pages by number. Spark's state store is one, a dict
-another."""
+"""The store of a bucket's state: a head, and pages by number; Spark's state store or a dict."""
 
 from __future__ import annotations
 
@@ -19,7 +18,7 @@ class Store(Protocol):
 
 
 class Memory:
-    """A store in this process, for tests and for what is read from a checkpoint once."""
+    """A store in this process, for tests and for reading a checkpoint once."""
 
     def __init__(self, head: bytes | None = None, pages: dict[int, bytes] | None = None) -> None:
         self._head = head

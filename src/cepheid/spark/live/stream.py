@@ -1,13 +1,12 @@
-"""Matching a streaming DataFrame: puts the parts of this folder together on the driver.
+"""Matching a streaming DataFrame: connects the parts of this folder on the driver.
 
 In: a streaming DataFrame, or one per stream, a query, a watermark. Out: a streaming DataFrame of matches. Each match is
-given once, in append mode, when the watermark has passed its last event.
+emitted once, in append mode, when the watermark has passed its last event.
 """
 
 from __future__ import annotations
 
 import datetime as dt
-import warnings
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -17,7 +16,7 @@ from pyspark.sql import DataFrame
 from pyspark.sql import functions as sql
 
 from cepheid.engine import checked_columns
-from cepheid.errors import CepheidWarning, callers
+from cepheid.errors import warn
 from cepheid.pipeline import ParsedQuery, plan_for
 from cepheid.plan.plan import Plan
 from cepheid.plan.reads import read_by_conditions
@@ -32,7 +31,7 @@ from cepheid.spark.live.late_table import late_table
 from cepheid.spark.live.operator import OUTPUT, MatchOperator, UnpackTask
 from cepheid.spark.live.pack import BUCKET, PACKED, PackTask
 from cepheid.spark.live.settings import partitions_of, use_state_store
-from cepheid.spark.live.watermark import watched
+from cepheid.spark.live.watermark import with_watermark
 from cepheid.spark.sending import WithKernels, send_kernels
 from cepheid.spark.streams import column, union_streams
 from cepheid.spark.types import from_arrow_schema
@@ -40,6 +39,13 @@ from cepheid.spark.worker import sent_operator, sent_task
 from cepheid.streams.zones import zoned_schema
 
 METRICS = "cepheid"
+METRIC_NAMES = {
+    "late": "late_rows",
+    "matches": "matches",
+    "waiting": "waiting_rows",
+    "state_bytes": "state_bytes",
+    "memory": "engine_bytes",
+}
 
 
 def match_stream(
@@ -74,14 +80,14 @@ def match_stream(
     if kept not in (DROP, ERROR):
         schema.require_readable(schema.names)
     late_path = kept if kept in (DROP, ERROR) or is_path(kept) else late_table(session, kept, rows, schema)
-    watched_rows, delay_ms = watched(rows, schema, watermark)
+    watched_rows, delay_ms = with_watermark(rows, schema, watermark)
     job = replace(job, late=late_path, delay_ms=delay_ms)
     found = _run(watched_rows, job, made)
     return found if wanted is None else found.limit(wanted)
 
 
 def _without_zones(plan: Plan, parsed: ParsedQuery, evaluator: str) -> Plan:
-    """Where no condition reads instants, no zone plays a part, and the checkpoint can be gone on with in any."""
+    """Without the zone if no condition reads instants, so that the checkpoint can be continued in any zone."""
     schema = plan.schema
     read = (schema.arrow.field(name).type for name in read_by_conditions(plan.query))
     if any(pa.types.is_timestamp(dtype) and dtype.tz is not None for dtype in read):
@@ -98,22 +104,13 @@ def _run(rows: DataFrame, job: Job, made: pa.Schema) -> DataFrame:
             sent_task(pack, query), from_arrow_schema(PACKED)
         )
         called = packed.groupBy("bucket").transformWithStateInPandas(
-            sent_operator(operator, query),
-            outputStructType=OUTPUT,
-            outputMode="Append",
-            timeMode="EventTime",
+            sent_operator(operator, query), OUTPUT, outputMode="Append", timeMode="EventTime"
         )
-    observed = called.observe(
-        METRICS,
-        sql.coalesce(sql.sum("late"), sql.lit(0)).alias("late_rows"),
-        sql.coalesce(sql.sum("matches"), sql.lit(0)).alias("matches"),
-        sql.coalesce(sql.sum("waiting"), sql.lit(0)).alias("waiting_rows"),
-        sql.coalesce(sql.sum("state_bytes"), sql.lit(0)).alias("state_bytes"),
-        sql.coalesce(sql.sum("memory"), sql.lit(0)).alias("engine_bytes"),
-    )
-    with workers_python(rows.sparkSession):
-        found = observed.select("content").mapInArrow(
-            sent_task(UnpackTask(made), query), from_arrow_schema(made)
+        sums = [sql.coalesce(sql.sum(own), sql.lit(0)).alias(name) for own, name in METRIC_NAMES.items()]
+        found = (
+            called.observe(METRICS, *sums)
+            .select("content")
+            .mapInArrow(sent_task(UnpackTask(made), query), from_arrow_schema(made))
         )
     return restored(found, made, job.plan)
 
@@ -123,9 +120,5 @@ def _bucket(job: Job) -> sql.Column:
     by = job.plan.query.partition_by
     if by:
         return sql.pmod(sql.hash(*map(column, by)), sql.lit(len(job.keys))).cast("int").alias(BUCKET)
-    warnings.warn(
-        "the query has no PARTITION BY: one Spark task will match the whole stream, in order",
-        CepheidWarning,
-        stacklevel=callers(),
-    )
+    warn("the query has no PARTITION BY: one Spark task will match the whole stream, in order")
     return sql.lit(0).alias(BUCKET)

@@ -1,8 +1,7 @@
 """Spark's watermark and the times of a stream.
 
-Spark knows one kind of event time, a timestamp, and counts its watermark in milliseconds. Here both are translated:
-the time column into a timestamp that Spark can watch, and its watermark into a time of the stream, as `streams.times`
-counts.
+Spark's event time is a timestamp, its watermark is in milliseconds. Both are translated here: the time column into a
+timestamp with a watermark, and the watermark into a time of the stream in the unit of `streams.times`.
 
 | the time column | one millisecond of Spark's watermark is |
 | --- | --- |
@@ -10,9 +9,10 @@ counts.
 | whole number | 1 |
 | real number | 0.001 |
 
-All rows at or before the watermark have come; those that come later are *late*. Spark's watermark starts at 0 and never
-goes back, so 0 says nothing. Before it moves, the buckets make their own of what the source's tasks tell, by the same
-rule: the newest time of earlier micro-batches less the delay (`Bucket.passed`). So times before 1970 pass, too.
+All rows at or before the watermark have arrived; rows that arrive after it has passed them are *late*. The watermark
+starts at 0 and never goes back, so 0 means none. Until it moves, the buckets compute their own from the newest times
+that the source's tasks send, by the same rule: the newest time of earlier micro-batches less the delay
+(`Bucket.passed`). So times before 1970 pass, too.
 """
 
 from __future__ import annotations
@@ -34,23 +34,21 @@ AT = f"{HIDDEN}at"
 DELAY = "spark.watermarkDelayMs"  # how Spark notes a watermark in the metadata of a column
 
 
-def watched(
+def with_watermark(
     rows: DataFrame, schema: Schema, watermark: str | float | dt.timedelta | None
 ) -> tuple[DataFrame, int]:
-    """The rows with a watermark on their time, the one given or the one they have, and its delay in milliseconds."""
+    """The rows with a watermark on their time, the argument or the rows' own, and its delay in milliseconds."""
     fields = rows.schema.fields
     has = [name for name, field in zip(schema.names, fields, strict=True) if DELAY in (field.metadata or {})]
     if has:
         if has != [schema.time] or watermark is not None:
-            raise CepheidError(
-                "bad-argument",
-                f"the DataFrame has a watermark already, on `{has[0]}`, and Spark allows one",
-                hint=f"leave out `withWatermark`, or set it on `{schema.time}` and leave out `watermark`",
-            )
+            message = f"the DataFrame has a watermark already, on `{has[0]}`, and Spark allows one"
+            hint = f"leave out `withWatermark`, or set it on `{schema.time}` and leave out `watermark`"
+            raise CepheidError("bad-argument", message, hint=hint)
         place = schema.names.index(schema.time)
         return rows, int(fields[place].metadata[DELAY])
     delay = delay_of(schema, watermark)
-    if _is_watched_as_it_is(rows, schema):
+    if _is_spark_timestamp(rows, schema):
         return rows.withWatermark(inner(schema.time), f"{delay} milliseconds"), delay
     return rows.withColumn(AT, _moment(schema)).withWatermark(AT, f"{delay} milliseconds"), delay
 
@@ -66,11 +64,9 @@ def delay_of(schema: Schema, watermark: str | float | dt.timedelta | None) -> in
     counted = pa.types.is_integer(dtype) or pa.types.is_floating(dtype)
     if watermark is None:
         example = "10" if counted else EXAMPLE
-        raise CepheidError(
-            "bad-argument",
-            "a stream needs a watermark: how much later than others a row may come",
-            hint=f"add `watermark={example}`; rows that come later still are counted, or go where `late` says",
-        )
+        message = "a stream needs a watermark: how much later than others a row may come"
+        hint = f"add `watermark={example}`; rows that come later still are counted, or go where `late` says"
+        raise CepheidError("bad-argument", message, hint=hint)
     if not counted:
         return milliseconds_of(watermark)
     try:
@@ -113,13 +109,12 @@ def spark_ms(time: int | float, schema: Schema) -> int:
     return int(time) if pa.types.is_integer(schema.time_type) else int(time) // 1000
 
 
-def _is_watched_as_it_is(rows: DataFrame, schema: Schema) -> bool:
+def _is_spark_timestamp(rows: DataFrame, schema: Schema) -> bool:
     return bool(rows.schema[inner(schema.time)].dataType.typeName() == "timestamp")
 
 
 def _moment(schema: Schema) -> Column:
-    """The time as a timestamp. One beyond what a timestamp can be is an error of Spark's; NULL is left to the
-    engine."""
+    """The time as a timestamp. A time out of a timestamp's range is Spark's error; NULL is the engine's."""
     time, dtype = column(schema.time), schema.time_type
     if pa.types.is_date(dtype):
         return sql.timestamp_seconds(sql.unix_date(time).cast("bigint") * 86_400)

@@ -31,7 +31,7 @@ from cepheid.kernels.loops.linked.layout import (
     Shape,
 )
 from cepheid.schema import schema_of
-from chains import by_table, move
+from support.chain_automata import by_table, move
 
 # Figure 3; where the text leaves a value open, any that fits it.
 FIGURE = [(1, 4), (2, 4), (2, 4), (2, 4), (2, 3), (5, 3), (5, 3)]
