@@ -107,7 +107,9 @@ class Setting:
     def points(self, full: Sequence[Case], quick: Sequence[Case]) -> Sequence[Case]:
         return quick if self.quick else full
 
-    def each(self, function: Callable[..., Outcome], cases: Iterable[tuple[Any, ...]]) -> list[Outcome]:
-        if self.process is not None:
+    def each(
+        self, function: Callable[..., Outcome], cases: Iterable[tuple[Any, ...]], threads: int = 1
+    ) -> list[Outcome]:
+        if self.process is not None and threads == 1:
             return [self.process.apply(function, case) for case in cases]
-        return [isolated(function, *case) for case in cases]
+        return [isolated(function, *case, threads=threads) for case in cases]

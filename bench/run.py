@@ -22,6 +22,7 @@ from bench.curves import svg_of
 from bench.experiments import (
     chains,
     consumption,
+    joins,
     length,
     registers_kleene,
     registers_length,
@@ -51,6 +52,7 @@ EXPERIMENTS: dict[str, Callable[[Setting], Report]] = {
     "consumption": consumption.run,
     "strategies": strategies.run,
     "stocks": stocks.run,
+    "joins": joins.run,
     "chains": chains.run,
     "registers-length": registers_length.run,
     "registers-window": registers_window.run,

@@ -120,13 +120,13 @@ def reset_peak() -> None:
         return
 
 
-def new_process() -> Pool:
-    """A process with one thread for Arrow, and one for polars."""
-    os.environ["POLARS_MAX_THREADS"] = "1"  # read by the new process when it first needs one
-    return multiprocessing.get_context("spawn").Pool(1, pa.set_cpu_count, (1,))
+def new_process(threads: int = 1) -> Pool:
+    """A process with so many threads for Arrow, and as many for polars."""
+    os.environ["POLARS_MAX_THREADS"] = str(threads)  # read by the new process when it first needs one
+    return multiprocessing.get_context("spawn").Pool(1, pa.set_cpu_count, (threads,))
 
 
-def isolated(function: Callable[..., T], *arguments: object) -> T:
+def isolated(function: Callable[..., T], *arguments: object, threads: int = 1) -> T:
     """The function's result in a process that ends with it."""
-    with new_process() as process:
+    with new_process(threads) as process:
         return process.apply(function, arguments)

@@ -34,7 +34,9 @@ def setting() -> Setting:
     return Setting(quick=True, calibration=CALIBRATION, divide=200, process=Here())  # type: ignore[arg-type]
 
 
-@pytest.mark.parametrize("name", ["targets", "window", "length", "relevance", "consumption", "strategies"])
+@pytest.mark.parametrize(
+    "name", ["targets", "window", "length", "relevance", "consumption", "strategies", "joins"]
+)
 def test_an_experiment_runs_and_its_table_fits_the_screen(
     name: str, setting: Setting, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -10,16 +10,26 @@ import pyarrow as pa
 
 from cepheid.matches.match_arrays import Ints
 
-Identities = tuple[Ints, Ints, Ints]
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Places:
+    """Event k of some matches is at place `numbers[k] - first`; all places are less than `end`."""
+
+    numbers: Ints
+    first: int
+    end: int
+
+
+Identities = tuple[Places, Ints, Ints]
 """For each event a place, and two arrays that have at that place the halves of its hash (`Partitions.identities`)."""
 
 
 @dataclass(frozen=True, slots=True)
 class EventRows:
-    """Event k is row `index[k]` of `table`. Its hash is computed only where an id is asked for."""
+    """The rows of events in a table. Hashes of events are computed only where an id is asked for."""
 
     table: pa.Table
-    index: Ints
+    places: Places
     identities: Callable[[], Identities]
 
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 import numpy as np
 import pyarrow as pa
 
-from cepheid.matches.event_rows import EventRows
+from cepheid.matches.event_rows import EventRows, Places
 from cepheid.matches.match_arrays import Ints
 from cepheid.state_checks import require, require_ascending, require_columns, require_indices
 from cepheid.streams.plain import whole
@@ -56,7 +56,8 @@ class History:
     def events(self, rows: Ints) -> EventRows:
         """The events of matches that have these row numbers."""
         table, index = self.find(rows)
-        return EventRows(table, index, lambda: (index, integers(table, LOW), integers(table, HIGH)))
+        places = Places(index, 0, len(table))
+        return EventRows(table, places, lambda: (places, integers(table, LOW), integers(table, HIGH)))
 
     def save(self) -> pa.Table:
         return pa.concat_tables(self._chunks).combine_chunks() if self._chunks else self._schema.empty_table()

@@ -18,13 +18,14 @@ import pyarrow as pa
 
 from cepheid.algebra.variables import Shown
 from cepheid.errors import CepheidError, did_you_mean
-from cepheid.kernels.memory.hashing import hash_words, match_ids
+from cepheid.kernels.matches.ids import BLOCK, match_ids, sequence_ids
+from cepheid.kernels.memory.hashing import hash_words
 from cepheid.matches.event_rows import Identities, RowsOfMatches
-from cepheid.matches.gather import Gathered, new_array
 from cepheid.matches.history import ROW, integers
 from cepheid.matches.match_arrays import Found, Ints
 from cepheid.matches.shown_events import Chosen
 from cepheid.schema import Schema
+from cepheid.streams.gather import Gathered, Rows, new_array
 
 Labels = tuple[frozenset[str], ...]
 
@@ -85,18 +86,18 @@ def tabulate(found: Found, labels: Labels, layout: Layout, rows: RowsOfMatches) 
     makers: dict[str, Callable[[], pa.Array]] = {}
     if layout.reads_events:
         at = rows.events(found.rows)
-        chosen, gathered, time = Chosen(found, labels, at.index), Gathered(at.table), layout.schema.time
-        makers["match_id"] = lambda: _ids(found, labels, at.identities())
+        chosen, gathered, time = Chosen(found, labels, at.places), Gathered(at.table), layout.schema.time
+        makers["match_id"] = lambda: _ids(found, labels, chosen, at.identities())
         makers |= {name: partial(gathered.column, name, chosen.last) for name in layout.partition_by}
         makers["start"] = lambda: gathered.column(time, chosen.first)
         makers["end"] = lambda: gathered.column(time, chosen.last)
         for variable in layout.shown:
             makers[variable.name] = partial(_variable, variable, chosen, gathered, layout.schema)
     if layout.positions == ROW:
-        makers["positions"] = lambda: _lists(found.offsets, pa.array(found.rows.copy()))
+        makers["positions"] = lambda: _lists(found.offsets, _copied(found.rows, np.int64))
     elif layout.positions is not None:
         numbers = integers(at.table, layout.positions)
-        makers["positions"] = lambda: _lists(found.offsets, pa.array(numbers[at.index]))
+        makers["positions"] = lambda: _lists(found.offsets, pa.array(numbers[at.places.numbers]))
     return pa.Table.from_arrays(
         [_fitting(makers[field.name](), field.type) for field in schema], schema=schema
     )
@@ -110,7 +111,7 @@ def _variable(variable: Shown, chosen: Chosen, gathered: Gathered, schema: Schem
 
 
 def _events(
-    schema: Schema, gathered: Gathered, index: Ints, missing: npt.NDArray[np.bool_] | None
+    schema: Schema, gathered: Gathered, index: Rows, missing: npt.NDArray[np.bool_] | None
 ) -> pa.StructArray:
     columns = [gathered.column(name, index) for name in schema.shown]
     mask = None if missing is None else pa.array(missing)
@@ -119,17 +120,29 @@ def _events(
 
 def _lists(offsets: Ints, values: pa.Array) -> pa.Array:
     if offsets[-1] > np.iinfo(np.int32).max:
-        return pa.LargeListArray.from_arrays(pa.array(offsets), values)
-    return pa.ListArray.from_arrays(pa.array(offsets.astype(np.int32)), values)
+        return pa.LargeListArray.from_arrays(_copied(offsets, np.int64), values)
+    return pa.ListArray.from_arrays(_copied(offsets, np.int32), values)
+
+
+def _copied(numbers: Ints, dtype: npt.DTypeLike) -> pa.Array:
+    buffer, copy = new_array(len(numbers), dtype)
+    copy[:] = numbers
+    return pa.Array.from_buffers(pa.from_numpy_dtype(dtype), len(numbers), [None, buffer])
 
 
 def _fitting(column: pa.Array, dtype: pa.DataType) -> pa.Array:
     return column if column.type == dtype else column.cast(dtype)
 
 
-def _ids(found: Found, labels: Labels, identities: Identities) -> pa.Array:
+def _ids(found: Found, labels: Labels, chosen: Chosen, identities: Identities) -> pa.Array:
     digits, words = new_array(4 * len(found), np.uint64)
-    match_ids(found.offsets, *identities, found.labels, *label_hashes(labels), words)
+    places, *event_hashes = identities
+    at, room = chosen.at(places), np.empty((4, BLOCK), np.uint64)
+    hashes = (*event_hashes, found.labels, *label_hashes(labels), room, words)
+    if chosen.is_sequence:
+        sequence_ids(at, *hashes)
+    else:
+        match_ids(found.offsets, at[0], *hashes)
     if sys.byteorder == "big":
         words.byteswap(inplace=True)
     return pa.Array.from_buffers(pa.string(), len(found), [None, _id_offsets(len(found)), digits])

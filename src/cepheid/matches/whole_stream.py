@@ -14,11 +14,14 @@ import numpy as np
 import pyarrow as pa
 
 from cepheid.kernels.columns.events import with_ties
-from cepheid.matches.event_rows import EventRows, Identities
+from cepheid.kernels.matches.rows import note_rows
+from cepheid.matches.event_rows import EventRows, Identities, Places
 from cepheid.matches.history import places_in
 from cepheid.matches.match_arrays import Ints
 from cepheid.streams.partitions import Partitions
 from cepheid.streams.times import Times, same_in_all_units, ties_of
+
+_MOST_SPREAD = 4  # rows for each event of a match up to which hashes have the places of their rows
 
 
 class TableAtHand:
@@ -36,15 +39,23 @@ class TableAtHand:
     def events(self, rows: Ints) -> EventRows:
         """The events of matches that have these row numbers."""
         first = int(rows.min())
-        part = self._table.slice(first, int(rows.max()) + 1 - first)
-        return EventRows(part, rows - first, partial(self._identities, rows, first, len(part)))
+        length = int(rows.max()) + 1 - first
+        places = Places(rows, first, length)
+        return EventRows(self._table.slice(first, length), places, partial(self._identities, places))
 
-    def _identities(self, rows: Ints, first: int, length: int) -> Identities:
-        occurs = np.zeros(length, np.bool_)
-        occurs[rows - first] = True
-        known = with_ties(ties_of(self._times), np.flatnonzero(occurs) + first)
+    def _identities(self, places: Places) -> Identities:
+        occurs = np.zeros(places.end, np.bool_)
+        note_rows(places.numbers, places.first, occurs)
+        known = with_ties(ties_of(self._times), np.flatnonzero(occurs) + places.first)
         partitions, times = self._new_partitions(), self._times[known]
         numbers = partitions.at(self._table, known)
         _, ranks = partitions.number(numbers, times)
         known_by = same_in_all_units(times, ranks, self._time_type)
-        return places_in(known, rows), *partitions.identities(numbers, *known_by)
+        hashes = partitions.identities(numbers, *known_by)
+        if places.end > _MOST_SPREAD * len(places.numbers):
+            return Places(places_in(known, places.numbers), 0, len(known)), *hashes
+        ties = np.searchsorted(known, places.first)  # rows before those of the matches
+        low, high = np.empty((2, places.end), np.int64)
+        for spread, dense in zip((low, high), hashes, strict=True):
+            spread[known[ties:] - places.first] = dense[ties:]
+        return places, low, high

@@ -26,6 +26,26 @@ def first_descent(numbers):
 
 
 @compiled
+def first_out_of_order(times, ties):
+    """The first row that comes before the one at its left by time, of the same time by the second number, or -1."""
+    begin = 1
+    while begin < len(times):
+        end = min(begin + 4096, len(times))
+        left, right = times[begin - 1 : end - 1], times[begin:end]
+        left_ties, right_ties = ties[begin - 1 : end - 1], ties[begin:end]
+        descents = 0
+        for i in range(len(right)):
+            descents += (right[i] < left[i]) | ((right[i] == left[i]) & (right_ties[i] < left_ties[i]))
+        if descents > 0:
+            i = 0
+            while right[i] > left[i] or (right[i] == left[i] and right_ties[i] >= left_ties[i]):
+                i += 1
+            return begin + i
+        begin = end
+    return -1
+
+
+@compiled
 def leave_bits(codes, bits_of_code, is_first, out_keys):
     """Leaves of each key the bits that the event's code has; the first time these are the key."""
     if is_first:

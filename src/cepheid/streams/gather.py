@@ -9,10 +9,10 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-from cepheid.kernels.columns.gather import SPARE, gather_offsets, gather_texts
-from cepheid.matches.match_arrays import Ints
+from cepheid.kernels.columns.gather import SPARE, gather_offsets, gather_texts, gather_values
 from cepheid.streams.plain import whole
 
+Rows = npt.NDArray[np.unsignedinteger]
 _MOST_BYTES = np.iinfo(np.int32).max  # of all texts in one array
 _FEW = 256  # rows for which `take` is as fast
 
@@ -21,9 +21,9 @@ class Gathered:
     def __init__(self, table: pa.Table) -> None:
         self._table = table
         self._columns: dict[str, pa.Array] = {}
-        self._gathered: dict[tuple[str, int], tuple[Ints, pa.Array]] = {}
+        self._gathered: dict[tuple[str, int], tuple[Rows, pa.Array]] = {}
 
-    def column(self, name: str, rows: Ints) -> pa.Array:
+    def column(self, name: str, rows: Rows) -> pa.Array:
         """The values in these rows. Rows given as the same object again are not gathered again."""
         key = (name, id(rows))
         if key not in self._gathered:
@@ -36,19 +36,30 @@ class Gathered:
         return self._gathered[key][1]
 
 
-def gather(column: pa.Array, rows: Ints) -> pa.Array:
+def gather(column: pa.Array, rows: Rows) -> pa.Array:
     """The values in these rows.
 
-    >>> gather(pa.array(["a", "b"]), np.array([1, 1, 0])).to_pylist()
+    >>> gather(pa.array(["a", "b"]), np.array([1, 1, 0], np.uint32)).to_pylist()
     ['b', 'b', 'a']
     """
-    texts = column.type in (pa.string(), pa.binary())
-    gathered = _texts(column, rows) if texts and not column.null_count and len(rows) > _FEW else None
+    gathered = None if column.null_count or len(rows) <= _FEW else _quickly(column, rows)
     return column.take(pa.array(rows)) if gathered is None else gathered
 
 
-def _texts(column: pa.Array, rows: Ints) -> pa.Array | None:
-    """Texts without NULL, or None where they are too long for one array."""
+def _quickly(column: pa.Array, rows: Rows) -> pa.Array | None:
+    """Values without NULL, or None where they are of other types than texts and numbers of eight bytes."""
+    if column.type in (pa.string(), pa.binary()):
+        return _texts(column, rows)
+    if not pa.types.is_primitive(column.type) or column.type.bit_width != 64:
+        return None
+    values = np.frombuffer(column.buffers()[1], np.uint64)[column.offset : column.offset + len(column)]
+    buffer, out_values = new_array(len(rows), np.uint64)
+    gather_values(values, rows, out_values)
+    return pa.Array.from_buffers(column.type, len(rows), [None, buffer])
+
+
+def _texts(column: pa.Array, rows: Rows) -> pa.Array | None:
+    """Texts, or None where they are too long for one array."""
     _, begins, data = column.buffers()
     offsets = np.frombuffer(begins, np.int32)[column.offset : column.offset + len(column) + 1]
     ends, out_offsets = new_array(len(rows) + 1, np.int32)
