@@ -130,7 +130,8 @@ def reach(table, step_class):
         n = offsets[s + 1]
         if n + table.skip.shape[0] + 1 > len(active):
             larger = np.empty(2 * len(active) + table.skip.shape[0] + 1, np.int64)
-            larger[:n] = active[:n]
+            for i in range(n):
+                larger[i] = active[i]
             active = larger
         active[n] = 0
         seen[0] = s
