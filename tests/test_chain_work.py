@@ -11,7 +11,7 @@ import pyarrow as pa
 import pytest
 
 from cepheid.algebra.nodes import WindowUnit
-from cepheid.automata.chain import Link
+from cepheid.automata.automaton import Link
 from cepheid.evaluators.chain import arena
 from cepheid.kernels.loops.linked import count as chain_count
 from cepheid.kernels.loops.linked import difference_pointers as differ
@@ -42,6 +42,7 @@ def run_uncompiled(monkeypatch: pytest.MonkeyPatch) -> None:
     for module in (loop, chain_emit, chain_count):
         monkeypatch.setattr(module, "ticks", lambda: 0)
         monkeypatch.setattr(module, "poll", lambda seen: seen)
+    uncompiled(monkeypatch, loop, "fire", "end_here", "go_on")
     monkeypatch.setattr(arena, "chain", loop.chain.py_func)
 
 

@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 import pytest
+from cepheid.kernels.matches.cells import CELL_CHILD, CELL_WORDS
 
 import cepheid
 from cepheid import saved
@@ -30,7 +31,6 @@ from cepheid.kernels.loops.sliding.partition_state import (
     PIVOT,
 )
 from cepheid.kernels.loops.vectors.layout import C_HI, C_LO, C_STARTS
-from cepheid.kernels.matches.cells import CELL_CHILD, CELL_WORDS
 from cepheid.pipeline import plan_for
 from cepheid.schema import schema_of
 from programs.crafted_states import outcome_apart, run_apart
@@ -85,7 +85,7 @@ COMPARED = "SELECT * FROM s WHERE A AS x ; B AS y ; C AS z FILTER x.v < z.v WITH
         (THEN, "compact", {"counting": True}, "lanes"),
         (THEN, "chain", {}, "store:heap"),
         (COMPARED, "configurations", {}, "store:lanes"),
-        (COMPARED, "configurations", {}, "store:nodes"),
+        (COMPARED, "configurations", {}, "store:graph"),
         (COMPARED, "configurations", {"counting": True}, "store:lanes"),
         (THEN, "semantics", {}, "rows"),
         (THEN, "semantics", {}, "lanes"),

@@ -103,7 +103,8 @@ def test_an_event_is_turned_at_most_once_however_long_the_window(
     monkeypatch.setattr(dense, "update", counted_update)
     monkeypatch.setattr(dense, "ticks", lambda: 0)
     monkeypatch.setattr(dense, "poll", lambda seen: seen)
-    monkeypatch.setattr(dense, "run_partition", dense.run_partition.py_func)
+    for name in ("run_partition", "turn_partition"):
+        monkeypatch.setattr(dense, name, getattr(dense, name).py_func)
     monkeypatch.setattr(compact, "count_dense", dense.count_dense.py_func)
     engine, _ = engine_for(f"{SEQUENCE} WITHIN {within} EVENTS", True)
     pushed(engine, table, 6_000)

@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from functools import partial
 from numbers import Integral
-from typing import Any, assert_never
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -19,10 +19,8 @@ import pyarrow as pa
 
 from cepheid.algebra.nodes import WindowUnit
 from cepheid.algebra.unmarked_prefix import lead
-from cepheid.automata.cea import CEA
-from cepheid.automata.chain import ChainCEA
-from cepheid.automata.chain_determinise import ChainDeterminiser
-from cepheid.automata.srt import SRT
+from cepheid.automata.automaton import Automaton
+from cepheid.automata.determinise_chain import ChainDeterminiser
 from cepheid.errors import CepheidError
 from cepheid.evaluators.chain.evaluator import ChainEvaluator
 from cepheid.evaluators.compact.evaluator import CompactEvaluator
@@ -34,12 +32,13 @@ from cepheid.evaluators.interface import Bounds, Evaluator, Events, part_of
 from cepheid.evaluators.semantics import SemanticsEvaluator
 from cepheid.matches.event_rows import RowsOfMatches
 from cepheid.matches.history import HIDDEN, POSITION, ROW, History
-from cepheid.matches.match_arrays import Found, Ints, joined, nothing_found
+from cepheid.matches.match_arrays import Found, Gathering, Ints
 from cepheid.matches.table import Layout, tabulate
 from cepheid.matches.whole_stream import TableAtHand
 from cepheid.memory import VARIABLE, memory_limit
+from cepheid.plan.candidates import CHAIN, COMPACT
 from cepheid.plan.plan import Plan
-from cepheid.plan.transducer import automaton_of_transducer
+from cepheid.plan.transducer import determinised
 from cepheid.saved import Arrays, pack
 from cepheid.schema import Schema, counts_nanoseconds
 from cepheid.semantics.rows import values_of
@@ -170,20 +169,16 @@ class Engine:
             partial(_partitions_of, self.plan.query.partition_by, self.plan.schema),
         )
         most_events = min(_FEW_EVENTS, len(table) * _FEW_BYTES // max(1, table.nbytes))
-
-        def are_few(parts: list[Found]) -> bool:
-            return sum(map(len, parts)) < _FEW_MATCHES and sum(len(part.rows) for part in parts) < most_events
-
-        waiting: list[Found] = []
+        waiting = Gathering()
         for found in self._advance_all(table, times, True, None):
-            if are_few([found]):
-                waiting.append(found.copy())
-                found = nothing_found()
-            if len(found) or not are_few(waiting):
-                yield from self._tabulated(joined(waiting))
+            if len(found) < _FEW_MATCHES or len(waiting.found):
+                waiting.add(found)
+                found = waiting.found
+            if len(found) >= _FEW_MATCHES or len(found.rows) >= most_events:
                 yield from self._tabulated(found)
-                waiting = []
-        yield from self._tabulated(joined([*waiting, self._evaluator.finish()]))
+                waiting.clear()
+        waiting.add(self._evaluator.finish())
+        yield from self._tabulated(waiting.found)
 
     def _advance_all(
         self, table: pa.Table, times: Times, report: bool, ranks: Ints | None
@@ -547,22 +542,19 @@ def evaluator_for(plan: Plan, counting: bool, limit: int | None) -> Evaluator:
     if counting and plan.for_counting is not None:
         plan = plan.for_counting
     limit = None if counting else limit
-    match plan.automaton:
-        case CEA() as automaton:
-            return CompactEvaluator(automaton, plan.rewritten, plan.schema, counting, limit)
-        case ChainCEA() as chain:
-            return ChainEvaluator(ChainDeterminiser(chain), plan.rewritten, plan.schema, counting, limit)
-        case SRT() as transducer:
-            return _configurations(plan, transducer, counting, limit)
-        case None:
-            return SemanticsEvaluator(plan, counting)
-        case unknown:
-            assert_never(unknown)
+    automaton = plan.automaton
+    if automaton is None:
+        return SemanticsEvaluator(plan, counting)
+    if plan.evaluator == COMPACT.evaluator:
+        return CompactEvaluator(automaton, plan.rewritten, plan.schema, counting, limit)
+    if plan.evaluator == CHAIN.evaluator:
+        return ChainEvaluator(ChainDeterminiser(automaton), plan.rewritten, plan.schema, counting, limit)
+    return _configurations(plan, automaton, counting, limit)
 
 
-def _configurations(plan: Plan, transducer: SRT, counting: bool, limit: int | None) -> Evaluator:
-    query, checks = plan.rewritten, transducer.checks
-    if transducer.guarded:
+def _configurations(plan: Plan, automaton: Automaton, counting: bool, limit: int | None) -> Evaluator:
+    query, checks = plan.rewritten, automaton.checks
+    if automaton.guarded:
         query = replace(query, window=None)
     chooses = query.strategy in HOW
     asked, everything = (counting, limit), (False, None)
@@ -570,16 +562,16 @@ def _configurations(plan: Plan, transducer: SRT, counting: bool, limit: int | No
     forgets = query.consume and bool(checks)
     own = everything if chooses else asked
     inner = ConfigurationsEvaluator(
-        automaton_of_transducer(query, transducer),
+        determinised(query, automaton),
         replace(query, consume=query.consume and not forgets),
         plan.schema,
-        *(everything if checks or transducer.tells else own),
+        *(everything if checks or automaton.exposes else own),
         forgets=forgets,
     )
     whole: Evaluator = inner
     names = {item.name for item in plan.shown}
     if checks:
         whole = Checked(inner, checks, names, plan.schema.arrow, forgets, query.window is not None, *own)
-    elif transducer.tells:
+    elif automaton.exposes:
         whole = Projected(inner, names, *own)
     return Selection(whole, query.strategy, counting, limit) if chooses else whole

@@ -13,12 +13,12 @@ from math import log10
 
 import pyarrow as pa
 
-from cepheid.automata.srt import SRT
 from cepheid.engine import Engine, checked_columns, most_bytes
 from cepheid.errors import CepheidError
 from cepheid.evaluators.configurations.selection import HOW
 from cepheid.evaluators.interface import at_most
 from cepheid.memory import VARIABLE
+from cepheid.plan.candidates import CONFIGURATIONS
 from cepheid.plan.plan import Plan
 
 MANY_EVENTS = 1 << 22  # in the matches of one batch, before their number is asked for
@@ -92,13 +92,10 @@ def _matched(
 
 def _counts_cheaply(plan: Plan) -> bool:
     """Whether matches are counted without being made."""
-    match plan.automaton:
-        case None:
-            return False
-        case SRT() as srt:
-            return not (srt.checks or srt.tells or plan.rewritten.strategy in HOW)
-        case _:
-            return True
+    if plan.automaton is None:
+        return False
+    chooses = plan.evaluator == CONFIGURATIONS.evaluator and plan.rewritten.strategy in HOW
+    return not (plan.automaton.checks or plan.automaton.exposes or chooses)
 
 
 def _check_size(plan: Plan, table: pa.Table, limit: int | None, bytes_each: int, allowed: int) -> None:

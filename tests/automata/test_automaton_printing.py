@@ -24,11 +24,10 @@ def figure_2() -> str:
     return print_automaton(trim(construct(pattern, ("t",))))
 
 
-def test_text_lists_the_moves_of_every_state() -> None:
+def test_text_lists_the_transitions_of_every_state() -> None:
     assert figure_2().splitlines() == [
         "state 0, initial",
         "  mark H → 1",
-        "  skip → 0",
         "state 1",
         "  mark T [temp > 40] as t → 2",
         "  skip → 1",

@@ -14,10 +14,11 @@ import cepheid
 from cepheid.algebra.conditions import Comparison, Literal
 from cepheid.algebra.nodes import Strategy
 from cepheid.algebra.variables import shown
-from cepheid.automata.cea import CEA, Predicate
+from cepheid.automata.automaton import Automaton, Predicate
 from cepheid.automata.construct import construct
 from cepheid.automata.determinise import Determiniser
-from cepheid.automata.minimise import Automaton, minimise, possible_classes
+from cepheid.automata.deterministic import Deterministic, Transitions
+from cepheid.automata.minimise import minimise, possible_classes
 from cepheid.automata.trim import trim
 from cepheid.plan.plan import Plan
 from cepheid.rewrite.rules import rewrite
@@ -27,10 +28,11 @@ from support import generators
 TRUE = Comparison("=", Literal(1), Literal(1))
 
 
-def cea_of(pattern: str) -> CEA:
+def automaton_of(pattern: str) -> Automaton:
     schema = pa.schema([("ts", pa.int64()), ("type", pa.string())])
     plan: Plan = cepheid.query(f"SELECT * FROM s WHERE {pattern}").engine(schema).plan
-    assert isinstance(plan.automaton, CEA)
+    assert plan.evaluator == "compact"
+    assert plan.automaton is not None
     return plan.automaton
 
 
@@ -49,25 +51,27 @@ def cea_of(pattern: str) -> CEA:
 def test_how_many_states(
     pattern: str, strategy: Strategy, determinised: int, labelled: int, counting: int
 ) -> None:
-    automaton = Determiniser(cea_of(pattern), strategy)
+    automaton = Determiniser(automaton_of(pattern), strategy)
     sizes = [len(small) for by in (True, False) if (small := minimise(automaton, by))]
     assert (len(automaton), *sizes) == (determinised, labelled, counting)
 
 
-def outputs(automaton: Automaton, classes: list[frozenset[int]]) -> list[Counter[tuple[int, ...]]]:
+def outputs(
+    automaton: Deterministic[Transitions], classes: list[frozenset[int]]
+) -> list[Counter[tuple[int, ...]]]:
     """By event, the label strings (0 for a skipped event) of the matches it completes."""
     runs: list[tuple[int, tuple[int, ...]]] = [(0, ())]
     found = []
     for satisfied in classes:
         after, ended = [], Counter[tuple[int, ...]]()
         for state, string in runs:
-            step = automaton.moves(state, satisfied)
-            if step.skip is not None:
-                after.append((step.skip, (*string, -1)))
-            for move in step.marks:
-                ended[*string, move.label] += move.accepts
-                if move.target is not None:
-                    after.append((move.target, (*string, move.label)))
+            (outcome,) = automaton.transitions(state, satisfied).outcomes
+            if outcome.skip is not None:
+                after.append((outcome.skip.state, (*string, -1)))
+            for mark in outcome.marks:
+                ended[*string, mark.label] += mark.accepts
+                if mark.goal is not None:
+                    after.append((mark.goal.state, (*string, mark.label)))
         runs = after
         found.append(+ended)
     return found
@@ -80,12 +84,12 @@ def test_it_gives_what_the_determinised_automaton_gives(case: generators.Case, r
         pattern = rewrite(case.query).query.pattern
     except UnsatisfiableError:
         return
-    cea = trim(construct(pattern, tuple(item.name for item in shown(case.query))))
-    classes = possible_classes(cea.predicates, 64)
+    whole = trim(construct(pattern, tuple(item.name for item in shown(case.query))))
+    classes = possible_classes(whole.predicates, 64)
     if classes is None:
         return
     for strategy in Strategy:
-        automaton = Determiniser(cea, strategy)
+        automaton = Determiniser(whole, strategy)
         stream = random.choices(classes, k=6)
         expected = outputs(automaton, stream)
         if (labelled := minimise(automaton, True)) is not None:
@@ -103,5 +107,5 @@ def test_classes_are_all_that_an_event_can_satisfy() -> None:
 
 def test_too_many_classes_or_states_are_left_alone() -> None:
     assert possible_classes([Predicate("A", TRUE)] * 12, 2048) is None
-    automaton = Determiniser(cea_of(" ; ".join("ABCDE")), Strategy.LAST)
+    automaton = Determiniser(automaton_of(" ; ".join("ABCDE")), Strategy.LAST)
     assert minimise(automaton, False, most_steps=200) is None

@@ -7,7 +7,7 @@ from hypothesis import given, settings
 
 from cepheid.algebra.nodes import Atom, Or, Repeat, Seq, StrictSeq
 from cepheid.algebra.variables import shown
-from cepheid.automata.cea import CEA, Mark, Predicate
+from cepheid.automata.automaton import Automaton, Guard, Predicate, Transition, numbered
 from cepheid.automata.construct import construct
 from cepheid.automata.trim import trim
 from cepheid.rewrite.rules import rewrite
@@ -49,33 +49,47 @@ def test_states_that_differ_in_how_they_skip_stay_apart() -> None:
 
 
 def test_states_that_lead_nowhere_and_states_nothing_leads_to_are_dropped() -> None:
-    any_event = Predicate(None, None)
-    named = Predicate("A", None)
-    automaton = CEA(
-        states=5,
-        predicates=(any_event, named),
-        labels=(frozenset(), frozenset({"x"})),
-        marks=(Mark(0, 1, 0, 1), Mark(0, 0, 1, 2), Mark(3, 0, 0, 1), Mark(2, 0, 0, 4)),
-        skips=(0, None, 2, 3, 4),
-        finals=frozenset({1}),
-    )
-    assert trim(automaton) == CEA(2, (named,), (frozenset(),), (Mark(0, 0, 0, 1),), (0, None), frozenset({1}))
+    any_event, named = (Guard(frozenset([Predicate(type, None)])) for type in (None, "A"))
+    nothing = frozenset[str]()
+    useful = Transition(0, 1, named, nothing)
+    others = [
+        Transition(0, 2, any_event, frozenset({"x"})),
+        Transition(3, 1, any_event, nothing),
+        Transition(2, 4, any_event, nothing),
+        *(Transition(state, state) for state in (2, 3, 4)),
+    ]
+    automaton = numbered(5, [*others, useful], frozenset({1}))
+    assert len(automaton.predicates) == len(automaton.labels) == 2
+    assert trim(automaton) == numbered(2, [useful], frozenset({1}))
+
+
+def automaton_of(
+    states: int, marks: list[tuple[int, str, int]], skips: list[tuple[int, int]], finals: set[int]
+) -> Automaton:
+    """Marks as source, type and target; skips as source and target."""
+    transitions = [
+        Transition(source, target, Guard(frozenset([Predicate(type, None)])), frozenset())
+        for source, type, target in marks
+    ]
+    return numbered(states, [*transitions, *(Transition(*skip) for skip in skips)], frozenset(finals))
+
+
+def parts(automaton: Automaton) -> tuple[int, set[Transition], frozenset[int]]:
+    return automaton.states, set(automaton.transitions), automaton.finals
 
 
 def test_skips_lead_to_matches_or_are_dropped_and_end_none() -> None:
     """State 1 leads to a match by skipping only; 2 skips to 4, which leads nowhere, and is entered by no event."""
-    predicates, labels = (Predicate("A", None), Predicate("B", None)), (frozenset[str](),)
-    marks = (Mark(0, 0, 0, 1), Mark(2, 1, 0, 3))
-    automaton = CEA(5, predicates, labels, marks, (0, 2, 4, None, 4), frozenset({2, 3}))
-    assert trim(automaton) == CEA(4, predicates, labels, marks, (0, 2, None, None), frozenset({3}))
+    marks = [(0, "A", 1), (2, "B", 3)]
+    automaton = automaton_of(5, marks, [(1, 2), (2, 4), (4, 4)], {2, 3})
+    assert parts(trim(automaton)) == parts(automaton_of(4, marks, [(1, 2)], {3}))
 
 
 def test_a_skip_to_a_state_that_is_merged_leads_to_the_one_that_acts_for_it() -> None:
-    predicates, labels = tuple(Predicate(type, None) for type in "ABC"), (frozenset[str](),)
-    marks = (Mark(0, 0, 0, 1), Mark(0, 1, 0, 2), Mark(2, 2, 0, 4), Mark(3, 2, 0, 4))
-    trimmed = trim(CEA(5, predicates, labels, marks, (0, 3, 2, 3, None), frozenset({4})))
-    kept = (Mark(0, 0, 0, 1), Mark(0, 1, 0, 2), Mark(2, 2, 0, 3))
-    assert trimmed == CEA(4, predicates, labels, kept, (0, 2, 2, None), frozenset({3}))
+    marks = [(0, "A", 1), (0, "B", 2), (2, "C", 4), (3, "C", 4)]
+    automaton = automaton_of(5, marks, [(1, 3), (2, 2), (3, 3)], {4})
+    kept = automaton_of(4, [(0, "A", 1), (0, "B", 2), (2, "C", 3)], [(1, 2), (2, 2)], {3})
+    assert parts(trim(automaton)) == parts(kept)
 
 
 def test_nothing_is_merged_into_the_initial_state() -> None:
@@ -86,8 +100,8 @@ def test_nothing_is_merged_into_the_initial_state() -> None:
 
 
 def test_an_automaton_that_accepts_nothing_keeps_its_initial_state() -> None:
-    automaton = CEA(2, (Predicate("A", None),), (frozenset(),), (Mark(0, 0, 0, 1),), (0, 1), frozenset())
-    assert trim(automaton) == CEA(1, (), (frozenset(),), (), (0,), frozenset())
+    automaton = numbered(2, [Transition(0, 1, label=frozenset()), Transition(1, 1)], frozenset())
+    assert trim(automaton) == Automaton(1, (), frozenset())
 
 
 def test_a_long_chain_is_trimmed_in_reasonable_time() -> None:

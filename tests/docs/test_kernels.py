@@ -16,21 +16,8 @@ NAME = re.compile(r"`(\w+)")
 MOST_ARGUMENTS = 10
 LONGER = {
     "loops.linked.rebuild.rebuild",
-    "loops.registers.ends.ending",
-    "loops.registers.loop.configurations",
-    "loops.registers.slots.base_slot",
-    "loops.registers.slots.other_slot",
-    "loops.registers.transitions.leave",
-    "loops.registers.transitions.move_in_order",
-    "loops.sliding.dense.run_partition",
-    "loops.sliding.dense.turn_dense",
-    "loops.sliding.loop.emit_matches",
     "loops.sliding.loop.run_partition",
-    "loops.sliding.loop.slide",
     "loops.sliding.move_pivot.fold",
-    "loops.vectors.slots.slot_for",
-    "matches.enumerate_cells.emit",
-    "matches.enumerate_nodes.emit_list",
 }
 """Functions with more arguments: none but these."""
 

@@ -163,7 +163,7 @@ def test_random_cases_are_not_trivial() -> None:
     assert sum(size > 0 for size in sizes) > 100
     assert sum(size > 3 for size in sizes) > 30
     chains = [case for seed in range(300) if is_chain(case := seeded(seed, CHAINS))]
-    linked = [case for case in chains if (plan := plan_of(case, "chain")) and plan.automaton.links]
+    linked = [case for case in chains if (plan := plan_of(case, "chain")) and plan.automaton.tests]
     sizes = [len(expected(case)) for case in linked]
     assert len(chains) > 150
     assert sum(size > 0 for size in sizes) > 30

@@ -12,7 +12,7 @@ from hypothesis import given, note, settings
 from hypothesis import strategies as st
 
 from cepheid.algebra.nodes import Query, WindowUnit
-from cepheid.automata.chain import ADJACENT, Link
+from cepheid.automata.automaton import ADJACENT, Link
 from cepheid.errors import CepheidError
 from cepheid.evaluators.chain import arena, evaluator
 from support.chain_automata import (

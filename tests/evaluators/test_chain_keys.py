@@ -10,7 +10,7 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
-from cepheid.automata.chain import Link, LinkKind
+from cepheid.automata.automaton import Link, LinkKind
 from cepheid.errors import CepheidError
 from cepheid.evaluators.chain.keys import _NULL, Keys
 from cepheid.schema import schema_of

@@ -60,47 +60,52 @@ class Cut:
 
 
 def with_no_more_than_asked(loop: Loop) -> Loop:
-    def run(moves: Any, layout: Any, program: Any, batch: Any, at: int, options: Any, *rest: Any) -> Any:
-        heap, meta, partitions, nodes, index, made_here, *others, made = rest
-        status = DONE
+    def run(tables: Any, batch: Any, at: int, options: Any, space: Any, out: Any) -> Any:
+        meta, status = space.meta, DONE
         while at < len(batch.partition) and status == DONE:
             one = ConfigBatch(*(array[at : at + 1] for array in batch))
-            room_for_one(moves, layout, partitions, batch.partition[at], batch.klass[at], meta)
+            room_for_one(
+                tables.transitions,
+                tables.layout,
+                space.partitions,
+                batch.partition[at],
+                batch.klass[at],
+                meta,
+            )
             most = 0 if options.counting else int(meta[NODES] + meta[NEED_NODES]) * N_WORDS
             cuts = (
-                Cut(heap, int(meta[TOP] + meta[NEED])),
-                Cut(nodes, most),
-                Cut(index, len(index)),
-                Cut(made_here, len(made_here)),
+                Cut(space.heap, int(meta[TOP] + meta[NEED])),
+                Cut(space.nodes, most),
+                Cut(space.cells, len(space.cells)),
+                Cut(space.made, len(space.made)),
             )
             before = [int(meta[word]) for word in (TOP, NODES, CELLS)]
             cells_of_slots = 2 * int(
                 meta[NEED_SLOTS]
             )  # by all that tells it apart, and by the word that must be equal
             bound = [int(meta[NEED]), int(meta[NEED_NODES]), cells_of_slots]
-            ours, theirs, cells, found = (cut.given for cut in cuts)
-            arrays = (ours, meta, partitions, theirs, cells, found)
-            status, done, made = loop(moves, layout, program, one, 0, options, *arrays, *others, made)
+            heap, nodes, cells, made = (cut.given for cut in cuts)
+            cut_space = space._replace(heap=heap, nodes=nodes, cells=cells, made=made)
+            status, done = loop(tables, one, 0, options, cut_space, out)
             for cut in cuts:
                 cut.put_back()
             used = [int(meta[word]) - was for word, was in zip((TOP, NODES, CELLS), before, strict=True)]
             assert all(number <= most for number, most in zip(used, bound, strict=True))
-            assert 2 * I_WORDS * int(meta[CELLS]) <= len(index)
+            assert 2 * I_WORDS * int(meta[CELLS]) <= len(space.cells)
             at += done
-        return status, at, made
+        return status, at
 
     return run
 
 
 def counting_with_no_more_than_asked(loop: Loop) -> Loop:
-    def run(
-        moves: Any, turns: Any, layout: Any, program: Any, batch: Any, at: int, options: Any, space: Any
-    ) -> Any:
+    def run(tables: Any, batch: Any, at: int, options: Any, space: Any) -> Any:
+        transitions, turns, layout, _ = tables
         status = DONE
         while at < len(batch.partition) and status == DONE:
             one, meta = ConfigBatch(*(array[at : at + 1] for array in batch)), space.meta
             room_needed(
-                moves,
+                transitions,
                 turns,
                 layout,
                 space.partitions,
@@ -119,7 +124,7 @@ def counting_with_no_more_than_asked(loop: Loop) -> Loop:
                 "sums": Cut(space.sums, int(meta[count_shape.WIDEST]) + 8),
             }
             given = space._replace(**{name: cut.given for name, cut in cuts.items()})
-            status, done = loop(moves, turns, layout, program, one, 0, options, given)
+            status, done = loop(tables, one, 0, options, given)
             for cut in cuts.values():
                 cut.put_back()
             used = [int(meta[word]) - was for word, was in zip((0, count_shape.CELLS), before, strict=True)]

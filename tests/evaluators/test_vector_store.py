@@ -76,9 +76,9 @@ def compare(first: int, seeds: int) -> dict[str, int]:
         tables = counts_of(engine)
         assert tables is not None
         met["counted"] += 1
-        met["with slots"] += len(tables.moves.equals) > 1
+        met["with slots"] += len(tables.transitions.equals) > 1
         met["in no order"] += not tables.turns.in_place.all()
-        met["by equality"] += bool((tables.moves.equals >= 0).any())
+        met["by equality"] += bool((tables.transitions.equals >= 0).any())
         met["above 2⁶⁴"] += engine.counted > 2**64
         met["matching"] += engine.counted > 0
     return met

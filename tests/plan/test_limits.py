@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 
 import cepheid
-from cepheid.automata import srt_of_pattern
-from cepheid.automata.chain_construct import MOST_STATES
+from cepheid.automata import construct_registers
+from cepheid.automata.construct_chain import MOST_STATES
 from cepheid.pipeline import plan_for
 from cepheid.schema import schema_of
 from support.hostile_texts import SCHEMA
@@ -30,13 +30,13 @@ def test_a_chain_has_so_many_transitions(monkeypatch: pytest.MonkeyPatch) -> Non
     text = WIDE.format(
         *(" OR ".join(f"{type}{k} AS {name}" for k in range(5)) for type, name in ("Ax", "By"))
     )
-    monkeypatch.setattr("cepheid.automata.chain_construct.MOST_EDGES", 25)
+    monkeypatch.setattr("cepheid.automata.construct_chain.MOST_EDGES", 25)
     assert _evaluator(text) == "chain"
-    monkeypatch.setattr("cepheid.automata.chain_construct.MOST_EDGES", 24)
+    monkeypatch.setattr("cepheid.automata.construct_chain.MOST_EDGES", 24)
     assert _evaluator(text) != "chain"
 
 
 def test_a_register_transducer_has_so_many_states(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(srt_of_pattern, "MOST_STATES", 12)
+    monkeypatch.setattr(construct_registers, "MOST_STATES", 12)
     assert _evaluator(LATER.format(10)) == "configurations"
     assert _evaluator(LATER.format(11)) == "semantics"

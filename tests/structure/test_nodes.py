@@ -14,7 +14,7 @@ import pytest
 import cepheid
 from cepheid.algebra.conditions import Expression
 from cepheid.algebra.nodes import Pattern, Reading
-from cepheid.automata.srt_rest import Item
+from cepheid.automata.derivative_states import Item
 
 SOURCE = Path(cepheid.__file__).parent
 SCOPES = (ast.FunctionDef, ast.GeneratorExp, ast.ListComp, ast.SetComp, ast.DictComp, ast.Lambda)

@@ -3,14 +3,11 @@
 from __future__ import annotations
 
 from cepheid.algebra.nodes import Pattern, walk
-from cepheid.automata.cea import CEA, Predicate
-from cepheid.automata.chain import ChainCEA
-from cepheid.automata.chain_determinise import ChainDeterminiser
-from cepheid.automata.chain_simulate import simulate_chain, simulate_determinised
-from cepheid.automata.simulate import Marked, simulate
+from cepheid.automata.automaton import LAST, Automaton
+from cepheid.automata.determinise_chain import ChainDeterminiser
+from cepheid.automata.simulate import Marked, passes, simulate
 from cepheid.semantics.meaning import Pairs, asked_about, meaning
-from cepheid.semantics.stream import Event, Stream
-from cepheid.semantics.values import holds
+from cepheid.semantics.stream import Stream
 
 Found = set[tuple[tuple[int, ...], Pairs]]
 
@@ -38,34 +35,44 @@ def by_oracle(pattern: Pattern, stream: Stream, shown: tuple[str, ...]) -> Found
     return {(result.events, result.binding) for result in meaning(pattern, stream, shown) if result.events}
 
 
-def by_automaton(automaton: CEA, stream: Stream) -> Found:
-    satisfied = [
-        {number for number, predicate in enumerate(automaton.predicates) if accepts(predicate, event)}
-        for event in stream
-    ]
-    return {_found(match) for match in simulate(automaton, satisfied)}
+def by_automaton(automaton: Automaton, stream: Stream) -> Found:
+    return {_found(match) for match in simulate(automaton, stream)}
 
 
-def accepts(predicate: Predicate, event: Event) -> bool:
-    if predicate.type is not None and predicate.type != event.type:
-        return False
-    return predicate.condition is None or holds(predicate.condition, {None: event.attributes})
-
-
-def by_chain(chain: ChainCEA, stream: Stream) -> Found:
-    return {_found(match) for match in simulate_chain(chain, stream, satisfied_by(chain, stream))}
-
-
-def by_determinised(chain: ChainCEA, stream: Stream) -> list[tuple[tuple[int, ...], Pairs]]:
-    """One entry for each run that accepts, so that what is found twice is there twice."""
+def by_determinised(chain: Automaton, stream: Stream) -> list[tuple[tuple[int, ...], Pairs]]:
+    """One entry for each run of the determinised chain automaton that accepts, so that what is found twice is there
+    twice."""
     automaton = ChainDeterminiser(chain)
-    return [_found(match) for match in simulate_determinised(automaton, stream, satisfied_by(chain, stream))]
+    runs: list[tuple[int, Marked]] = [(0, ())]
+    accepted: list[Marked] = []
+    for position, satisfied in enumerate(satisfied_by(chain, stream)):
+        for state, so_far in list(runs):
+            registers = {LAST: so_far[-1][0]} if so_far else {}
+            linked = {
+                number
+                for number, link in enumerate(automaton.links)
+                if passes(link, stream, position, registers)
+            }
+            for one in automaton.transitions(state, satisfied):
+                if not one.equal <= linked or one.different & linked:
+                    continue
+                longer = (*so_far, (position, automaton.labels[one.label]))
+                if one.accepts:
+                    accepted.append(longer)
+                if one.target is not None:
+                    runs.append((one.target, longer))
+    return [_found(match) for match in accepted]
 
 
-def satisfied_by(chain: ChainCEA, stream: Stream) -> list[frozenset[int]]:
+def satisfied_by(automaton: Automaton, stream: Stream) -> list[frozenset[int]]:
+    """The numbers of the unary predicates that each event satisfies."""
     return [
-        frozenset(number for number, predicate in enumerate(chain.predicates) if accepts(predicate, event))
-        for event in stream
+        frozenset(
+            number
+            for number, predicate in enumerate(automaton.predicates)
+            if passes(predicate, stream, position, {})
+        )
+        for position in range(len(stream))
     ]
 
 

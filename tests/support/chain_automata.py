@@ -17,9 +17,8 @@ import numpy as np
 import pyarrow as pa
 
 from cepheid.algebra.nodes import Atom, Query, Window, WindowUnit
-from cepheid.automata.cea import Predicate
-from cepheid.automata.chain import ADJACENT, Link
-from cepheid.automata.chain_determinise import ChainMove
+from cepheid.automata.automaton import ADJACENT, Link, Predicate
+from cepheid.automata.deterministic import LinkedMark
 from cepheid.evaluators.chain.evaluator import ChainEvaluator
 from cepheid.evaluators.interface import Bounds, Events
 from cepheid.matches.match_arrays import Found
@@ -28,7 +27,7 @@ from cepheid.semantics.keys import is_one_key
 from cepheid.streams.partitions import Partitions
 
 Match = tuple[tuple[int, int], ...]  # rows with their labels
-Rule = Callable[[int, frozenset[int]], tuple[ChainMove, ...]]
+Rule = Callable[[int, frozenset[int]], tuple[LinkedMark, ...]]
 
 
 def move(
@@ -37,8 +36,8 @@ def move(
     equal: tuple[int, ...] = (),
     different: tuple[int, ...] = (),
     accepts: bool = False,
-) -> ChainMove:
-    return ChainMove(label, frozenset(equal), frozenset(different), target, accepts)
+) -> LinkedMark:
+    return LinkedMark(label, frozenset(equal), frozenset(different), target, accepts)
 
 
 @dataclass
@@ -50,12 +49,12 @@ class Automaton:
     rule: Rule
     states: int = 8
     labels: tuple[frozenset[str], ...] = tuple(frozenset({f"v{n}"} if n else ()) for n in range(6))
-    known: dict[Any, tuple[ChainMove, ...]] = field(default_factory=dict)
+    known: dict[Any, tuple[LinkedMark, ...]] = field(default_factory=dict)
 
     def __len__(self) -> int:
         return self.states
 
-    def moves(self, state: int, satisfied: frozenset[int]) -> tuple[ChainMove, ...]:
+    def transitions(self, state: int, satisfied: frozenset[int]) -> tuple[LinkedMark, ...]:
         if (state, satisfied) not in self.known:
             self.known[state, satisfied] = self.rule(state, satisfied)
         return self.known[state, satisfied]
@@ -72,9 +71,9 @@ def types(names: str) -> tuple[Predicate, ...]:
 
 
 def by_table(
-    links: tuple[Link, ...], names: str, table: dict[tuple[int, str], tuple[ChainMove, ...]]
+    links: tuple[Link, ...], names: str, table: dict[tuple[int, str], tuple[LinkedMark, ...]]
 ) -> Automaton:
-    def rule(state: int, satisfied: frozenset[int]) -> tuple[ChainMove, ...]:
+    def rule(state: int, satisfied: frozenset[int]) -> tuple[LinkedMark, ...]:
         return tuple(item for k in sorted(satisfied) for item in table.get((state, names[k]), ()))
 
     return Automaton(links, types(names), rule)
@@ -91,7 +90,7 @@ def random_automaton(seed: int, adjacent: bool = True) -> Automaton:
 
     def tree(
         at: random.Random, label: int, equal: frozenset[int], different: frozenset[int]
-    ) -> list[ChainMove]:
+    ) -> list[LinkedMark]:
         left = [link for link in range(len(links)) if link not in equal | different]
         if left and at.random() < 0.55:
             link = at.choice(left)
@@ -99,15 +98,15 @@ def random_automaton(seed: int, adjacent: bool = True) -> Automaton:
         if at.random() < 0.35:
             return []
         target = at.choice([None, *range(1, states)])
-        return [ChainMove(label, equal, different, target, target is None or at.random() < 0.3)]
+        return [LinkedMark(label, equal, different, target, target is None or at.random() < 0.3)]
 
-    def rule(state: int, satisfied: frozenset[int]) -> tuple[ChainMove, ...]:
+    def rule(state: int, satisfied: frozenset[int]) -> tuple[LinkedMark, ...]:
         at = random.Random(f"{seed} {state} {sorted(satisfied)}")
         found = []
         for label in range(1, at.choice([1, 1, 2]) + 1):
             if state == 0:
                 found += [
-                    ChainMove(label, frozenset(), frozenset(), at.randint(1, states - 1), at.random() < 0.1)
+                    LinkedMark(label, frozenset(), frozenset(), at.randint(1, states - 1), at.random() < 0.1)
                 ]
             else:
                 found += tree(at, label, frozenset(), frozenset())
@@ -168,7 +167,7 @@ def matches_of(automaton: Automaton, given: Query, table: pa.Table) -> list[Matc
             run for run in waiting if not run[2] or inside(given.window, rows, places, run[2][0][0], at)
         ]
         for state, last, match in waiting:
-            for item in automaton.moves(state, satisfied):
+            for item in automaton.transitions(state, satisfied):
                 if last is not None and not fires(automaton, item, rows[last], row, places[last], places[at]):
                     continue
                 longer = (*match, (at, item.label))
@@ -184,7 +183,7 @@ def matches_of(automaton: Automaton, given: Query, table: pa.Table) -> list[Matc
 
 
 def fires(
-    automaton: Automaton, item: ChainMove, last: dict[str, Any], row: dict[str, Any], before: int, here: int
+    automaton: Automaton, item: LinkedMark, last: dict[str, Any], row: dict[str, Any], before: int, here: int
 ) -> bool:
     def equal(number: int) -> bool:
         link = automaton.links[number]

@@ -16,7 +16,7 @@ from pathlib import Path
 import pyarrow as pa
 
 import cepheid
-from cepheid.automata import srt_minimise
+from cepheid.automata.minimise import minimal_with_registers
 from cepheid.pipeline import plan_for
 from cepheid.plan.transducer import transducer_of
 from cepheid.schema import schema_of
@@ -306,7 +306,7 @@ def _measured(language: str | None, text: str, seconds: float) -> str:
     for left in range(AGAIN, -1, -1):
         # What an earlier planning of the same text left would hide what it takes.
         transducer_of.cache_clear()
-        srt_minimise._minimal.cache_clear()
+        minimal_with_registers.cache_clear()
         before = time.process_time()
         try:
             # Ends what hangs; a text that is only slow is measured to its end.

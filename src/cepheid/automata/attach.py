@@ -48,14 +48,14 @@ from cepheid.algebra.nodes import (
     rebuild,
 )
 from cepheid.algebra.variables import bound, defined, defined_once, is_iteration, names_of
-from cepheid.automata.alternatives import in_sequence
 from cepheid.automata.attach_atoms import NotAttachedError, non_empty, not_bound, on_first, on_last
 from cepheid.automata.attach_keys import with_one_key
 from cepheid.automata.attach_names import MARK, condition_with
 from cepheid.automata.attach_rounds import Check, check_bound, check_of, with_first_marked
 from cepheid.automata.attach_sets import NoExtremeError, on_sets
-from cepheid.automata.follow import positions_of
-from cepheid.automata.regular import pattern_of
+from cepheid.automata.pattern_alternatives import in_sequence
+from cepheid.automata.pattern_of_positions import pattern_of
+from cepheid.automata.positions_of_pattern import positions_of
 
 MOST_PARTS = 256
 

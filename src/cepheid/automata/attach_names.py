@@ -1,6 +1,6 @@
 """Names that `attach` made up, as people read them.
 
-In: an attached pattern and its register transducer, where a variable of each scope has a name of its own, `x′0`. Out:
+In: an attached pattern and its automaton, where a variable of each scope has a name of its own, `x′0`. Out:
 the same with the names that the user wrote; where several stand for one variable, the second is `x_2`.
 """
 
@@ -29,9 +29,8 @@ from cepheid.algebra.nodes import (
     rebuild,
 )
 from cepheid.algebra.variables import defined, sets
-from cepheid.automata.cea import Predicate
-from cepheid.automata.srt import SRT, Guard, Transition
-from cepheid.automata.srt_expose import exposed
+from cepheid.automata.automaton import Automaton, Guard, Link, Test, Transition
+from cepheid.automata.expose_registers import exposed
 
 MARK = "′"
 """Stands between the variable that a name was made of and a number."""
@@ -98,26 +97,35 @@ def condition_with(condition: Condition, names: Mapping[str, str]) -> Condition:
     return rebuild_condition(condition, lambda child: condition_with(child, names))
 
 
-def srt_with(srt: SRT, names: Mapping[str, str]) -> SRT:
-    """The transducer with its registers and labels under other names."""
+def automaton_with(automaton: Automaton, names: Mapping[str, str]) -> Automaton:
+    """The automaton with its registers and labels under other names."""
 
     labels = {exposed(name): exposed(printed) for name, printed in names.items()} | dict(names)
+
+    def renamed(label: frozenset[str]) -> frozenset[str]:
+        return frozenset(labels.get(name, name) for name in label)
 
     def transition(one: Transition) -> Transition:
         return replace(
             one,
             guard=_guard(one.guard, names),
             writes=frozenset(names.get(name, name) for name in one.writes),
-            label=frozenset(labels.get(name, name) for name in one.label),
+            label=None if one.label is None else renamed(one.label),
         )
 
-    return replace(srt, transitions=tuple(map(transition, srt.transitions)))
+    return replace(
+        automaton,
+        transitions=tuple(map(transition, automaton.transitions)),
+        labels=tuple(map(renamed, automaton.labels)),
+    )
 
 
 def _guard(guard: Guard, names: Mapping[str, str]) -> Guard:
-    def renamed(tests: frozenset[Predicate]) -> frozenset[Predicate]:
+    def renamed(tests: frozenset[Test]) -> frozenset[Test]:
         return frozenset(
-            test if test.condition is None else replace(test, condition=condition_with(test.condition, names))
+            test
+            if isinstance(test, Link) or test.condition is None
+            else replace(test, condition=condition_with(test.condition, names))
             for test in tests
         )
 

@@ -51,8 +51,8 @@ from cepheid.algebra.nodes import (
     StrictSeq,
 )
 from cepheid.algebra.variables import defined, names_of, sets
-from cepheid.automata.alternatives import Alternatives, merged
 from cepheid.automata.attach_atoms import not_bound, restricted
+from cepheid.automata.pattern_alternatives import Alternatives, merged
 
 _MIRRORED = {"=": "=", "<>": "<>", "<": ">", "<=": ">=", ">": "<", ">=": "<="}
 

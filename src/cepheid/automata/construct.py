@@ -1,37 +1,34 @@
 """Rewritten pattern → complex event automaton (`cel-cea`, theorem 3 and appendix C.2), without ε-transitions.
 
 In: a pattern without filters, each condition on its atom, and the names the output shows, sets among them. Out:
-a `CEA` that accepts exactly the pattern's (complex event, binding) pairs.
+an automaton without registers that accepts exactly the pattern's (complex event, binding) pairs.
 The paper glues automata together with ε-transitions; removing them gives the *position automaton*: one state
 per atom, entered by marking that atom's event, so a pattern is described by which atoms can come first, which
 can come last, and which can follow which. An atom follows another *loosely* (`;` and repetition: anything in
-between) or *strictly* (`:`: the very next event). Invariant: state 0 is initial and always skips to itself;
-every other state is a position or the waiting copy of one.
+between) or *strictly* (`:`: the very next event). Invariant: state 0 is initial and nothing enters it; every other
+state is a position or the waiting copy of one. A skip asks nothing, and a state has at most one.
 """
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterable, Iterator
-from typing import TypeVar
+from collections.abc import Iterable, Iterator
 
 from cepheid.algebra.nodes import Atom, Pattern
 from cepheid.algebra.variables import label_of
-from cepheid.automata.cea import CEA, Mark, Predicate
-from cepheid.automata.follow import positions_of
+from cepheid.automata.automaton import NOTHING, Automaton, Guard, Predicate, Transition
 from cepheid.automata.positions import Fragment, Positions
+from cepheid.automata.positions_of_pattern import positions_of
 
-Item = TypeVar("Item", bound=Hashable)
 
-
-def construct(pattern: Pattern, shown: tuple[str, ...]) -> CEA:
+def construct(pattern: Pattern, shown: tuple[str, ...]) -> Automaton:
     """The automaton of a rewritten pattern; events are labelled with the names in `shown` only.
 
     >>> from cepheid.algebra.nodes import Seq
     >>> automaton = construct(Seq(Atom("T", "x"), Atom("H", "y")), ("x",))
-    >>> automaton.states, automaton.skips, sorted(automaton.finals)
-    (3, (0, 1, None), [2])
-    >>> [(mark.source, automaton.predicates[mark.predicate].type, mark.target) for mark in automaton.marks]
-    [(0, 'T', 1), (1, 'H', 2)]
+    >>> automaton.states, sorted(automaton.finals), [predicate.type for predicate in automaton.predicates]
+    (3, [2], ['T', 'H'])
+    >>> [(one.source, one.target, one.label) for one in automaton.transitions]
+    [(0, 1, frozenset({'x'})), (1, 2, frozenset()), (1, 1, None)]
     """
     positions, whole = positions_of(pattern)
     return _automaton(positions, whole, frozenset(shown))
@@ -40,36 +37,41 @@ def construct(pattern: Pattern, shown: tuple[str, ...]) -> CEA:
 # ── from positions to states ────────────────────────────────────────────────────────────────────────────────
 
 
-class Numbering(dict[Item, int]):
-    """Gives each distinct item the next number, from 0."""
-
-    def __missing__(self, item: Item) -> int:
-        self[item] = len(self)
-        return self[item]
-
-
-def _automaton(positions: Positions, whole: Fragment, shown: frozenset[str]) -> CEA:
-    predicates: Numbering[Predicate] = Numbering()
-    labels: Numbering[frozenset[str]] = Numbering({frozenset(): 0})
-    entering = [
-        (predicates[Predicate(atom.type, atom.condition)], labels[label(atom, gatherers, shown)])
+def _automaton(positions: Positions, whole: Fragment, shown: frozenset[str]) -> Automaton:
+    predicates = [Predicate(atom.type, atom.condition) for atom in positions.atoms]
+    guards = {predicate: Guard(frozenset([predicate])) for predicate in dict.fromkeys(predicates)}
+    entering = [guards[predicate] for predicate in predicates]
+    labels = [
+        label(atom, gatherers, shown)
         for atom, gatherers in zip(positions.atoms, positions.gatherers, strict=True)
     ]
-    marks: list[Mark] = []
-    skips: list[int | None] = []
+    transitions: list[Transition] = []
+    states = 0
     for state, (followers, skip) in enumerate(_states(positions, whole)):
-        skips.append(skip)
-        marks.extend(Mark(state, *entering[target - 1], target) for target in sorted(followers))
-    return CEA(len(skips), tuple(predicates), tuple(labels), tuple(marks), tuple(skips), whole.last)
+        transitions += (
+            Transition(state, target, entering[target - 1], labels[target - 1])
+            for target in sorted(followers)
+        )
+        if skip is not None:
+            transitions.append(Transition(state, skip))
+        states += 1
+    return Automaton(
+        states,
+        tuple(transitions),
+        whole.last,
+        tuple(guards),
+        labels=tuple(dict.fromkeys([NOTHING, *labels])),
+    )
 
 
 def _states(positions: Positions, whole: Fragment) -> Iterator[tuple[set[int], int | None]]:
-    """Each state's followers and where it skips to: the initial state, the positions, the waiting copies.
+    """Each state's followers and where it skips to: the initial state, in which no run waits, the positions, the
+    waiting copies.
 
     Strict followers die with the first skip. A position that has both kinds skips to its waiting copy, which
     keeps the loose ones; with loose ones only it waits where it is; with none it has nothing to wait for.
     """
-    yield set(whole.first), 0
+    yield set(whole.first), None
     waiting: list[set[int]] = []
     count = len(positions.atoms)
     for position, (loose, strict) in enumerate(zip(positions.loose, positions.strict, strict=True), start=1):

@@ -1,29 +1,32 @@
-"""CEA → I/O-deterministic automaton, lazily, selection strategies included (`cel-cea`, C.1, C.3).
+"""Automaton without registers → I/O-deterministic automaton, lazily, strategies included (`cel-cea`, C.1, C.3).
 
-In: a CEA and a strategy. Out: states numbered as they are met and, for a state and a set of satisfied predicates,
-where skipping leads and where each label leads. The automaton means the strategy over the *substream it was started
-on*: run from the first event of the window it gives what the strategy chooses inside the window, which is how
-windows and strategies are combined everywhere.
+In: an automaton without registers and a strategy. Out: states numbered as they are met and, for a state and a class of
+events, where skipping leads and where each label leads. It is a case of its own, beside `determinise_registers`, since
+only here strategies are part of the automaton, and saved states hold its states as these sets. The automaton means the
+strategy over the *substream it was started on*: run from the first event of the window it gives what the strategy
+chooses inside the window, which is how windows and strategies are combined everywhere.
 
 Per strategy a state is
-- ALL and STRICT: the CEA states of the runs with this complex event and binding;
+- ALL and STRICT: the states of the runs with this complex event and binding;
 - NXT and LAST: (ranks, rank, those states), where `ranks` splits the states of all runs by the rank of their complex
   event, best first (the total preorder 𝒯 of C.3.2), each state kept only at its best rank;
 - MAX: (those states, the states with this complex event under any binding, the states of runs with more events).
 
-A move says for itself whether it accepts. The paper decides that by the target state alone, which for NXT and LAST
-lets a better complex event that ended *earlier* hide one that ends now: only runs that mark the current event compete.
+A transition says for itself whether it accepts. The paper decides that by the target state alone, which for NXT and
+LAST lets a better complex event that ended *earlier* hide one that ends now: only runs that mark the current event
+compete.
 """
 
 from __future__ import annotations
 
 from collections.abc import Hashable, Iterable
-from dataclasses import dataclass
 from typing import Any, cast
 
 from cepheid.algebra.nodes import Strategy
-from cepheid.automata.cea import CEA
-from cepheid.automata.lazy_states import Met
+from cepheid.algebra.windows import Window
+from cepheid.automata.automaton import Automaton, Guard, Predicate
+from cepheid.automata.deterministic import Class, Goal, Mark, Outcome, Transitions
+from cepheid.automata.lazy_states import LazyStates
 from cepheid.state_checks import is_count, require
 
 States = frozenset[int]
@@ -33,66 +36,58 @@ NONE: States = frozenset()
 START: States = frozenset([0])
 
 
-@dataclass(frozen=True, slots=True)
-class Move:
-    """Marking with `label` leads to state `target` (None: nothing can follow) and completes a match if `accepts`."""
-
-    label: int
-    target: int | None
-    accepts: bool
-
-
-@dataclass(frozen=True, slots=True)
-class Moves:
-    """All that a state does on one class of events; `skip` None: it dies when it skips."""
-
-    skip: int | None
-    marks: tuple[Move, ...]
-
-
 class Determiniser:
     """The determinised automaton, built where it is asked for. State 0 is the start.
 
-    >>> from cepheid.automata.cea import Mark, Predicate
-    >>> a_then_b = CEA(3, (Predicate("A", None), Predicate("B", None)), (NONE,),
-    ...                (Mark(0, 0, 0, 1), Mark(1, 1, 0, 2)), (0, 1, None), frozenset([2]))
-    >>> automaton = Determiniser(a_then_b, Strategy.ALL)
-    >>> automaton.moves(0, frozenset([0]))
-    Moves(skip=0, marks=(Move(label=0, target=1, accepts=False),))
-    >>> automaton.moves(1, frozenset([1]))
-    Moves(skip=1, marks=(Move(label=0, target=None, accepts=True),))
+    >>> from cepheid.algebra.nodes import Atom, Seq
+    >>> from cepheid.automata.construct import construct
+    >>> automaton = Determiniser(construct(Seq(Atom("A"), Atom("B")), ()), Strategy.ALL)
+    >>> (outcome,) = automaton.transitions(0, frozenset([0])).outcomes
+    >>> outcome.skip.state, [(mark.label, mark.goal.state, mark.accepts) for mark in outcome.marks]
+    (0, [(0, 1, False)])
+    >>> automaton.transitions(1, frozenset([1])).outcomes[0].marks
+    (Mark(label=0, goal=None, accepts=True),)
     """
 
-    def __init__(self, cea: CEA, strategy: Strategy, limit: int = 10_000) -> None:
-        self.cea = cea
+    tests: tuple[Predicate, ...] = ()
+    windows: tuple[Window, ...] = ()
+    reads: tuple[tuple[str, ...], ...] = ()
+
+    def __init__(self, automaton: Automaton, strategy: Strategy, limit: int = 10_000) -> None:
         self.strategy = strategy
-        self._marks: list[list[tuple[int, int, int]]] = [[] for _ in range(cea.states)]
-        for mark in cea.marks:
-            self._marks[mark.source].append((mark.predicate, mark.label, mark.target))
-        self._alive = _alive(cea, strategy)
+        self.predicates, self.labels = automaton.predicates, automaton.labels
+        self._finals = automaton.finals
+        self._marks, self._skips = numbered_transitions(automaton)
+        self._alive = self._states_alive()
         start: Hashable = START
         if strategy in (Strategy.NXT, Strategy.LAST):
             start = ((START,), 0, START)
         elif strategy is Strategy.MAX:
             start = (START, START, NONE)
-        self._met: Met[Hashable] = Met(start, limit)
+        self._met: LazyStates[Hashable] = LazyStates(start, limit)
 
     def __len__(self) -> int:
         return len(self._met)
 
-    def moves(self, state: int, satisfied: States) -> Moves:
+    def columns(self, state: int) -> int:
+        """No state remembers an event."""
+        return 0
+
+    def transitions(self, state: int, satisfied: Class) -> Transitions:
         """What `state` does on an event that satisfies exactly the predicates `satisfied`."""
-        key = self._met[state]
+        return Transitions((), (self._outcome(self._met[state], satisfied),))
+
+    def _outcome(self, key: Hashable, satisfied: Class) -> Outcome:
         match self.strategy:
             case Strategy.ALL | Strategy.STRICT:
                 assert isinstance(key, frozenset)
-                return self._plain_moves(key, satisfied)
+                return self._plain(key, satisfied)
             case Strategy.NXT | Strategy.LAST:
                 ranks, rank, states = cast("RankedKey", key)
-                return self._ranked_moves(ranks, rank, states, satisfied)
+                return self._ranked(ranks, rank, states, satisfied)
             case Strategy.MAX:
                 states, same, more = cast("MaximalKey", key)
-                return self._maximal_moves(states, same, more, satisfied)
+                return self._maximal(states, same, more, satisfied)
 
     def describe(self, state: int) -> str:
         """The state as the paper writes it."""
@@ -124,21 +119,21 @@ class Determiniser:
 
     def _states_of(self, listed: list[int]) -> States:
         require(
-            all(is_count(state, self.cea.states - 1) for state in listed), "its automaton has other states"
+            all(is_count(state, len(self._marks) - 1) for state in listed), "its automaton has other states"
         )
         return frozenset(listed)
 
-    def _plain_moves(self, states: States, satisfied: States) -> Moves:
+    def _plain(self, states: States, satisfied: Class) -> Outcome:
         marks = []
         for label in self._labels(states, satisfied):
             reached = self._marked(states, satisfied, label)
-            marks.append(Move(label, self._target(reached & self._alive), self._final(reached)))
+            marks.append(Mark(label, self._goal(reached & self._alive), self._final(reached)))
         skipped = self._skipped(states)
         if self.strategy is Strategy.STRICT and states != START:
             skipped = NONE
-        return Moves(self._target(skipped & self._alive), tuple(marks))
+        return Outcome(self._goal(skipped & self._alive), tuple(marks))
 
-    def _ranked_moves(self, ranks: tuple[States, ...], rank: int, states: States, satisfied: States) -> Moves:
+    def _ranked(self, ranks: tuple[States, ...], rank: int, states: States, satisfied: Class) -> Outcome:
         marked = [self._marked(group, satisfied) for group in ranks]
         skipped = [self._skipped(group) for group in ranks]
         if self.strategy is Strategy.NXT:
@@ -156,43 +151,43 @@ class Determiniser:
                 new_ranks.append(kept)
         winner = next((group for group, reached in enumerate(marked) if self._final(reached)), None)
 
-        def target(reached: States, mark: bool) -> int | None:
+        def goal(reached: States, mark: bool) -> Goal | None:
             if (rank, mark) not in place:
                 return None
             kept = reached & new_ranks[place[rank, mark]]
-            return self._met.number((tuple(new_ranks), place[rank, mark], kept)) if kept else None
+            return self._numbered((tuple(new_ranks), place[rank, mark], kept)) if kept else None
 
-        moves = []
+        marks = []
         for label in self._labels(states, satisfied):
             reached = self._marked(states, satisfied, label)
-            moves.append(Move(label, target(reached, True), winner == rank and self._final(reached)))
-        return Moves(target(self._skipped(states), False), self._useful(moves))
+            marks.append(Mark(label, goal(reached, True), winner == rank and self._final(reached)))
+        return Outcome(goal(self._skipped(states), False), self._useful(marks))
 
-    def _maximal_moves(self, states: States, same: States, more: States, satisfied: States) -> Moves:
+    def _maximal(self, states: States, same: States, more: States, satisfied: Class) -> Outcome:
         more_marked = self._marked(more, satisfied)
         same_marked = self._marked(same, satisfied)
 
-        def target(reached: States, alike: States, larger: States) -> int | None:
+        def goal(reached: States, alike: States, larger: States) -> Goal | None:
             larger &= self._alive
             kept = (reached & self._alive) - larger
-            return self._met.number((kept, (alike & self._alive) - larger, larger)) if kept else None
+            return self._numbered((kept, (alike & self._alive) - larger, larger)) if kept else None
 
-        moves = []
+        marks = []
         for label in self._labels(states, satisfied):
             reached = self._marked(states, satisfied, label)
             accepts = self._final(reached) and not self._final(more_marked)
-            moves.append(Move(label, target(reached, same_marked, more_marked), accepts))
+            marks.append(Mark(label, goal(reached, same_marked, more_marked), accepts))
         larger = more_marked | self._skipped(more) | same_marked
-        skip = target(self._skipped(states), self._skipped(same), larger)
-        return Moves(skip, self._useful(moves))
+        skip = goal(self._skipped(states), self._skipped(same), larger)
+        return Outcome(skip, self._useful(marks))
 
-    def _labels(self, states: States, satisfied: States) -> list[int]:
+    def _labels(self, states: States, satisfied: Class) -> list[int]:
         found = {
             label for state in states for predicate, label, _ in self._marks[state] if predicate in satisfied
         }
         return sorted(found)
 
-    def _marked(self, states: States, satisfied: States, label: int | None = None) -> States:
+    def _marked(self, states: States, satisfied: Class, label: int | None = None) -> States:
         return frozenset(
             target
             for state in states
@@ -201,29 +196,46 @@ class Determiniser:
         )
 
     def _skipped(self, states: States) -> States:
-        return frozenset(target for state in states if (target := self.cea.skips[state]) is not None)
+        return frozenset(target for state in states if (target := self._skips[state]) is not None)
 
     def _final(self, states: States) -> bool:
-        return not states.isdisjoint(self.cea.finals)
+        return not states.isdisjoint(self._finals)
 
     @staticmethod
-    def _useful(moves: Iterable[Move]) -> tuple[Move, ...]:
-        return tuple(move for move in moves if move.accepts or move.target is not None)
+    def _useful(marks: Iterable[Mark]) -> tuple[Mark, ...]:
+        return tuple(mark for mark in marks if mark.accepts or mark.goal is not None)
 
-    def _target(self, states: States) -> int | None:
-        return self._met.number(states) if states else None
+    def _goal(self, states: States) -> Goal | None:
+        return self._numbered(states) if states else None
+
+    def _numbered(self, key: Hashable) -> Goal:
+        return Goal(self._met.number(key))
+
+    def _states_alive(self) -> States:
+        """The states from which some marking transition can still be taken."""
+        alive = {state for state, marks in enumerate(self._marks) if marks}
+        if self.strategy is not Strategy.STRICT:
+            grown = True
+            while grown:
+                more = {state for state, target in enumerate(self._skips) if target in alive} - alive
+                alive |= more
+                grown = bool(more)
+        return frozenset(alive)
 
 
-def _alive(cea: CEA, strategy: Strategy) -> States:
-    """The CEA states from which some marking transition can still be taken."""
-    alive = {mark.source for mark in cea.marks}
-    if strategy is not Strategy.STRICT:
-        grown = True
-        while grown:
-            more = {q for q, target in enumerate(cea.skips) if target in alive} - alive
-            alive |= more
-            grown = bool(more)
-    return frozenset(alive)
+def numbered_transitions(automaton: Automaton) -> tuple[list[list[tuple[int, int, int]]], list[int | None]]:
+    """By state of an automaton without registers, its marks as numbers (predicate, label, target), and the state that
+    it skips to (None: a run ends there). The start skips to itself: a run may begin at any event."""
+    predicate = {Guard(frozenset([test])): number for number, test in enumerate(automaton.predicates)}
+    label = {names: number for number, names in enumerate(automaton.labels)}
+    marks: list[list[tuple[int, int, int]]] = [[] for _ in range(automaton.states)]
+    skips: list[int | None] = [0, *[None] * (automaton.states - 1)]
+    for one in automaton.transitions:
+        if one.label is None:
+            skips[one.source] = one.target
+        else:
+            marks[one.source].append((predicate[one.guard], label[one.label], one.target))
+    return marks, skips
 
 
 def _listed(key: Any) -> Any:

@@ -1,8 +1,8 @@
 """`left ALL right`: the positions of both at once (`partition-by-chain-cea`, section 2).
 
 In: the positions of two patterns. Out: those of their union: a position is the last event, of one side or of both, for
-they may share events, and how each side goes on. A side that does not move waits: what had to follow strictly is lost.
-A variable that both sides bind is one event, so no position is added that would bind it a second time.
+they may share events, and how each side goes on. A side that does not read an event waits: what had to follow strictly
+is lost. A variable that both sides bind is one event, so no position is added that would bind it a second time.
 """
 
 from __future__ import annotations
@@ -49,7 +49,7 @@ _START = _Place(None, 0, 0, False, False, frozenset())
 def interleaved(left: Side, right: Side, positions: Positions) -> Fragment:
     """Adds the positions of `left ALL right`.
 
-    >>> from cepheid.automata.follow import positions_of
+    >>> from cepheid.automata.positions_of_pattern import positions_of
     >>> both = Positions()
     >>> whole = interleaved(positions_of(Atom("A", "x")), positions_of(Atom(None, "y")), both)
     >>> [(atom.type, sorted(names_of(atom))) for atom in both.atoms]
@@ -142,7 +142,7 @@ def _moves(side: Side, at: int, strictly: bool) -> Iterator[tuple[int, bool]]:
 
 
 def _entry(left: Positions, one: int, right: Positions, two: int) -> _Entry | None:
-    """What is entered when the sides move to these positions, 0 where one waits; None if no event can be of both."""
+    """What is entered when the sides go to these positions, 0 where one waits; None if no event can be of both."""
     entries = [
         _Entry(side.atoms[at - 1], frozenset(side.gatherers[at - 1]), side.names[at - 1])
         for side, at in ((left, one), (right, two))

@@ -11,9 +11,9 @@ from cepheid.state_checks import require
 State = TypeVar("State", bound=Hashable)
 
 
-class Met(Generic[State]):
+class LazyStates(Generic[State]):
     """
-    >>> met = Met("start", limit=2)
+    >>> met = LazyStates("start", limit=2)
     >>> met.number("other"), met.number("start"), met[1], len(met)
     (1, 0, 'other', 2)
     """

@@ -1,120 +1,119 @@
-"""Automata as text, for people (`print_automaton`, `print_chain`) and for Graphviz (`automaton_dot`, `chain_dot`).
+"""Automata as text, for people (`print_automaton`) and for Graphviz (`automaton_dot`).
 
-In: a CEA or a chain-CEA. Out: text; the same automaton gives the same text.
+In: an automaton. Out: text; the same automaton gives the same text. A transition marks or skips an event of a type, in
+brackets with a condition on it; after `if` is what it asks of events in registers and what must not hold, after `as`
+the names that the event is bound to, after `store` the registers that it is stored in. `last` is the last marked event,
+which is not said to be stored. A register is *exposed* where partial matches are told apart by the event stored in it
+(`expose_registers`).
 """
 
 from __future__ import annotations
 
-from cepheid.algebra.printing import print_condition, print_name
-from cepheid.automata.cea import CEA, Mark, Predicate
-from cepheid.automata.chain import ChainCEA, ChainMark, Link, LinkKind
+from collections.abc import Iterable
+
+from cepheid.algebra.conditions import conjunction
+from cepheid.algebra.nodes import EVENTS
+from cepheid.algebra.printing import print_condition, print_name, print_window
+from cepheid.automata.automaton import (
+    LAST,
+    Automaton,
+    Guard,
+    Link,
+    LinkKind,
+    Predicate,
+    Test,
+    Transition,
+    registers_of,
+)
+from cepheid.automata.expose_registers import UNMARKED, exposed
 
 
-def print_automaton(automaton: CEA) -> str:
-    """One block per state: what it is, then its marking moves and its skip.
+def print_automaton(automaton: Automaton) -> str:
+    """The registers, then one block per state: what it is, then its marks and its skips. Keys are compared with ≡,
+    where NULL is NULL and NaN is NaN; values with =, as a filter does.
 
-    >>> from cepheid.algebra.nodes import Atom, Seq
+    >>> from cepheid.algebra.nodes import Atom, PartBy, Seq, StrictSeq
     >>> from cepheid.automata.construct import construct
+    >>> from cepheid.automata.construct_chain import construct_chain
+    >>> from cepheid.automata.trim import trim
     >>> print(print_automaton(construct(Seq(Atom("T", "x"), Atom("H")), ("x",))))
     state 0, initial
       mark T as x → 1
-      skip → 0
     state 1
       mark H → 2
       skip → 1
     state 2, final
-    """
-    moves: list[list[str]] = [[] for _ in range(automaton.states)]
-    for mark in automaton.marks:
-        moves[mark.source].append(f"  mark {_move(automaton, mark)} → {mark.target}")
-    for state, skip in enumerate(automaton.skips):
-        if skip is not None:
-            moves[state].append(f"  skip → {skip}")
-    return _blocks(moves, automaton.finals)
-
-
-def print_chain(chain: ChainCEA) -> str:
-    """One block per state: what it is, then its marking moves, after `if` what they ask of the last marked event. A key
-    is compared with ≡, where NULL is NULL and NaN is NaN; values with =, as a filter does.
-
-    >>> from cepheid.algebra.nodes import Atom, PartBy, Seq, StrictSeq
-    >>> from cepheid.automata.chain_construct import construct_chain
-    >>> pair = StrictSeq(Atom("T", "x"), Atom("H"))
-    >>> print(print_chain(construct_chain(PartBy(pair, ((None, "id"),)), ("x",))))
+    >>> pair = PartBy(StrictSeq(Atom("T", "x"), Atom("H")), ((None, "id"),))
+    >>> print(print_automaton(trim(construct_chain(pair, ("x",)))))
     state 0, initial
       mark T as x → 1
     state 1
       mark H if last.id ≡ id, next → 2
+      skip → 1
     state 2, final
     """
-    moves: list[list[str]] = [[] for _ in range(chain.states)]
-    for mark in chain.marks:
-        moves[mark.source].append(f"  mark {_chain_move(chain, mark)} → {mark.target}")
-    return _blocks(moves, chain.finals)
-
-
-def _blocks(moves: list[list[str]], finals: frozenset[int]) -> str:
-    lines: list[str] = []
-    for state, own in enumerate(moves):
-        role = ", initial" if state == 0 else ", final" if state in finals else ""
-        lines += [f"state {state}{role}", *own]
+    registers = _shown_registers(automaton)
+    lines = [f"register{'s' if len(registers) > 1 else ''} {', '.join(registers)}"] if registers else []
+    for state, leaving in enumerate(automaton.by_source()):
+        role = ", initial" if state == 0 else ", final" if state in automaton.finals else ""
+        lines.append(f"state {state}{role}")
+        for skips in (False, True):
+            lines += (
+                f"  {' '.join(filter(None, ('skip' if skips else 'mark', _described(automaton, one))))} → {one.target}"
+                for one in leaving
+                if _is_skip(one) == skips
+            )
     return "\n".join(lines)
 
 
-def automaton_dot(automaton: CEA) -> str:
-    """The automaton as a Graphviz graph: solid arrows mark, dashed ones skip.
+def automaton_dot(automaton: Automaton) -> str:
+    """The automaton as a Graphviz graph: solid arrows mark, dashed ones skip; registers are dashed boxes.
 
-    >>> from cepheid.algebra.nodes import Atom
-    >>> from cepheid.automata.construct import construct
-    >>> print(automaton_dot(construct(Atom("T", "x"), ("x",))))
+    >>> from cepheid.automata.automaton import numbered
+    >>> first = Transition(0, 1, label=frozenset("x"), writes=frozenset(["r1"]))
+    >>> print(automaton_dot(numbered(2, [first, Transition(1, 1)], frozenset([1]))))
     digraph automaton {
       rankdir=LR;
       node [shape=circle];
       start [shape=point];
       1 [shape=doublecircle];
       start -> 0;
-      0 -> 0 [style=dashed];
-      0 -> 1 [label="T as x"];
+      0 -> 1 [label="any as x, store r1"];
+      1 -> 1 [style=dashed];
+      "register r1" [label="r1", shape=box, style=dashed];
     }
     """
-    skips = [
-        f"  {state} -> {skip} [style=dashed];"
-        for state, skip in enumerate(automaton.skips)
-        if skip is not None
-    ]
-    marks = [
-        f"  {mark.source} -> {mark.target} [label={quoted(_move(automaton, mark))}];"
-        for mark in automaton.marks
-    ]
-    return _graph(automaton.finals, [*skips, *marks])
-
-
-def chain_dot(chain: ChainCEA) -> str:
-    """The chain-CEA as a Graphviz graph; what it skips is not drawn.
-
-    >>> from cepheid.algebra.nodes import Atom, Repeat
-    >>> from cepheid.automata.chain_construct import construct_chain
-    >>> print(chain_dot(construct_chain(Atom("T", "x"), ("x",))))
-    digraph automaton {
-      rankdir=LR;
-      node [shape=circle];
-      start [shape=point];
-      1 [shape=doublecircle];
-      start -> 0;
-      0 -> 1 [label="T as x"];
-    }
-    """
-    marks = [
-        f"  {mark.source} -> {mark.target} [label={quoted(_chain_move(chain, mark))}];"
-        for mark in chain.marks
-    ]
-    return _graph(chain.finals, marks)
-
-
-def _graph(finals: frozenset[int], arrows: list[str]) -> str:
     head = ["digraph automaton {", "  rankdir=LR;", "  node [shape=circle];", "  start [shape=point];"]
-    circles = [f"  {state} [shape=doublecircle];" for state in sorted(finals)]
-    return "\n".join([*head, *circles, "  start -> 0;", *arrows, "}"])
+    circles = [f"  {state} [shape=doublecircle];" for state in sorted(automaton.finals)]
+    arrows = [
+        f"  {one.source} -> {one.target} [{', '.join(_style(automaton, one))}];"
+        for one in automaton.transitions
+    ]
+    boxes = [
+        f"  {quoted(f'register {name}')} [label={quoted(name)}, shape=box, style=dashed];"
+        for name in _shown_registers(automaton)
+    ]
+    return "\n".join([*head, *circles, "  start -> 0;", *arrows, *boxes, "}"])
+
+
+def print_guard(guard: Guard, any_event: str = "") -> str:
+    """What a guard asks for; `any_event` where it asks nothing of the event alone.
+
+    >>> from cepheid.algebra.conditions import Attribute
+    >>> from cepheid.algebra.windows import Window, WindowUnit
+    >>> hot, cold = (Predicate(None, Attribute(None, name)) for name in ("hot", "cold"))
+    >>> within = frozenset([("r1", Window(3, WindowUnit.EVENTS))])
+    >>> print_guard(Guard(frozenset([Predicate("A", None), hot]), frozenset([frozenset([cold, hot])]), within))
+    'A [hot] if not (cold AND hot), within 3 EVENTS of r1'
+    """
+    unary = [test for test in guard.holds if isinstance(test, Predicate) and not registers_of(test)]
+    asked = [
+        *sorted(_printed(test) for test in guard.holds.difference(unary)),
+        *sorted(map(_failing, guard.fails)),
+        *sorted(f"within {print_window(window)} of {register}" for register, window in guard.within),
+    ]
+    event = _event(unary) if unary else any_event
+    return " ".join(filter(None, (event, f"if {', '.join(asked)}" if asked else "")))
 
 
 def print_predicate(predicate: Predicate) -> str:
@@ -124,8 +123,7 @@ def print_predicate(predicate: Predicate) -> str:
     >>> print_predicate(Predicate("T", None)), print_predicate(Predicate(None, Attribute(None, "hot")))
     ('T', 'any [hot]')
     """
-    type = "any" if predicate.type is None else predicate.type
-    return type if predicate.condition is None else f"{type} [{print_condition(predicate.condition)}]"
+    return _event([predicate])
 
 
 def print_link(link: Link, equal: bool = True) -> str:
@@ -141,29 +139,66 @@ def print_link(link: Link, equal: bool = True) -> str:
             sign = "≡" if equal else "≢"
         case LinkKind.VALUE:
             sign = "=" if equal else "≠"
-    return f"last.{print_name(link.left)} {sign} {print_name(link.right)}"
-
-
-def _move(automaton: CEA, mark: Mark) -> str:
-    predicate = print_predicate(automaton.predicates[mark.predicate])
-    return _labelled(predicate, automaton.labels[mark.label])
-
-
-def _chain_move(chain: ChainCEA, mark: ChainMark) -> str:
-    predicate = print_predicate(chain.predicates[mark.predicate])
-    links = [
-        *(print_link(chain.links[number]) for number in sorted(mark.equal)),
-        *(print_link(chain.links[number], equal=False) for number in sorted(mark.different)),
-    ]
-    asked = f"{predicate} if {', '.join(links)}" if links else predicate
-    return _labelled(asked, chain.labels[mark.label])
-
-
-def _labelled(asked: str, names: frozenset[str]) -> str:
-    return f"{asked} as {', '.join(sorted(names))}" if names else asked
+    return f"{LAST}.{print_name(link.left)} {sign} {print_name(link.right)}"
 
 
 def quoted(text: str) -> str:
     """A Graphviz string. Graphviz reads a backslash as the start of an escape, so each is doubled."""
     escaped = text.replace("\\", "\\\\").replace('"', '\\"').replace("\n", "\\n")
     return f'"{escaped}"'
+
+
+def _described(automaton: Automaton, one: Transition) -> str:
+    """What a transition asks for and does."""
+    names = (one.label or frozenset()) - {UNMARKED, *map(exposed, one.writes)}
+    # The marked events of an expression of SREMO, which has no names.
+    shown = sorted(names) if automaton.labels[1:] != (frozenset([EVENTS]),) else []
+    text = print_guard(one.guard, any_event="" if _is_skip(one) else "any")
+    if shown:
+        text += f" as {', '.join(shown)}"
+    for name in sorted(one.writes - {LAST}):
+        verb = "expose" if exposed(name) in (one.label or ()) else "store"
+        text += f"{', ' if text else ''}{verb} {name}"
+    return text
+
+
+def _style(automaton: Automaton, one: Transition) -> Iterable[str]:
+    if text := _described(automaton, one):
+        yield f"label={quoted(text)}"
+    if _is_skip(one):
+        yield "style=dashed"
+
+
+def _is_skip(one: Transition) -> bool:
+    """Whether the event is no part of the match, even if it is marked to expose a register."""
+    return one.label is None or UNMARKED in one.label
+
+
+def _shown_registers(automaton: Automaton) -> list[str]:
+    return [name for name in automaton.registers if name != LAST]
+
+
+def _event(predicates: Iterable[Predicate]) -> str:
+    """One event that satisfies all of these."""
+    types = sorted({test.type for test in predicates if test.type is not None})
+    conditions = [test.condition for test in predicates if test.condition is not None]
+    type = " and ".join(types) or "any"
+    if not conditions:
+        return type
+    return f"{type} [{print_condition(conjunction(tuple(sorted(conditions, key=print_condition))))}]"
+
+
+def _failing(group: frozenset[Test]) -> str:
+    if len(group) == 1:
+        (test,) = group
+        if isinstance(test, Link):
+            return print_link(test, equal=False)
+    return f"not ({' AND '.join(sorted(map(_printed, group)))})"
+
+
+def _printed(test: Test) -> str:
+    if isinstance(test, Link):
+        return print_link(test)
+    if test.type is not None or test.condition is None:
+        return print_predicate(test)
+    return print_condition(test.condition)

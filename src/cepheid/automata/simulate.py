@@ -1,39 +1,98 @@
-"""A complex event automaton run literally: every run kept, nothing shared (`cel-cea`, section 6).
+"""An automaton run literally: every run kept, nothing shared (`srt`, definitions 4.3 and 4.4).
 
-In: an automaton and, per event, the predicates it satisfies. Out: the set of its matches. Slow and short; for
-tests and for following a query by hand.
+In: an automaton, a stream and a window. Out: the set of its matches. Slow and short; for tests and for following a
+query by hand.
 """
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
-
-from cepheid.automata.cea import CEA
+from cepheid.algebra.conditions import Attribute, Comparison, variables
+from cepheid.algebra.windows import Window
+from cepheid.automata.automaton import LAST, Automaton, Guard, Link, LinkKind, Test
+from cepheid.semantics.keys import is_one_key
+from cepheid.semantics.stream import Stream, inside
+from cepheid.semantics.values import Attributes, holds
 
 Marked = tuple[tuple[int, frozenset[str]], ...]
+Registers = tuple[tuple[str, int], ...]  # (register, position of the event in it), by register
 
 
-def simulate(automaton: CEA, satisfied: Sequence[Collection[int]]) -> set[Marked]:
-    """The matches over the whole stream: each is its (position, label) pairs in order.
+def simulate(automaton: Automaton, stream: Stream, window: Window | None = None) -> set[Marked]:
+    """The matches over the whole stream that lie within the window: each is its (position, label) pairs in order.
 
-    >>> from cepheid.algebra.nodes import Atom, Seq
-    >>> from cepheid.automata.construct import construct
-    >>> automaton = construct(Seq(Atom("T", "x"), Atom("H", "y")), ("x", "y"))
-    >>> sorted([position for position, _ in match] for match in simulate(automaton, [{0}, {0}, {1}]))
-    [[0, 2], [1, 2]]
+    >>> from cepheid.algebra.nodes import Atom, PartBy, Seq
+    >>> from cepheid.automata.construct_chain import construct_chain
+    >>> from cepheid.semantics.stream import Event
+    >>> chain = construct_chain(PartBy(Seq(Atom("T", "x"), Atom("H", "y")), ((None, "id"),)), ("x", "y"))
+    >>> stream = [Event(type, 0, {"id": id}) for type, id in (("T", 1), ("T", 2), ("H", 1))]
+    >>> [[position for position, _ in match] for match in simulate(chain, stream)]
+    [[0, 2]]
     """
-    runs: set[tuple[int, Marked]] = {(0, ())}
+    leaving = automaton.by_source()
+    runs: set[tuple[int, Registers, Marked]] = set()
     accepted: set[Marked] = set()
-    for position, holding in enumerate(satisfied):
-        marked = {
-            (mark.target, (*so_far, (position, automaton.labels[mark.label])))
-            for state, so_far in runs
-            for mark in automaton.marks
-            if mark.source == state and mark.predicate in holding
-        }
-        skipped = {
-            (target, so_far) for state, so_far in runs if (target := automaton.skips[state]) is not None
-        }
-        accepted |= {so_far for state, so_far in marked if state in automaton.finals}
-        runs = marked | skipped
+    for position in range(len(stream)):
+        runs.add((0, (), ()))
+        longer = set()
+        for state, registers, marked in runs:
+            held = dict(registers)
+            for one in leaving[state]:
+                if not guard_holds(one.guard, stream, position, held):
+                    continue
+                so_far = marked if one.label is None else (*marked, (position, one.label))
+                if not so_far or inside(window, stream, so_far[0][0], position):
+                    after = tuple(sorted((held | dict.fromkeys(one.writes, position)).items()))
+                    longer.add((one.target, after, so_far))
+                    if one.label is not None and one.target in automaton.finals:
+                        accepted.add(so_far)
+        runs = longer
     return accepted
+
+
+def guard_holds(guard: Guard, stream: Stream, position: int, registers: dict[str, int]) -> bool:
+    """Whether the guard holds of the event at `position` and those at the positions in the registers."""
+
+    def test(one: Test) -> bool:
+        return passes(one, stream, position, registers)
+
+    return (
+        all(map(test, guard.holds))
+        and not any(all(map(test, group)) for group in guard.fails)
+        and all(
+            register in registers and inside(window, stream, registers[register], position)
+            for register, window in guard.within
+        )
+    )
+
+
+def passes(test: Test, stream: Stream, position: int, registers: dict[str, int]) -> bool:
+    """Whether a test holds; one that reads an empty register does not.
+
+    >>> from cepheid.semantics.stream import Event
+    >>> stream = [Event("A", 0, {"a": None}), Event("A", 1, {"a": None})]
+    >>> [passes(Link("a", "a", kind), stream, 1, {LAST: 0}) for kind in LinkKind]
+    [True, False, True]
+    """
+    event = stream[position]
+    if isinstance(test, Link):
+        return LAST in registers and _is_linked(test, stream, registers[LAST], position)
+    if test.type is not None and event.type != test.type:
+        return False
+    if test.condition is None:
+        return True
+    if not variables(test.condition) <= registers.keys():
+        return False
+    events: dict[str | None, Attributes] = {name: stream[at].attributes for name, at in registers.items()}
+    return holds(test.condition, events | {None: event.attributes})
+
+
+def _is_linked(link: Link, stream: Stream, last: int, position: int) -> bool:
+    before, now = stream[last].attributes, stream[position].attributes
+    match link.kind:
+        case LinkKind.NEXT:
+            return last + 1 == position
+        case LinkKind.KEY:
+            return is_one_key((before[link.left], now[link.right]))
+        case LinkKind.VALUE:
+            equal = Comparison("=", Attribute(LAST, link.left), Attribute(None, link.right))
+            return holds(equal, {LAST: before, None: now})

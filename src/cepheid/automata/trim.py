@@ -1,27 +1,31 @@
-"""Trim: an automaton without states and transitions that no match needs.
+"""Trim: an automaton without states, transitions and writes that no match needs, and no two states that are alike.
 
-In: a CEA. Out: one that accepts the same (complex event, binding) pairs. Every state can be reached and can
-still lead to a match, no two states behave alike from there on, and predicates and labels that no transition
-uses are gone. States that behave alike are found by partition refinement: start from one block per finality,
-and move a state to a block of its own kind until all states of a block have the same moves between blocks.
+In: an automaton. Out: one with the same (complex event, binding) pairs over every stream. Every state can be reached
+and can still lead to a match. Two states are alike when the same guards, labels and writes lead on from them to states
+that are alike, whatever their registers hold; they are found by partition refinement. Invariant: saved states hold
+numbers of states, tests and labels, so their order must never change.
 """
 
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 
-from cepheid.automata.cea import CEA, Mark
-from cepheid.automata.refine import refined
+from cepheid.automata.automaton import Automaton, Guard, Numbering, Transition, numbered
+from cepheid.automata.guards import merge
+from cepheid.automata.partition_refinement import refined
 
 MOST_WORK = (
     1_500_000  # transitions looked at for states that behave alike, each as often as it is; some 0.2 s
 )
 
+Transitions = Sequence[Transition]
 
-def trim(automaton: CEA) -> CEA:
-    """The automaton without useless states, with states that behave alike merged.
+
+def trim(automaton: Automaton) -> Automaton:
+    """The automaton of a pattern without what no match needs. States keep their order, and the start stays a state of
+    its own, which runs that have not begun are in.
 
     >>> from cepheid.algebra.nodes import Atom, Or, Seq
     >>> from cepheid.automata.construct import construct
@@ -29,145 +33,213 @@ def trim(automaton: CEA) -> CEA:
     >>> alike.states, trim(alike).states
     (5, 3)
     """
-    return _compact(_merged(_without_useless(automaton)))
-
-
-# ── useless states ──────────────────────────────────────────────────────────────────────────────────────────
-
-
-def _without_useless(automaton: CEA) -> CEA:
-    """Keeps the states that some accepting run passes through. Numbers are unchanged, so gaps are left."""
-    leading = _leading(automaton) | {0}
-    useful = [mark for mark in automaton.marks if mark.target in automaton.finals or mark.target in leading]
-    skips = tuple(skip if skip is not None and skip in leading else None for skip in automaton.skips)
-    reached = _closure({0}, _moves(useful, skips))
+    small = _merged(_needed_writes(_useful(automaton)), start_apart=True)
+    small = _renumbered(small, sorted(_reached(small.transitions)))
+    guards = {id(one.guard): one.guard for one in small.transitions}.values()
+    used = frozenset[object]().union(*(guard.tests for guard in guards))
+    labels = {frozenset[str](), *(one.label for one in small.transitions)}
     return replace(
-        automaton,
-        marks=tuple(mark for mark in useful if mark.source in reached),
-        skips=tuple(skip if state in reached else None for state, skip in enumerate(skips)),
-        finals=automaton.finals & {mark.target for mark in useful if mark.source in reached},
+        small,
+        predicates=tuple(test for test in automaton.predicates if test in used),
+        tests=tuple(test for test in automaton.tests if test in used),
+        labels=tuple(label for label in automaton.labels if label in labels),
     )
 
 
-def _leading(automaton: CEA) -> set[int]:
-    """The states from which a later event can complete a match."""
-    back: dict[int, set[int]] = defaultdict(set)
-    for source, skip in enumerate(automaton.skips):
-        if skip is not None:
-            back[skip].add(source)
-    for mark in automaton.marks:
-        back[mark.target].add(mark.source)
-    completing = {mark.source for mark in automaton.marks if mark.target in automaton.finals}
-    return _closure(completing, back)
+def trim_guards(automaton: Automaton) -> Automaton:
+    """The same for an automaton with guards of any form, of which several between the same states are merged. States,
+    tests and labels are numbered anew as they are met from the start, breadth first.
+
+    >>> step = Transition(0, 1, label=frozenset(), writes=frozenset(["r"]))
+    >>> trim_guards(numbered(3, [step, replace(step, target=2)], frozenset([1]))) == numbered(
+    ...     2, [replace(step, writes=frozenset())], frozenset([1]))
+    True
+    """
+    small = _fewer(_merged(_fewer(_needed_writes(_useful(automaton))), start_apart=False))
+    small = _renumbered(small, _breadth_first(small.by_source()))
+    return numbered(
+        small.states,
+        sorted(small.transitions, key=lambda one: one.source),
+        small.finals,
+        checks=automaton.checks,
+        exposes=automaton.exposes,
+        guarded=automaton.guarded,
+    )
 
 
-def _moves(marks: Iterable[Mark], skips: tuple[int | None, ...]) -> dict[int, set[int]]:
-    moves: dict[int, set[int]] = defaultdict(set)
-    for mark in marks:
-        moves[mark.source].add(mark.target)
-    for source, skip in enumerate(skips):
-        if skip is not None:
-            moves[source].add(skip)
-    return moves
+# ── useless states and writes ───────────────────────────────────────────────────────────────────────────────
 
 
-def _closure(start: set[int], moves: dict[int, set[int]]) -> set[int]:
-    found, open_states = set(start), list(start)
-    while open_states:
-        new = moves.get(open_states.pop(), set()) - found
+def _useful(automaton: Automaton) -> Automaton:
+    """The transitions on a way from the start to a mark into a final state. States keep their numbers."""
+    finals = automaton.finals
+    reached = _reached(automaton.transitions)
+    accepting = [
+        one.source for one in automaton.transitions if one.label is not None and one.target in finals
+    ]
+    alive = _closure(accepting, ((one.target, one.source) for one in automaton.transitions))
+    kept = tuple(
+        one
+        for one in automaton.transitions
+        if one.source in reached and (one.target in alive or (one.label is not None and one.target in finals))
+    )
+    entered = frozenset(one.target for one in kept if one.label is not None)
+    return replace(automaton, transitions=_from_start(kept), finals=finals & entered)
+
+
+def _from_start(transitions: tuple[Transition, ...]) -> tuple[Transition, ...]:
+    """Without loops that only skip at the start, where a run may begin at the next event just as well."""
+    entering = [one for one in transitions if one.target == 0]
+    if entering and all(one.source == 0 and one.label is None for one in entering):
+        return tuple(one for one in transitions if one.target != 0)
+    return transitions
+
+
+def _reached(transitions: Transitions) -> set[int]:
+    return _closure([0], ((one.source, one.target) for one in transitions))
+
+
+def _closure(start: Iterable[int], steps: Iterable[tuple[int, int]]) -> set[int]:
+    followers: dict[int, list[int]] = defaultdict(list)
+    for source, target in steps:
+        followers[source].append(target)
+    found = set(start)
+    waiting = list(found)
+    while waiting:
+        new = set(followers.get(waiting.pop(), ())) - found
         found |= new
-        open_states.extend(new)
+        waiting.extend(new)
     return found
 
 
-# ── states that behave alike ────────────────────────────────────────────────────────────────────────────────
-
-
-def _merged(automaton: CEA) -> CEA:
-    """One state per block: its smallest, which acts for all. The same automaton where finding blocks takes too long."""
-    try:
-        block_of = _blocks(automaton)
-    except _TooMuchWorkError:
+def _needed_writes(automaton: Automaton) -> Automaton:
+    """Registers are written where they may be read later, before they are written again."""
+    if not any(one.writes for one in automaton.transitions):
         return automaton
-    smallest: dict[int, int] = {}
-    for state, block in enumerate(block_of):
-        smallest.setdefault(block, state)
-    acting = [smallest[block] for block in block_of]
-    marks = dict.fromkeys(
-        replace(mark, target=acting[mark.target])
-        for mark in automaton.marks
-        if acting[mark.source] == mark.source
-    )
+    live = live_registers(automaton)
     return replace(
         automaton,
-        marks=tuple(marks),
-        skips=tuple(None if skip is None else acting[skip] for skip in automaton.skips),
-        finals=frozenset(acting[state] for state in automaton.finals),
+        transitions=tuple(
+            one if one.writes <= live[one.target] else replace(one, writes=one.writes & live[one.target])
+            for one in automaton.transitions
+        ),
     )
 
 
-def _blocks(automaton: CEA) -> list[int]:
-    """A block number per state."""
-    kinds = [1 if state in automaton.finals else 0 for state in range(automaton.states)]
-    kinds[0] = 2  # the initial state is entered by nothing else
-    return refined(kinds, _entering(automaton), _signatures(automaton))
+def live_registers(automaton: Automaton) -> list[frozenset[str]]:
+    """By state, the registers that a guard may read before they are written anew."""
+    live: list[frozenset[str]] = [frozenset()] * automaton.states
+    reads = {guard: guard.registers for guard in {one.guard for one in automaton.transitions}}
+    # From the end: a transition mostly leads to a state of a higher number, which is then known.
+    backwards = [(one, reads[one.guard]) for one in reversed(automaton.transitions)]
+    changed = True
+    while changed:
+        changed = False
+        for one, read in backwards:
+            more = live[one.source] | read | (live[one.target] - one.writes)
+            if more != live[one.source]:
+                live[one.source] = more
+                changed = True
+    return live
 
 
-def _entering(automaton: CEA) -> dict[int, set[int]]:
-    entering: dict[int, set[int]] = defaultdict(set)
-    for source, targets in _moves(automaton.marks, automaton.skips).items():
-        for target in targets:
-            entering[target].add(source)
-    return entering
+def _fewer(automaton: Automaton) -> Automaton:
+    """Fewer transitions that do the same: guards between the same states merged, the weaker ones kept."""
+    alike: dict[Transition, list[Guard]] = {}
+    for one in automaton.transitions:
+        alike.setdefault(replace(one, guard=Guard()), []).append(one.guard)
+    kept = [replace(one, guard=guard) for one, guards in alike.items() for guard in merge(guards)]
+    return replace(automaton, transitions=tuple(dict.fromkeys(kept)))
+
+
+# ── states that are alike ───────────────────────────────────────────────────────────────────────────────────
 
 
 class _TooMuchWorkError(Exception):
     """More transitions were looked at than `MOST_WORK`."""
 
 
-def _signatures(automaton: CEA) -> Callable[[int, list[int]], object]:
-    """How a state moves between blocks: its marking moves and its skip."""
+def _merged(automaton: Automaton, start_apart: bool) -> Automaton:
+    """One state for all that are alike: the first, which acts for all. The same automaton where finding them takes too
+    long."""
+    finality = [int(state in automaton.finals) for state in range(automaton.states)]
+    if start_apart:
+        finality[0] = 2
+    kinds = _kinds(automaton.transitions)
+    leaving: list[list[tuple[int, int]]] = [[] for _ in range(automaton.states)]
+    entering: dict[int, set[int]] = defaultdict(set)
+    for one, kind in zip(automaton.transitions, kinds, strict=True):
+        leaving[one.source].append((kind, one.target))
+        entering[one.target].add(one.source)
+    try:
+        blocks = refined(finality, entering, _signatures(leaving))
+    except _TooMuchWorkError:
+        return automaton
+    first: dict[int, int] = {}
+    acting = [first.setdefault(block, state) for state, block in enumerate(blocks)]
+    kept: dict[tuple[int, int, int], Transition] = {}
+    for one, kind in zip(automaton.transitions, kinds, strict=True):
+        if acting[one.source] == one.source:
+            kept.setdefault((one.source, acting[one.target], kind), one)
+    transitions = (_between(one, source, target) for (source, target, _), one in kept.items())
+    finals = frozenset(acting[state] for state in automaton.finals)
+    return replace(automaton, transitions=tuple(transitions), finals=finals)
+
+
+def _kinds(transitions: Transitions) -> list[int]:
+    """By transition a number for what it asks and does, the same for the same."""
+    guards: Numbering[Guard] = Numbering()
+    # A guard is hashed once: many transitions share it.
+    number = {key: guards[guard] for key, guard in {id(one.guard): one.guard for one in transitions}.items()}
+    kinds: Numbering[object] = Numbering()
+    return [kinds[number[id(one.guard)], one.label, one.writes] for one in transitions]
+
+
+def _signatures(leaving: list[list[tuple[int, int]]]) -> Callable[[int, list[int]], object]:
+    """How a state leads to blocks: the kinds of its transitions and the block that each enters."""
     work = 0
-    marks_of: dict[int, list[Mark]] = defaultdict(list)
-    for mark in automaton.marks:
-        marks_of[mark.source].append(mark)
 
     def signature(state: int, block_of: list[int]) -> object:
         nonlocal work
-        work += 1 + len(marks_of[state])
+        work += 1 + len(leaving[state])
         if work > MOST_WORK:
             raise _TooMuchWorkError
-        skip = automaton.skips[state]
-        marks = frozenset((mark.predicate, mark.label, block_of[mark.target]) for mark in marks_of[state])
-        return marks, None if skip is None else block_of[skip]
+        return frozenset([(kind, block_of[target]) for kind, target in leaving[state]])
 
     return signature
 
 
-# ── numbers without gaps ────────────────────────────────────────────────────────────────────────────────────
+# ── numbers ─────────────────────────────────────────────────────────────────────────────────────────────────
 
 
-def _compact(automaton: CEA) -> CEA:
-    """The states, predicates and labels in use, numbered anew in the same order."""
-    states = sorted(_closure({0}, _moves(automaton.marks, automaton.skips)))
-    state_at = {state: number for number, state in enumerate(states)}
-    marks = [mark for mark in automaton.marks if mark.source in state_at]
-    predicate_at = {old: new for new, old in enumerate(sorted({mark.predicate for mark in marks}))}
-    label_at = {old: new for new, old in enumerate(sorted({0} | {mark.label for mark in marks}))}
-    skips = (automaton.skips[state] for state in states)
-    return CEA(
-        states=len(states),
-        predicates=tuple(automaton.predicates[old] for old in predicate_at),
-        labels=tuple(automaton.labels[old] for old in label_at),
-        marks=tuple(
-            Mark(
-                state_at[mark.source],
-                predicate_at[mark.predicate],
-                label_at[mark.label],
-                state_at[mark.target],
-            )
-            for mark in marks
+def _renumbered(automaton: Automaton, order: Sequence[int]) -> Automaton:
+    """The states of `order`, which are all that can be reached, under the numbers of their places."""
+    number = {state: place for place, state in enumerate(order)}
+    return replace(
+        automaton,
+        states=len(order),
+        transitions=tuple(
+            _between(one, number[one.source], number[one.target])
+            for one in automaton.transitions
+            if one.source in number
         ),
-        skips=tuple(None if skip is None else state_at[skip] for skip in skips),
-        finals=frozenset(state_at[state] for state in automaton.finals if state in state_at),
+        finals=frozenset(number[state] for state in automaton.finals if state in number),
     )
+
+
+def _between(one: Transition, source: int, target: int) -> Transition:
+    """The same transition between other states."""
+    if source == one.source and target == one.target:
+        return one
+    return Transition(source, target, one.guard, one.label, one.writes)
+
+
+def _breadth_first(leaving: list[list[Transition]]) -> list[int]:
+    """The states in the order in which they are met from the start."""
+    order = {0: None}
+    waiting = [0]
+    for state in waiting:
+        new = [one.target for one in leaving[state] if one.target not in order]
+        order |= dict.fromkeys(new)
+        waiting += dict.fromkeys(new)
+    return list(order)

@@ -14,7 +14,7 @@ import numpy as np
 from cepheid.evaluators.interface import too_many_matches
 from cepheid.kernels.matches.output import Output
 from cepheid.kernels.memory.status import DONE, MORE_OUTPUT, TOO_MANY
-from cepheid.matches.match_arrays import LABEL, Found, Ints, nothing_found
+from cepheid.matches.match_arrays import LABEL, Found, Ints, longer, nothing_found
 
 _MOST_KEPT = 1 << 22  # events of matches that room is kept for
 
@@ -59,9 +59,9 @@ class Matches:
     def _double(self, at: int) -> None:
         offsets, rows, labels, made = self.out
         self.out = Output(
-            offsets=np.concatenate([offsets, offsets]),
-            rows=np.concatenate([rows, rows]),
-            labels=np.concatenate([labels, labels]),
+            offsets=longer(offsets, 2 * len(offsets)),
+            rows=longer(rows, 2 * len(rows)),
+            labels=longer(labels, 2 * len(labels)),
             made=made,
         )
 

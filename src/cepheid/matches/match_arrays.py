@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import TypeVar
 
 import numpy as np
 import numpy.typing as npt
 
 Ints = npt.NDArray[np.int64]
+Number = TypeVar("Number", bound=np.generic)
 LABEL = np.int16
 Labels = npt.NDArray[np.int16]
 
@@ -33,10 +35,6 @@ class Found:
         offsets = self.offsets[begin : end + 1]
         events = slice(offsets[0], offsets[-1])
         return Found(offsets - offsets[0], self.rows[events], self.labels[events])
-
-    def copy(self) -> Found:
-        """The same matches in arrays of their own."""
-        return Found(self.offsets.copy(), self.rows.copy(), self.labels.copy())
 
     def take(self, matches: Ints) -> Found:
         """The matches of these numbers, copied.
@@ -69,6 +67,57 @@ def joined(parts: Sequence[Found]) -> Found:
         np.concatenate([part.rows for part in filled]),
         np.concatenate([part.labels for part in filled]),
     )
+
+
+class Gathering:
+    """Matches of several batches in arrays that are used again.
+
+    >>> gathering = Gathering()
+    >>> gathering.add(Found(np.array([0, 2]), np.array([5, 6]), np.zeros(2, LABEL)))
+    >>> gathering.add(Found(np.array([0, 1]), np.array([9]), np.zeros(1, LABEL)))
+    >>> gathering.found.offsets, gathering.found.rows
+    (array([0, 2, 3]), array([5, 6, 9]))
+    """
+
+    def __init__(self) -> None:
+        self._arrays = nothing_found()
+        self._count = 0
+
+    @property
+    def found(self) -> Found:
+        """All of them; the arrays hold until there are more."""
+        offsets, rows, labels = self._arrays.offsets, self._arrays.rows, self._arrays.labels
+        events = offsets[self._count]
+        return Found(offsets[: self._count + 1], rows[:events], labels[:events])
+
+    def add(self, found: Found) -> None:
+        begin, count = int(self._arrays.offsets[self._count]), self._count + len(found)
+        end = begin + len(found.rows)
+        self._arrays = Found(
+            longer(self._arrays.offsets, count + 1),
+            longer(self._arrays.rows, end),
+            longer(self._arrays.labels, end),
+        )
+        np.add(found.offsets[1:], begin, out=self._arrays.offsets[self._count + 1 : count + 1])
+        self._arrays.rows[begin:end] = found.rows
+        self._arrays.labels[begin:end] = found.labels
+        self._count = count
+
+    def clear(self) -> None:
+        self._count = 0
+
+
+def longer(array: npt.NDArray[Number], least: int) -> npt.NDArray[Number]:
+    """The array with the same beginning, at least so long; memory is touched where it is used.
+
+    >>> len(longer(np.zeros(4), 3)), len(longer(np.zeros(4), 5))
+    (4, 8)
+    """
+    if len(array) >= least:
+        return array
+    more = np.empty(max(least, 2 * len(array)), array.dtype)
+    more[: len(array)] = array
+    return more
 
 
 def nothing_found() -> Found:

@@ -32,14 +32,12 @@ from cepheid.algebra.printing import print_condition, print_part_by
 from cepheid.algebra.variables import shown
 from cepheid.automata.attach import Attached
 from cepheid.automata.attach_atoms import printed
-from cepheid.automata.chain_construct import NoChainError, construct_chain
-from cepheid.automata.chain_trim import trim_chain
+from cepheid.automata.automaton import Automaton
 from cepheid.automata.construct import construct
-from cepheid.automata.srt import SRT
+from cepheid.automata.construct_chain import NoChainError, construct_chain
 from cepheid.automata.trim import trim
 from cepheid.automata.unary import is_unary
 from cepheid.errors import CepheidError
-from cepheid.plan.plan import Automaton
 from cepheid.plan.transducer import transducer_of
 
 UNARY = "every condition is unary, so the pattern is a finite automaton: constant time per event"
@@ -83,9 +81,9 @@ def _chain(query: Query, rewritten: Query) -> Taken | str:
         return error.message
     if is_unary(rewritten.pattern):
         shared = "one index shared by all partitions enumerates faster than one state per partition"
-        return Taken(trim_chain(chain), (UNARY, shared))
+        return Taken(trim(chain), (UNARY, shared))
     neighbours = "but only neighbours in a match: constant time per event, by an index of partial matches"
-    return Taken(trim_chain(chain), (f"{_beyond_unary(rewritten)}, {neighbours}",))
+    return Taken(trim(chain), (f"{_beyond_unary(rewritten)}, {neighbours}",))
 
 
 def _configurations(query: Query, rewritten: Query) -> Taken | str:
@@ -93,7 +91,7 @@ def _configurations(query: Query, rewritten: Query) -> Taken | str:
     if isinstance(found, str):
         return found
     why = f"{_beyond_unary(rewritten)}: partial matches that agree in what is read later are kept and moved as one"
-    return Taken(found.srt, (why,), tuple(_grows(found.srt, rewritten.strategy)), found.attached)
+    return Taken(found.automaton, (why,), tuple(_grows(found.automaton, rewritten.strategy)), found.attached)
 
 
 def _semantics(query: Query, rewritten: Query) -> Taken:
@@ -150,16 +148,17 @@ def _beyond_unary(query: Query) -> str:
     return of_sets or "an operator has no automaton yet"
 
 
-def _grows(srt: SRT, strategy: Strategy) -> list[str]:
-    """What the time of a register transducer grows with, beyond the partial matches that differ in what is read."""
+def _grows(automaton: Automaton, strategy: Strategy) -> list[str]:
+    """What the time of an automaton with registers grows with, beyond the partial matches that differ in what is
+    read."""
     grows = []
-    for check in srt.checks:
+    for check in automaton.checks:
         no_extreme = "compares any number of events with later ones, and no one of them decides for all"
         slow = "it is asked of all matches without it, so time grows with those"
         grows.append(f"FILTER {printed(check.condition)} {no_extreme}: {slow}")
-    if srt.tells:
-        told = "what is compared does not follow from what a match shows"
-        grows.append(f"{told}, so time grows with all ways to have a match")
+    if automaton.exposes:
+        stored = "what is compared does not follow from what a match shows"
+        grows.append(f"{stored}, so time grows with all ways to have a match")
     if strategy not in (Strategy.ALL, Strategy.STRICT):
         chooses = f"{strategy.value} chooses among all matches that end at an event"
         grows.append(f"{chooses}, so time grows with those, not with what is chosen")

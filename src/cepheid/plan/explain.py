@@ -6,7 +6,6 @@ In: a plan, or a choice where there is no data. Out: text. Nothing is computed h
 from __future__ import annotations
 
 from math import inf
-from typing import assert_never
 
 import pyarrow as pa
 
@@ -21,12 +20,9 @@ from cepheid.algebra.printing import (
 )
 from cepheid.algebra.unmarked_prefix import lead
 from cepheid.automata.attach import Attached
-from cepheid.automata.attach_names import condition_with, pattern_with, readable_names, srt_with
-from cepheid.automata.cea import CEA
-from cepheid.automata.chain import ChainCEA
-from cepheid.automata.printing import automaton_dot, chain_dot, print_automaton, print_chain
-from cepheid.automata.srt import SRT
-from cepheid.automata.srt_printing import print_srt, srt_dot
+from cepheid.automata.attach_names import automaton_with, condition_with, pattern_with, readable_names
+from cepheid.automata.automaton import Automaton
+from cepheid.automata.printing import automaton_dot, print_automaton
 from cepheid.errors import CepheidError
 from cepheid.languages.parsed import ParsedTree
 from cepheid.plan.plan import Choice, Plan
@@ -47,17 +43,9 @@ def explain_plan(tree: ParsedTree, plan: Plan, spark: str | None = None) -> str:
 
 def draw(choice: Choice) -> str:
     """The automaton that runs as Graphviz text."""
-    match choice.automaton:
-        case CEA() as automaton:
-            return automaton_dot(automaton)
-        case ChainCEA() as chain:
-            return chain_dot(chain)
-        case SRT() as srt:
-            return srt_dot(_readable(srt, choice.attached))
-        case None:
-            raise CepheidError("not-yet", f"there is no automaton yet: {_why_none(choice)}")
-        case unknown:
-            assert_never(unknown)
+    if choice.automaton is None:
+        raise CepheidError("not-yet", f"there is no automaton yet: {_why_none(choice)}")
+    return automaton_dot(_readable(choice.automaton, choice.attached))
 
 
 def _stages(tree: ParsedTree, choice: Choice) -> list[tuple[str, str]]:
@@ -71,7 +59,7 @@ def _stages(tree: ParsedTree, choice: Choice) -> list[tuple[str, str]]:
     ]
     if choice.attached is not None:
         sections.append(("attached", _attached(choice.attached)))
-    return [*sections, _automaton(choice)]
+    return [*sections, ("automaton", _automaton(choice))]
 
 
 def _after(query: Query, before: Query) -> str:
@@ -89,22 +77,14 @@ def _attached(attached: Attached) -> str:
     return "\n".join([print_pattern(pattern_with(attached.pattern, names)), *checks])
 
 
-def _automaton(choice: Choice) -> tuple[str, str]:
-    match choice.automaton:
-        case CEA() as automaton:
-            return "automaton", print_automaton(automaton)
-        case ChainCEA() as chain:
-            return "chain automaton", print_chain(chain)
-        case SRT() as srt:
-            return "register transducer", print_srt(_readable(srt, choice.attached))
-        case None:
-            return "automaton", f"none: {_why_none(choice)}"
-        case unknown:
-            assert_never(unknown)
+def _automaton(choice: Choice) -> str:
+    if choice.automaton is None:
+        return f"none: {_why_none(choice)}"
+    return print_automaton(_readable(choice.automaton, choice.attached))
 
 
-def _readable(srt: SRT, attached: Attached | None) -> SRT:
-    return srt if attached is None else srt_with(srt, readable_names(attached.pattern))
+def _readable(automaton: Automaton, attached: Attached | None) -> Automaton:
+    return automaton if attached is None else automaton_with(automaton, readable_names(attached.pattern))
 
 
 def _why_none(choice: Choice) -> str:

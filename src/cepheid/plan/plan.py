@@ -10,13 +10,9 @@ from dataclasses import dataclass, replace
 from cepheid.algebra.nodes import Query
 from cepheid.algebra.variables import Shown
 from cepheid.automata.attach import Attached
-from cepheid.automata.cea import CEA
-from cepheid.automata.chain import ChainCEA
-from cepheid.automata.srt import SRT
+from cepheid.automata.automaton import Automaton
 from cepheid.rewrite.rules import Rewriting
 from cepheid.schema import Schema
-
-Automaton = CEA | ChainCEA | SRT
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,4 +1,4 @@
-"""The register transducer of a query, or why it has none.
+"""The automaton with registers of a query, or why it has none.
 
 In: a query as meant and as rewritten. Out: the automaton that remembers events and compares later ones with them,
 or the reason why the query needs more than that, as `explain` says it.
@@ -14,25 +14,25 @@ from cepheid.algebra.nodes import Bind, PartBy, Query, Recognise, Strategy, walk
 from cepheid.algebra.variables import shown
 from cepheid.algebra.windows import Window
 from cepheid.automata.attach import Attached, attach
-from cepheid.automata.minimise import possible_classes
-from cepheid.automata.srt import SRT
-from cepheid.automata.srt_construct import construct_srt
-from cepheid.automata.srt_determinise import RegisterDeterminiser
-from cepheid.automata.srt_ends import with_one_end
-from cepheid.automata.srt_expose import stores_before_marks, told
-from cepheid.automata.srt_minimise import MOST_STEPS, RegisterAutomaton, register_automaton
-from cepheid.automata.srt_of_pattern import srt_of_pattern
-from cepheid.automata.srt_trim import trim_srt
-from cepheid.automata.srt_window import window_as_guards
+from cepheid.automata.automaton import Automaton
+from cepheid.automata.construct_reading import construct_reading
+from cepheid.automata.construct_registers import construct_registers
+from cepheid.automata.determinise_registers import RegisterDeterminiser
+from cepheid.automata.deterministic import RegisterAutomaton
+from cepheid.automata.expose_registers import stores_before_marks, with_exposed_registers
+from cepheid.automata.minimise import MOST_STEPS_WITH_REGISTERS, possible_classes, register_automaton
+from cepheid.automata.single_final import with_single_final
+from cepheid.automata.trim import trim_guards
+from cepheid.automata.window_guards import window_as_guards
 from cepheid.errors import CepheidError
 
 
 @dataclass(frozen=True, slots=True)
 class Transducer:
-    """The transducer that runs, and the pattern with its filters on events that it was constructed from; an expression
+    """The automaton that runs, and the pattern with its filters on events that it was constructed from; an expression
     of SREMO has its conditions on events from the start."""
 
-    srt: SRT
+    automaton: Automaton
     attached: Attached | None
 
 
@@ -49,33 +49,33 @@ def transducer_of(query: Query, rewritten: Query) -> Transducer | str:
     for extremes in (True, False) if has_sets else (True,):
         try:
             plain = _transducer(rewritten, names, extremes)
-            if not extremes and not plain.srt.checks:
+            if not extremes and not plain.automaton.checks:
                 break  # no filter on sets makes it large
         except CepheidError as error:
             reasons.append(_reason(error))
             continue
-        for variant in _variants(plain.srt, rewritten.window):
+        for variant in _variants(plain.automaton, rewritten.window):
             try:
-                srt = variant()
-                if _is_met(automaton_of_transducer(rewritten, srt)):
-                    return replace(plain, srt=srt)
-                some.append(replace(plain, srt=srt))
+                automaton = variant()
+                if _is_met(determinised(rewritten, automaton)):
+                    return replace(plain, automaton=automaton)
+                some.append(replace(plain, automaton=automaton))
             except CepheidError as error:
                 reasons.append(_reason(error))
     return some[0] if some else reasons[0]
 
 
-def _variants(plain: SRT, window: Window | None) -> Iterator[Callable[[], SRT]]:
-    """Makes the transducer or costlier equivalents: one that exposes its registers, and where events are stored before
+def _variants(plain: Automaton, window: Window | None) -> Iterator[Callable[[], Automaton]]:
+    """Makes the automaton or costlier equivalents: one that exposes its registers, and where events are stored before
     any is marked, one that also keeps to the window by itself."""
     yield lambda: plain
-    yield lambda: told(plain, window is not None)
+    yield lambda: with_exposed_registers(plain, window is not None)
     if window is not None and stores_before_marks(plain):
-        yield lambda: told(_guarded(plain, window), windowed=False)
+        yield lambda: with_exposed_registers(_guarded(plain, window), windowed=False)
 
 
-def _guarded(plain: SRT, window: Window) -> SRT:
-    return replace(trim_srt(window_as_guards(plain, window)), checks=plain.checks, guarded=True)
+def _guarded(plain: Automaton, window: Window) -> Automaton:
+    return trim_guards(window_as_guards(plain, window))
 
 
 def _reason(error: CepheidError) -> str:
@@ -84,26 +84,26 @@ def _reason(error: CepheidError) -> str:
     return error.message
 
 
-def _keeps_starts_apart(query: Query, srt: SRT) -> bool:
+def _keeps_starts_apart(query: Query, automaton: Automaton) -> bool:
     """Whether partial matches are kept apart by where they began: for a window, and for CONSUME where only checks say
     what ended."""
-    windowed = query.window is not None and not srt.guarded
-    return windowed or (query.consume and bool(srt.checks))
+    windowed = query.window is not None and not automaton.guarded
+    return windowed or (query.consume and bool(automaton.checks))
 
 
-def automaton_of_transducer(query: Query, srt: SRT) -> RegisterAutomaton:
-    """The determinised transducer, which the evaluator runs."""
-    return register_automaton(srt, _keeps_starts_apart(query, srt))
+def determinised(query: Query, automaton: Automaton) -> RegisterAutomaton:
+    """The deterministic automaton that the evaluator runs."""
+    return register_automaton(automaton, _keeps_starts_apart(query, automaton))
 
 
 def _transducer(query: Query, names: tuple[str, ...], extremes: bool) -> Transducer:
     attached = None
     if isinstance(query.pattern, Recognise):
-        whole = construct_srt(query.pattern.reading, names, query.window)
+        whole = construct_reading(query.pattern.reading, names, query.window)
     else:
         attached = attach(query.pattern, extremes)
-        whole = srt_of_pattern(attached, names, query.strategy is Strategy.STRICT)
-    return Transducer(replace(trim_srt(with_one_end(whole)), checks=whole.checks), attached)
+        whole = construct_registers(attached, names, query.strategy is Strategy.STRICT)
+    return Transducer(trim_guards(with_single_final(whole)), attached)
 
 
 def _is_met(automaton: RegisterAutomaton) -> bool:
@@ -117,14 +117,15 @@ def _explore(automaton: RegisterDeterminiser) -> bool:
     that satisfy one predicate have to do where there are too many classes to know. Says whether all that these lead to
     were met."""
     largest: list[frozenset[int]] = []
-    for satisfied in sorted(possible_classes(automaton.predicates, MOST_STEPS) or (), key=len, reverse=True):
+    classes_met = possible_classes(automaton.predicates, MOST_STEPS_WITH_REGISTERS)
+    for satisfied in sorted(classes_met or (), key=len, reverse=True):
         if not any(satisfied < other for other in largest):
             largest.append(satisfied)
     singles = (frozenset([number]) for number in range(len(automaton.predicates)))
     classes = list(dict.fromkeys([*largest, frozenset(), *singles]))
     state = 0
-    while state < len(automaton) and state * len(classes) <= MOST_STEPS:
+    while state < len(automaton) and state * len(classes) <= MOST_STEPS_WITH_REGISTERS:
         for satisfied in classes:
-            automaton.choices(state, satisfied)
+            automaton.transitions(state, satisfied)
         state += 1
     return state == len(automaton)

@@ -11,12 +11,13 @@ import numpy as np
 from cepheid.evaluators.chain.keys import Keys
 from cepheid.evaluators.chain.layout import Layout
 from cepheid.evaluators.driver import Matches, drive
+from cepheid.evaluators.growth import power_of_two, with_rows, with_words
 from cepheid.evaluators.interface import State
-from cepheid.kernels.loops.linked.layout import FIRST, NEVER, ChainBatch, ChainOptions
+from cepheid.kernels.loops.linked.layout import FIRST, NEVER, ChainBatch, ChainOptions, ChainTables
 from cepheid.kernels.loops.linked.loop import TOP, USED, ChainSpace, chain, scratch_for
 from cepheid.kernels.loops.linked.rebuild import column_codes, living_rows, measure, rebuild, renumber
 from cepheid.kernels.loops.linked.verify import starts_fit, vertices_fit
-from cepheid.kernels.memory.big_integers import from_int, to_int, wider
+from cepheid.kernels.memory.big_integers import to_int, wider
 from cepheid.kernels.memory.status import (
     MORE_HEAP,
     MORE_STACK,
@@ -26,7 +27,7 @@ from cepheid.kernels.memory.status import (
 from cepheid.matches.match_arrays import Found, Ints
 from cepheid.state_checks import require, require_total, whole_number, words
 
-_FEWEST_WORDS = 1 << 12
+_FEWEST_WORDS = 1 << 16  # so that copying what lives is rare
 _SPARE_TEXTS = 1 << 14  # texts kept beyond twice those in use
 
 
@@ -57,17 +58,15 @@ class Arena:
         return to_int(self._total)
 
     def fit_partitions(self, count: int) -> None:
-        more = max(count, 2 * len(self._born)) - len(self._born)
-        if len(self._born) < count:
-            self._born = np.concatenate([self._born, np.zeros(more, np.int64)])
-            self._edges = np.concatenate([self._edges, np.full(more, NEVER)])
+        self._born, self._edges = with_rows(self._born, count), with_rows(self._edges, count, NEVER)
 
     def run(self, batch: ChainBatch, options: ChainOptions) -> Found:
         self._matches.begin()
         if self._layout.fit():
-            self._reshape(NEVER)
+            self.collect(NEVER)
 
         def loop(begin: int) -> tuple[int, int]:
+            tables = ChainTables(self._layout.transitions, self._shape)
             space = ChainSpace(
                 heap=self._heap,
                 slots=self._slots,
@@ -77,11 +76,9 @@ class Arena:
                 reached=self._layout.reached,
                 stack=self._stack,
                 total=self._total,
+                scratch=scratch_for(tables),
             )
-            scratch = scratch_for(self._layout.moves, self._shape)
-            status, at = chain(
-                self._layout.moves, self._shape, batch, begin, options, scratch, space, self._matches.out
-            )
+            status, at = chain(tables, batch, begin, options, space, self._matches.out)
             return status, at
 
         def edge(at: int) -> int:
@@ -102,23 +99,23 @@ class Arena:
     def _reach(self, klass: int, edge: int) -> None:
         self._layout.reach(klass)
         if self._layout.fit():
-            self._reshape(edge)
+            self.collect(edge)
 
     def _lengthen_stack(self) -> None:
         self._stack = np.empty(4 * len(self._stack), np.int64)
 
     def _widen(self, edge: int) -> None:
         self._words = wider(self._words)
-        self._total = from_int(to_int(self._total), max(len(self._total), self._words + 8))
-        self._reshape(edge)
+        self._total = with_words(self._total, self._words)
+        self.collect(edge)
 
     def _make_room(self, edge: int, klass: int) -> None:
         """Room for one more event, and for as much again as lives."""
-        count = int(self._layout.moves.n_moves[klass])
+        count = int(self._layout.transitions.how_many[klass])
         self._copy(edge, (count + 1) * int(self._shape.size.max()), count * int(self._shape.n_indices.max()))
 
-    def _reshape(self, edge: int) -> None:
-        """The same vertices with the lists that are now wanted."""
+    def collect(self, edge: int) -> None:
+        """Keeps the vertices that live from `edge` on, with the lists that are now wanted."""
         self._copy(edge, 0, 0)
 
     def _copy(self, edge: int, words: int, cells: int, partitions: Ints | None = None) -> None:
@@ -133,7 +130,7 @@ class Arena:
         if shape.size.tolist() == self._shape.size.tolist():
             n_cells = min(n_cells, int(self._meta[USED]))  # there are no more lists than had been made
         heap = np.empty(max(_FEWEST_WORDS, 2 * n_words + words), np.int64)
-        slots = np.zeros(_power_of_two(8 * (n_cells + cells), 256), np.int64)
+        slots = np.zeros(power_of_two(8 * (n_cells + cells), 256), np.int64)
         young, values = np.zeros(len(self._born), np.int64), np.empty(64, np.int64)
         self._meta[:] = rebuild(self._heap, top, self._shape, *living, shape, young, values, heap, slots)
         self._heap, self._slots, self._shape, self._born = heap, slots, shape, young
@@ -142,7 +139,7 @@ class Arena:
         """Between two batches: numbers the texts in use anew where most are not."""
         if self._keys.numbered <= 2 * self._texts_in_use + _SPARE_TEXTS:
             return
-        self._copy(edge, 0, 0)
+        self.collect(edge)
         top = int(self._meta[TOP])
         codes = np.empty(top, np.int64)
         self._texts_in_use = 0
@@ -157,7 +154,7 @@ class Arena:
             for column in columns:
                 renumber(self._heap, top, self._shape, column, kept, np.arange(len(kept)))
             self._texts_in_use += len(kept)
-        self._copy(edge, 0, 0)
+        self.collect(edge)
 
     def live_rows(self, edge: int) -> Ints:
         top = int(self._meta[TOP])
@@ -224,12 +221,6 @@ class Arena:
             np.zeros(len(self._heap), np.int64),
         )
         require(fits, "`heap` leads outside of what it points to")
-        self._copy(edge, 0, 0)
+        self.collect(edge)
         top, values = int(self._meta[TOP]), np.empty(64, np.int64)
         require(starts_fit(self._heap, top, self._shape, windowed, values), "`heap` has other starts")
-
-
-def _power_of_two(number: int, least: int) -> int:
-    while least < number:
-        least *= 2
-    return least

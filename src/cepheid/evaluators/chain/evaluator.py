@@ -11,8 +11,8 @@ from __future__ import annotations
 import numpy as np
 
 from cepheid.algebra.nodes import Query, Strategy
+from cepheid.automata.deterministic import ChainAutomaton
 from cepheid.evaluators.chain.arena import Arena
-from cepheid.evaluators.chain.automaton import ChainAutomaton
 from cepheid.evaluators.chain.keys import Keys
 from cepheid.evaluators.chain.layout import Layout
 from cepheid.evaluators.chain.sums import Sums
@@ -115,6 +115,8 @@ class ChainEvaluator:
         return self._store.memory + self._keys.memory + self._window.memory
 
     def save(self) -> State:
+        if self._arena is not None:
+            self._arena.collect(self._window.edge)
         return {
             "layout": self._layout.save(),
             **{f"window:{name}": array for name, array in self._window.save().items()},

@@ -18,7 +18,7 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from cepheid.automata.chain import ADJACENT, Link, LinkKind
+from cepheid.automata.automaton import ADJACENT, Link, LinkKind
 from cepheid.errors import CepheidError
 from cepheid.evaluators.interface import State
 from cepheid.matches.match_arrays import Ints

@@ -1,8 +1,8 @@
-"""The automaton as tables for the kernels: indices and moves by class, worked out for what is met.
+"""The automaton as tables for the kernels: indices and transitions by class, worked out for what is met.
 
-In: a state that is reached or a class of events that is met. Out: `Moves` and `Shape`. Invariant: indices and
-the links that must differ in them are only ever added, so that numbers and bits kept in vertices stay what
-they are.
+In: a state that is reached or a class of events that is met. Out: `ChainTransitions` and `Shape`. Invariant: indices
+and the links that must differ in them are only ever added, so that numbers and bits kept in vertices stay what they
+are.
 """
 
 from __future__ import annotations
@@ -13,13 +13,12 @@ from dataclasses import dataclass, field
 import numpy as np
 import numpy.typing as npt
 
-from cepheid.automata.chain_determinise import ChainMove
+from cepheid.automata.deterministic import ChainAutomaton, LinkedMark
 from cepheid.errors import CepheidError
-from cepheid.evaluators.chain.automaton import ChainAutomaton
 from cepheid.evaluators.chain.keys import Keys
 from cepheid.evaluators.compact.classes import Classes
 from cepheid.kernels.loops.linked.difference_pointers import MOST, SEQUENCES
-from cepheid.kernels.loops.linked.layout import C_MORE, I_FIELDS, INDEX_MASK, V_CODES, Moves, Shape
+from cepheid.kernels.loops.linked.layout import C_MORE, I_FIELDS, INDEX_MASK, V_CODES, ChainTransitions, Shape
 from cepheid.matches.match_arrays import Ints
 from cepheid.state_checks import is_count, require
 
@@ -28,7 +27,7 @@ _MOST_DIFFERENT = 32  # bits of a mask
 
 @dataclass(slots=True)
 class Index:
-    """The lists of a state whose vertices have equal values of some links, and the links that moves over them
+    """The lists of a state whose vertices have equal values of some links, and the links that transitions over them
     want to differ."""
 
     state: int
@@ -44,14 +43,14 @@ class Layout:
         self.indices: list[Index] = []
         self._numbers: dict[tuple[int, tuple[int, ...]], int] = {}
         self._reached = [0]
-        self._known: dict[tuple[int, int], tuple[ChainMove, ...]] = {}
+        self._known: dict[tuple[int, int], tuple[LinkedMark, ...]] = {}
         self._n_known = (0, 0)
         self._n_states = len(automaton)
-        self.moves = self._table()
+        self.transitions = self._table()
 
     @property
     def reached(self) -> Ints:
-        """By state, whether its moves are known."""
+        """By state, whether its transitions are known."""
         reached = np.zeros(len(self._automaton) + 1, np.int64)
         reached[self._reached] = 1
         return reached
@@ -59,9 +58,9 @@ class Layout:
     def reach(self, klass: int) -> None:
         """The states that a class of events leads to from those reached are reached."""
         for state in list(self._reached):
-            for move in self._known[state, klass]:
-                if move.target is not None and move.target not in self._reached:
-                    self._reached.append(move.target)
+            for mark in self._known[state, klass]:
+                if mark.target is not None and mark.target not in self._reached:
+                    self._reached.append(mark.target)
 
     def fit(self) -> bool:
         """Works out what the reached states do on the classes met: whether lists have become other ones, or
@@ -75,26 +74,26 @@ class Layout:
                 if (state, klass) not in self._known:
                     self._add(state, klass)
         self._n_known = met
-        self.moves = self._table()
+        self.transitions = self._table()
         more = len(self._automaton) > self._n_states
         self._n_states = len(self._automaton)
         return more or before != [(index.state, index.equal, len(index.different)) for index in self.indices]
 
     def _add(self, state: int, klass: int) -> None:
-        moves = self._automaton.moves(state, self._classes.satisfied[klass])
-        self._known[state, klass] = moves
-        for move in moves:
+        marks = self._automaton.transitions(state, self._classes.satisfied[klass])
+        self._known[state, klass] = marks
+        for mark in marks:
             if state != 0:
-                self._index(state, move)
+                self._index(state, mark)
 
-    def _index(self, state: int, move: ChainMove) -> int:
-        equal = tuple(sorted(move.equal))
+    def _index(self, state: int, mark: LinkedMark) -> int:
+        equal = tuple(sorted(mark.equal))
         if (state, equal) not in self._numbers:
             self._numbers[state, equal] = len(self.indices)
             self.indices.append(Index(state, equal))
         number = self._numbers[state, equal]
         different = self.indices[number].different
-        different += sorted(move.different - set(different))
+        different += sorted(mark.different - set(different))
         if number >= INDEX_MASK or len(different) > _MOST_DIFFERENT:
             message = "the query compares too many combinations of attributes between consecutive events"
             raise CepheidError(
@@ -102,27 +101,27 @@ class Layout:
             )
         return number
 
-    def _table(self) -> Moves:
-        """Moves by class, those over one index next to each other."""
+    def _table(self) -> ChainTransitions:
+        """Transitions by class, those over one index next to each other."""
         n_classes = len(self._classes.satisfied)
         first, count = np.zeros(n_classes, np.int64), np.zeros(n_classes, np.int64)
         rows: list[tuple[int, int, int, int, int]] = []
         for klass in range(1, n_classes):
             first[klass] = len(rows)
             for state in self._reached:
-                for move in self._known.get((state, klass), ()):
-                    index = -1 if state == 0 else self._index(state, move)
+                for mark in self._known.get((state, klass), ()):
+                    index = -1 if state == 0 else self._index(state, mark)
                     mask = (
-                        sum(1 << self.indices[index].different.index(link) for link in move.different)
+                        sum(1 << self.indices[index].different.index(link) for link in mark.different)
                         if index >= 0
                         else 0
                     )
-                    target = -1 if move.target is None else move.target
-                    rows.append((index, mask, move.label, target, int(move.accepts)))
+                    target = -1 if mark.target is None else mark.target
+                    rows.append((index, mask, mark.label, target, int(mark.accepts)))
             rows[first[klass] :] = sorted(rows[first[klass] :], key=lambda row: row[0])
             count[klass] = len(rows) - first[klass]
         columns = np.array(rows, np.int64).reshape(-1, 5).T
-        return Moves(first, count, *(np.ascontiguousarray(column) for column in columns))
+        return ChainTransitions(first, count, *(np.ascontiguousarray(column) for column in columns))
 
     def shape(self, memo: int) -> Shape:
         """Where the cells of each state's vertices are; `memo` words for each count."""
@@ -199,10 +198,10 @@ class Layout:
     def _needed(self) -> list[tuple[int, tuple[int, ...], frozenset[int]]]:
         """The lists that transitions of what was met read."""
         needed: dict[tuple[int, tuple[int, ...]], frozenset[int]] = {}
-        for (state, _), moves in self._known.items():
-            for move in moves if state != 0 else ():
-                key = (state, tuple(sorted(move.equal)))
-                needed[key] = needed.get(key, frozenset()) | move.different
+        for (state, _), marks in self._known.items():
+            for mark in marks if state != 0 else ():
+                key = (state, tuple(sorted(mark.equal)))
+                needed[key] = needed.get(key, frozenset()) | mark.different
         return sorted(((*key, different) for key, different in needed.items()), key=lambda item: item[:2])
 
 

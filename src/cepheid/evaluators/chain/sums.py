@@ -8,6 +8,7 @@ import numpy as np
 from cepheid.evaluators.chain.keys import Keys
 from cepheid.evaluators.chain.layout import Layout
 from cepheid.evaluators.driver import drive
+from cepheid.evaluators.growth import power_of_two, with_rows, with_words
 from cepheid.evaluators.interface import State
 from cepheid.kernels.loops.linked.layout import ChainBatch, ChainOptions, Shape
 from cepheid.kernels.loops.linked.sums import (
@@ -17,11 +18,12 @@ from cepheid.kernels.loops.linked.sums import (
     Entries,
     Groups,
     SumSpace,
+    SumTables,
     chain_sums,
     rebuild_sums,
     sum_scratch,
 )
-from cepheid.kernels.memory.big_integers import BITS, SAFE, from_int, to_int, wider
+from cepheid.kernels.memory.big_integers import BITS, SAFE, to_int, wider
 from cepheid.kernels.memory.status import MORE_HEAP, MORE_TRANSITIONS, MORE_WORDS
 from cepheid.matches.match_arrays import Ints
 from cepheid.state_checks import require, require_indices, require_total, whole_number, words
@@ -61,35 +63,30 @@ class Sums:
         return to_int(self._total)
 
     def fit_partitions(self, count: int) -> None:
-        if len(self._times) < count:
-            more = max(count, 2 * len(self._times)) - len(self._times)
-            self._times = np.concatenate([self._times, np.zeros(more, np.int64)])
+        self._times = with_rows(self._times, count)
 
     def run(self, batch: ChainBatch, options: ChainOptions) -> None:
         if self._layout.fit():
             self._copy()
 
         def loop(begin: int) -> tuple[int, int]:
-            scratch = sum_scratch(self._layout.moves, self._keys.shape[1], self._words)
-            space = SumSpace(times=self._times, reached=self._layout.reached, total=self._total)
-            status, at = chain_sums(
-                self._layout.moves,
-                self._shape,
-                self._named_groups(),
-                batch,
-                begin,
-                options,
-                self._all_entries(),
-                space,
-                scratch,
+            transitions = self._layout.transitions
+            space = SumSpace(
+                entries=self._all_entries(),
+                times=self._times,
+                reached=self._layout.reached,
+                total=self._total,
+                scratch=sum_scratch(transitions, self._keys.shape[1], self._words),
             )
+            tables = SumTables(transitions, self._shape, self._named_groups())
+            status, at = chain_sums(tables, batch, begin, options, space)
             return status, at
 
         drive(
             loop,
             {
                 MORE_TRANSITIONS: lambda at: self._reach(int(batch.klass[at])),
-                MORE_HEAP: lambda at: self._copy(int(self._layout.moves.n_moves[batch.klass[at]])),
+                MORE_HEAP: lambda at: self._copy(int(self._layout.transitions.how_many[batch.klass[at]])),
                 MORE_WORDS: lambda at: self._copy(0, wider(self._words)),
             },
         )
@@ -107,8 +104,8 @@ class Sums:
         if self._layout.fit():
             self._copy()
 
-    def _copy(self, moves: int = 0, words: int | None = None, partitions: Ints | None = None) -> None:
-        """The same sums for the links now known, with room for as much again and for so many moves."""
+    def _copy(self, transitions: int = 0, words: int | None = None, partitions: Ints | None = None) -> None:
+        """The same sums for the links now known, with room for as much again and for so many transitions."""
         words = self._words if words is None else words
         partitions = np.arange(len(self._times)) if partitions is None else partitions
         old_shape, old_indices = self._shape, self._whole_indices
@@ -116,9 +113,7 @@ class Sums:
         count = int(self._meta[0])
         groups = self._keys[:count, G_GROUP]
         based = int(np.count_nonzero((groups < 0) | (old_indices[np.maximum(groups, 0)] >= 0)))
-        room = 64
-        while room < 2 * (based + moves) * self._entries:
-            room *= 2
+        room = power_of_two(2 * (based + transitions) * self._entries, 64)
         widest = max((len(index.equal) + len(index.different) for index in self._layout.indices), default=0)
         entries = self._all_entries()
         keys = np.zeros((room, G_VALUES + max(len(self._columns), widest)), np.int64)
@@ -135,7 +130,7 @@ class Sums:
             self._named_groups(),
             self._all_entries(),
         )
-        self._total = from_int(to_int(self._total), max(len(self._total), words + 8))
+        self._total = with_words(self._total, words)
 
     def keep_partitions(self, partitions: Ints) -> None:
         numbers = np.full(len(self._times), -1)

@@ -15,7 +15,7 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-from cepheid.automata.cea import Predicate
+from cepheid.automata.automaton import Predicate
 from cepheid.errors import CepheidError
 from cepheid.evaluators.columns import Columns
 from cepheid.evaluators.columns.distinct import Codes, Dictionary

@@ -12,27 +12,30 @@ import numpy as np
 import numpy.typing as npt
 
 from cepheid.algebra.nodes import Query, Strategy
-from cepheid.automata.cea import CEA
-from cepheid.automata.determinise import Determiniser
-from cepheid.automata.minimise import Automaton, minimise
+from cepheid.automata.automaton import Automaton
+from cepheid.automata.determinise import Determiniser, numbered_transitions
+from cepheid.automata.deterministic import Deterministic, Transitions
+from cepheid.automata.minimise import minimise
 from cepheid.evaluators.compact.classes import Classes
 from cepheid.evaluators.compact.programs import dense_automaton
-from cepheid.evaluators.compact.transitions import Transitions
+from cepheid.evaluators.compact.transitions import TransitionTable
 from cepheid.evaluators.driver import Matches, drive
+from cepheid.evaluators.growth import with_rows, with_words
 from cepheid.evaluators.interface import GUARD, Bounds, Events, State, guard_of, part_of
 from cepheid.evaluators.window import SlidingWindow
 from cepheid.evaluators.window_prefilter import Nearness
 from cepheid.kernels.columns.events import BEGINS, ENDS, group_by_partition, take_lists
 from cepheid.kernels.loops.sliding.change_layout import regrow_partitions, thin_partitions
-from cepheid.kernels.loops.sliding.dense import Dense, count_dense
+from cepheid.kernels.loops.sliding.dense import Dense, DenseSpace, count_dense
 from cepheid.kernels.loops.sliding.loop import slide
-from cepheid.kernels.loops.sliding.partition_state import CLASS_BITS, FIELDS, N_CELLS
-from cepheid.kernels.loops.sliding.retained_rows import cell_rows, free_all_but, window_rows
+from cepheid.kernels.loops.sliding.partition_state import CLASS_BITS, FIELDS, N_NODES
+from cepheid.kernels.loops.sliding.retained_rows import free_all_but, node_rows, window_rows
+from cepheid.kernels.loops.sliding.saved_cells import cells_to_nodes
 from cepheid.kernels.loops.sliding.tables import Batch, Options
 from cepheid.kernels.loops.sliding.verify import BLOCKS, dense_partitions_fit, free_blocks, partitions_fit
 from cepheid.kernels.loops.sliding.widen import widen_partitions
-from cepheid.kernels.matches.output import Output
-from cepheid.kernels.memory.big_integers import from_int, to_int, wider
+from cepheid.kernels.matches.nodes import FIRST, N_WORDS
+from cepheid.kernels.memory.big_integers import to_int, wider
 from cepheid.kernels.memory.carry_save import BITS, LIMIT, LOOSE
 from cepheid.kernels.memory.heap import META, SMALLEST, with_room
 from cepheid.kernels.memory.status import DONE, MORE_HEAP, MORE_TRANSITIONS, MORE_WORDS
@@ -59,23 +62,30 @@ _UNLIMITED = np.iinfo(np.int64).max // 2
 
 class CompactEvaluator:
     def __init__(
-        self, cea: CEA, query: Query, schema: Schema, counting: bool = False, limit: int | None = None
+        self,
+        automaton: Automaton,
+        query: Query,
+        schema: Schema,
+        counting: bool = False,
+        limit: int | None = None,
     ) -> None:
-        self.labels = cea.labels
-        self._classes = Classes(cea.predicates, schema)
-        self._automaton: Automaton = minimise(
-            Determiniser(cea, query.strategy), labelled=not counting
-        ) or Determiniser(cea, query.strategy)
-        self._transitions = Transitions(self._automaton, self._classes)
+        self.labels = automaton.labels
+        self._classes = Classes(automaton.predicates, schema)
+        self._automaton: Deterministic[Transitions] = minimise(
+            Determiniser(automaton, query.strategy), labelled=not counting
+        ) or Determiniser(automaton, query.strategy)
+        self._transitions = TransitionTable(self._automaton, self._classes)
         self._window = SlidingWindow(query.window)
+        marks, skips = numbered_transitions(automaton)
         self._gaps = query.strategy is Strategy.STRICT or any(
-            skip != state
-            for state, skip in enumerate(cea.skips)
-            if state in {mark.source for mark in cea.marks}
+            skip != state for state, skip in enumerate(skips) if marks[state]
         )
+        self._begins = {predicate for predicate, _, _ in marks[0]}
+        self._ends = {
+            predicate for leaving in marks for predicate, _, target in leaving if target in automaton.finals
+        }
         self._near = Nearness(query.window)
         self._batches_to_pass = 0
-        self._cea = cea
         self.positional = self._window.by_position or self._gaps
         self._consume = query.consume
         self._counting = counting
@@ -102,7 +112,7 @@ class CompactEvaluator:
         if self._window.by_position:
             edges <<= CLASS_BITS  # places, in the words of `partition`
         n_partitions = 1 if events.keyed is None else int(partitions.max()) + 1
-        self._fit_partitions(n_partitions)
+        self._partitions = with_rows(self._partitions, n_partitions)
         batch = Batch(partitions, rows, positions, classes, edges)
         if n_partitions > 1:
             order = self._grouped(partitions, n_partitions)
@@ -126,10 +136,8 @@ class CompactEvaluator:
 
     def _roles(self) -> npt.NDArray[np.uint8]:
         """By class, what its events can do (`kernels.columns.events.keep_near`)."""
-        begins = {mark.predicate for mark in self._cea.marks if mark.source == 0}
-        ends = {mark.predicate for mark in self._cea.marks if mark.target in self._cea.finals}
         roles = [
-            (not begins.isdisjoint(satisfied)) * BEGINS | (not ends.isdisjoint(satisfied)) * ENDS
+            (not self._begins.isdisjoint(satisfied)) * BEGINS | (not self._ends.isdisjoint(satisfied)) * ENDS
             for satisfied in self._classes.satisfied
         ]
         return np.array(roles, np.uint8)
@@ -145,7 +153,7 @@ class CompactEvaluator:
         if self._counting:
             return np.zeros(0, np.int64)
         if not self._window:
-            return np.unique(cell_rows(self._heap, self._partitions))
+            return np.unique(node_rows(self._heap, self._partitions))
         rows: Ints = window_rows(self._heap, self._partitions, self._window.edge)
         return rows
 
@@ -183,18 +191,15 @@ class CompactEvaluator:
             dense = self._dense
             if dense is None or begin == len(batch.partition):
                 return DONE, begin
-            status, at, needed = count_dense(
-                dense,
-                batch,
-                begin,
-                self._options(report),
-                self._heap,
-                self._meta,
-                self._partitions,
-                self._digits,
-                np.empty(dense.rows * dense.words * dense.states, np.int64),
-                None if dense.words == 1 else 1,
+            space = DenseSpace(
+                heap=self._heap,
+                meta=self._meta,
+                partitions=self._partitions,
+                total=self._digits,
+                matrix=np.empty(dense.rows * dense.words * dense.states, np.int64),
             )
+            wide = None if dense.words == 1 else 1
+            status, at, needed = count_dense(dense, batch, begin, self._options(report), space, wide)
             return status, at
 
         return drive(
@@ -271,8 +276,7 @@ class CompactEvaluator:
 
         def loop(begin: int) -> tuple[int, int]:
             nonlocal missing
-            offsets, rows, labels, made = self._matches.out
-            status, at, state, klass, self._heap, made[0], offsets, rows, labels = slide(
+            status, at, state, klass, self._heap = slide(
                 self._transitions.table,
                 batch,
                 begin,
@@ -281,12 +285,8 @@ class CompactEvaluator:
                 self._meta,
                 self._partitions,
                 self._total,
-                offsets,
-                rows,
-                labels,
-                made[0],
+                self._matches.out,
             )
-            self._matches.out = Output(offsets, rows, labels, made)
             missing = state, klass
             return status, at
 
@@ -300,12 +300,6 @@ class CompactEvaluator:
             begin,
         )
         return self._matches.found()
-
-    def _fit_partitions(self, count: int) -> None:
-        if len(self._partitions) < count:
-            partitions = np.zeros((max(count, 2 * len(self._partitions)), FIELDS), np.int64)
-            partitions[: len(self._partitions)] = self._partitions
-            self._partitions = partitions
 
     @staticmethod
     def _grouped(partitions: Ints, n_partitions: int) -> Ints:
@@ -325,7 +319,7 @@ class CompactEvaluator:
     def _use_words(self, words: int) -> None:
         """From now on numbers of `slide` have so many words; their products must fit the total."""
         self._words = words
-        self._total = from_int(to_int(self._total), max(len(self._total), 2 * words + 8))
+        self._total = with_words(self._total, 2 * words)
 
     def save(self) -> State:
         return {
@@ -333,6 +327,7 @@ class CompactEvaluator:
             "heap": self._heap[: max(int(self._meta[0]), 1)],
             "meta": self._meta,
             "lanes": self._partitions,
+            "node_words": np.array([N_WORDS]),
             **{f"window:{name}": array for name, array in self._window.save().items()},
             "total": self._total,
             "digits": self._digits,
@@ -353,6 +348,11 @@ class CompactEvaluator:
         require(len(self._partitions) > 0, "there are no `lanes`")
         self._load_dense(*words(state, "dense", 4).tolist())
         self._require_blocks()
+        if "node_words" in state:
+            whole_number(state, "node_words", N_WORDS, N_WORDS)
+        elif not self._counting:
+            fits = cells_to_nodes(self._heap, self._partitions, len(self._automaton))
+            require(fits, "`lanes` lead outside of what they point to")
         self._require_partitions()
         self._near.forget()
 
@@ -402,7 +402,9 @@ class CompactEvaluator:
                 classes,
                 len(self.labels),
                 np.zeros(len(self._automaton), np.int64),
-                np.empty(int(np.clip(self._partitions[:, N_CELLS].max(), 1, len(self._heap))), np.int64),
+                np.empty(
+                    FIRST + int(np.clip(self._partitions[:, N_NODES].max(), 0, len(self._heap))), np.int64
+                ),
             )
         elif self._dense is not None:
             states, rows, words = self._dense[:3]

@@ -12,8 +12,7 @@ from graphlib import CycleError, TopologicalSorter
 
 import numpy as np
 
-from cepheid.automata.determinise import Moves
-from cepheid.automata.minimise import Automaton
+from cepheid.automata.deterministic import Deterministic, Outcome, Transitions
 from cepheid.kernels.loops.sliding.dense import Dense, Program
 from cepheid.kernels.memory.carry_save import LOOSE
 
@@ -21,31 +20,30 @@ Update = tuple[int, int, list[int]]  # target, factor, sources
 
 
 def dense_automaton(
-    automaton: Automaton, classes: list[frozenset[int]], most: int, words: int = 1
+    automaton: Deterministic[Transitions], classes: list[frozenset[int]], most: int, words: int = 1
 ) -> Dense | None:
     """The programs of all classes, or None where the automaton has more than `most` states or lets numbers grow too
     fast. `words`: per number."""
-    moves: list[list[Moves]] = []
-    state = 0
-    while state < len(automaton):
+    rows: list[list[Outcome]] = []
+    while len(rows) < len(automaton):
         if len(automaton) > most:
             return None
-        moves.append([automaton.moves(state, satisfied) for satisfied in classes])
-        state += 1
-    forward = [_ordered(_forward(moves, klass), len(moves)) for klass in range(len(classes))]
-    backward = [_ordered(_backward(moves, klass), len(moves)) for klass in range(len(classes))]
+        state = len(rows)
+        rows.append([automaton.transitions(state, satisfied).outcomes[0] for satisfied in classes])
+    forward = [_ordered(_forward(rows, klass), len(rows)) for klass in range(len(classes))]
+    backward = [_ordered(_backward(rows, klass), len(rows)) for klass in range(len(classes))]
     written = (target for klass in (*forward, *backward) for target, _, _ in klass)
-    rows = max(len(moves), 1 + max(written, default=0))
+    height = max(len(rows), 1 + max(written, default=0))
     accepts = [
-        [state for state, row in enumerate(moves) for mark in row[klass].marks if mark.accepts]
+        [state for state, row in enumerate(rows) for mark in row[klass].marks if mark.accepts]
         for klass in range(len(classes))
     ]
     growth = np.array([_growth(updates) for updates in zip(forward, backward, strict=True)], np.int64)
     if growth[0] + max(growth) >= LOOSE:
         return None
     return Dense(
-        len(moves),
-        rows,
+        len(rows),
+        height,
         words,
         _program(forward),
         _program(backward),
@@ -61,25 +59,20 @@ def _growth(directions: tuple[list[Update], ...]) -> int:
     return (most - 1).bit_length()
 
 
-def _forward(moves: list[list[Moves]], klass: int) -> dict[int, Counter[int]]:
+def _forward(rows: list[list[Outcome]], klass: int) -> dict[int, Counter[int]]:
     """By state, how often the numbers of other states go into its new one; states that stay as they are left out."""
-    gains: dict[int, Counter[int]] = {state: Counter() for state in range(len(moves))}
-    for state, row in enumerate(moves):
-        if row[klass].skip is not None:
-            gains[row[klass].skip][state] += 1  # type: ignore[index]
-        for mark in row[klass].marks:
-            if mark.target is not None:
-                gains[mark.target][state] += 1
+    gains: dict[int, Counter[int]] = {state: Counter() for state in range(len(rows))}
+    for state, row in enumerate(rows):
+        for goal in row[klass].goals:
+            gains[goal.state][state] += 1
     return _changing(gains)
 
 
-def _backward(moves: list[list[Moves]], klass: int) -> dict[int, Counter[int]]:
+def _backward(rows: list[list[Outcome]], klass: int) -> dict[int, Counter[int]]:
     """The transpose: by state, the states that a run is in after the event."""
-    gains: dict[int, Counter[int]] = {}
-    for state, row in enumerate(moves):
-        reached = [row[klass].skip, *(mark.target for mark in row[klass].marks)]
-        gains[state] = Counter(target for target in reached if target is not None)
-    return _changing(gains)
+    return _changing(
+        {state: Counter(goal.state for goal in row[klass].goals) for state, row in enumerate(rows)}
+    )
 
 
 def _changing(gains: dict[int, Counter[int]]) -> dict[int, Counter[int]]:

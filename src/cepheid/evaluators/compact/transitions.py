@@ -7,42 +7,43 @@ import json
 import numpy as np
 import numpy.typing as npt
 
-from cepheid.automata.minimise import Automaton, Minimal
+from cepheid.automata.deterministic import Deterministic, Transitions
+from cepheid.automata.minimise import Minimal
 from cepheid.evaluators.compact.classes import Classes
 from cepheid.kernels.loops.sliding.tables import DEAD, UNKNOWN, Table
 
 
-class Transitions:
+class TransitionTable:
     """Rows are states, columns classes; both grow by doubling."""
 
-    def __init__(self, automaton: Automaton, classes: Classes) -> None:
+    def __init__(self, automaton: Deterministic[Transitions], classes: Classes) -> None:
         self._automaton = automaton
         self._classes = classes
         self._skip = np.full((8, 8), UNKNOWN, np.int64)
         self._first = np.zeros((8, 8), np.int64)
         self._count = np.zeros((8, 8), np.int64)
-        self._moves = np.zeros((3, 64), np.int64)  # label, target, accepts
-        self._n_moves = 0
+        self._marks = np.zeros((3, 64), np.int64)  # label, target, accepts
+        self._n_marks = 0
 
     @property
     def table(self) -> Table:
         """The arrays as they are now, large enough for every class met so far."""
         self._fit(len(self._automaton), len(self._classes.satisfied))
-        return Table(self._skip, self._first, self._count, *self._moves)
+        return Table(self._skip, self._first, self._count, *self._marks)
 
     def fill(self, state: int, klass: int) -> None:
         """Determinises one state on one class."""
-        moves = self._automaton.moves(state, self._classes.satisfied[klass])
+        (outcome,) = self._automaton.transitions(state, self._classes.satisfied[klass]).outcomes
         self._fit(len(self._automaton), len(self._classes.satisfied))
-        while self._n_moves + len(moves.marks) > self._moves.shape[1]:
-            self._moves = np.concatenate([self._moves, np.zeros_like(self._moves)], axis=1)
-        self._skip[state, klass] = DEAD if moves.skip is None else moves.skip
-        self._first[state, klass] = self._n_moves
-        self._count[state, klass] = len(moves.marks)
-        for move in moves.marks:
-            target = DEAD if move.target is None else move.target
-            self._moves[:, self._n_moves] = move.label, target, move.accepts
-            self._n_moves += 1
+        while self._n_marks + len(outcome.marks) > self._marks.shape[1]:
+            self._marks = np.concatenate([self._marks, np.zeros_like(self._marks)], axis=1)
+        self._skip[state, klass] = DEAD if outcome.skip is None else outcome.skip.state
+        self._first[state, klass] = self._n_marks
+        self._count[state, klass] = len(outcome.marks)
+        for mark in outcome.marks:
+            target = DEAD if mark.goal is None else mark.goal.state
+            self._marks[:, self._n_marks] = mark.label, target, mark.accepts
+            self._n_marks += 1
 
     def _fit(self, states: int, classes: int) -> None:
         rows, columns = self._skip.shape
@@ -69,7 +70,7 @@ class Transitions:
         self._classes.restore(content["classes"])
         if isinstance(self._automaton, Minimal):
             for satisfied in self._classes.satisfied:
-                self._automaton.moves(0, satisfied)  # what no event can satisfy is not there
+                self._automaton.transitions(0, satisfied)  # what no event can satisfy is not there
 
 
 def _enlarged(array: npt.NDArray[np.int64], rows: int, columns: int, value: int) -> npt.NDArray[np.int64]:

@@ -13,8 +13,8 @@ import numpy as np
 import numpy.typing as npt
 
 from cepheid.algebra.nodes import Query, WindowUnit
-from cepheid.automata.cea import Predicate
-from cepheid.automata.srt_minimise import RegisterAutomaton
+from cepheid.automata.automaton import Predicate
+from cepheid.automata.deterministic import RegisterAutomaton
 from cepheid.evaluators.compact.classes import Classes
 from cepheid.evaluators.configurations.guards import Tests
 from cepheid.evaluators.configurations.slot_store import Store

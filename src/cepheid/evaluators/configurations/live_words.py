@@ -1,16 +1,15 @@
 """Which words of the events they remember tell partial matches apart: those that some later test may read.
 
 In: a register automaton, worked out for all classes of events, and the words of a record that each test reads. Out: by
-state, the words that are read of each column before it is dropped: liveness, as in a compiler, along moves that stay
-and moves that take columns along. Partial matches in one state that agree in these words have the same future.
+state, the words that are read of each column before it is dropped: liveness, as in a compiler, along transitions that
+stay and those that take columns along. Partial matches in one state that agree in these words have the same future.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
 
-from cepheid.automata.srt_determinise import NEW, Choices, Place
-from cepheid.automata.srt_minimise import RegisterAutomaton
+from cepheid.automata.deterministic import NEW, Place, RegisterAutomaton, Transitions
 
 Word = tuple[int, int]  # a column, from 1 on, and a word of it
 Step = tuple[int, tuple[int, ...] | None]  # a state and the columns that are taken there; None: all stay
@@ -24,10 +23,10 @@ def live_words(
     live: list[set[Word]] = []
     steps: list[set[Step]] = []
     for state in range(len(automaton)):
-        choices = [automaton.choices(state, satisfied) for satisfied in automaton.classes]
-        asked = {(item.test, item.columns) for one in choices for item in one.asked}
+        classes = [automaton.transitions(state, satisfied) for satisfied in automaton.classes]
+        asked = {(item.test, item.columns) for one in classes for item in one.asked}
         live.append({word for test, columns in asked for word in read(test, columns) if word[0] > 0})
-        steps.append({step for one in choices for step in _steps(one)})
+        steps.append({step for one in classes for step in _steps(one)})
     changed = True
     while changed:
         changed = False
@@ -39,13 +38,10 @@ def live_words(
     return [frozenset(words) for words in live]
 
 
-def _steps(choices: Choices) -> set[Step]:
-    goals = {
-        goal for one in choices.outcomes for goal in (one.skip, *(mark.goal for mark in one.marks)) if goal
-    }
+def _steps(transitions: Transitions) -> set[Step]:
     return {
         (goal.state, goal.carry if goal.place is Place.OTHER else None)
-        for goal in goals
+        for goal in transitions.goals
         if goal.place is not Place.BASE
     }
 

@@ -12,6 +12,7 @@ import numpy as np
 
 from cepheid.evaluators.configurations.guards import Tests
 from cepheid.evaluators.configurations.tables import Tables
+from cepheid.evaluators.growth import with_rows
 from cepheid.kernels.conditions.decimals import BEYOND, DECIMAL, MOST_SCALE
 from cepheid.kernels.conditions.values import BIG, NULL, REAL, TIMES, TRUTH, WHOLE
 from cepheid.kernels.loops.registers.layout import NEVER, Layout
@@ -64,11 +65,7 @@ class Held(ABC):
         return to_int(self._total)
 
     def fit_partitions(self, count: int) -> None:
-        if len(self._partitions) < count:
-            more = max(count, 2 * len(self._partitions)) - len(self._partitions)
-            self._partitions = np.concatenate(
-                [self._partitions, np.zeros((more, self._partitions.shape[1]), np.int64)]
-            )
+        self._partitions = with_rows(self._partitions, count)
 
     @property
     def is_laid_out(self) -> bool:

@@ -1,7 +1,7 @@
 """Drops the auxiliary labels and removes the duplicate matches this leaves.
 
-In: matches of a transducer that exposes registers (`automata.srt_expose`) or has labels for checks. Out: the same with
-the labels of the output only, without the events that are marked only to expose them.
+In: matches of an automaton that exposes registers (`automata.expose_registers`) or has labels for checks. Out: the same
+with the labels of the output only, without the events that are marked only to expose them.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ from collections.abc import Collection, Sequence
 
 import numpy as np
 
-from cepheid.automata.srt_expose import UNMARKED
+from cepheid.automata.expose_registers import UNMARKED
 from cepheid.evaluators.configurations.evaluator import ConfigurationsEvaluator
 from cepheid.evaluators.configurations.match_filter import LARGE, MatchFilter
 from cepheid.evaluators.interface import Events

@@ -12,13 +12,13 @@ from cepheid.evaluators.configurations.guards import Tests
 from cepheid.evaluators.configurations.partition_store import Held
 from cepheid.evaluators.configurations.tables import Tables
 from cepheid.evaluators.driver import Matches, drive
+from cepheid.evaluators.growth import power_of_two, with_words
 from cepheid.evaluators.interface import State
 from cepheid.kernels.loops.registers.collect import (
     copy,
-    marked_rows,
+    drop_nodes,
     measure,
-    reach,
-    renumber,
+    renumber_lists,
     set_stored_words,
     stored_words,
 )
@@ -46,18 +46,22 @@ from cepheid.kernels.loops.registers.layout import (
     ConfigBatch,
     ConfigOptions,
     Layout,
+    RegisterSpace,
+    RegisterTables,
     work_for,
 )
 from cepheid.kernels.loops.registers.loop import configurations
 from cepheid.kernels.loops.registers.merge import enter_everything
-from cepheid.kernels.loops.registers.verify import nodes_fit, slots_fit
-from cepheid.kernels.matches.nodes import N_WORDS, NODES
-from cepheid.kernels.memory.big_integers import from_int, to_int, wider
+from cepheid.kernels.loops.registers.verify import slots_fit
+from cepheid.kernels.matches.collect import rows_of_nodes
+from cepheid.kernels.matches.nodes import BEGIN, FIRST, FIRST_AT, N_BEFORE, N_OTHER, N_WORDS, NODES
+from cepheid.kernels.matches.verify import nodes_fit
+from cepheid.kernels.memory.big_integers import wider
 from cepheid.kernels.memory.status import MORE_HEAP, MORE_NODES, MORE_STACK, MORE_WORDS
 from cepheid.matches.match_arrays import Found, Ints
 from cepheid.state_checks import is_count, require, require_disjoint, require_indices, require_total, words
 
-_FEWEST_WORDS = 1 << 12
+_FEWEST_WORDS = 1 << 16  # so that copying what lives is rare
 _SPARE_WORDS = 1 << 16  # beyond twice what lives, so that copying it is rare
 _FEWEST_CELLS = 1 << 10
 
@@ -70,11 +74,10 @@ class Store(Held):
         self._heap = np.zeros(_FEWEST_WORDS, np.int64)
         self._nodes = np.zeros(N_WORDS if counting else _FEWEST_WORDS, np.int64)
         self._meta = np.zeros(M_WORDS, np.int64)
-        self._meta[NODES] = 1
+        self._meta[NODES] = FIRST
         self._index = np.zeros(I_WORDS * _FEWEST_CELLS, np.int64)
         self._made = np.zeros(3 * 64, np.int64)
-        self._path = np.zeros(256, np.int64)
-        self._waiting = np.zeros(512, np.int64)
+        self._stack = np.empty(1 << 10, np.int64)
         self._matches = Matches()
 
     def _new_layout(self) -> Layout:
@@ -92,29 +95,20 @@ class Store(Held):
 
         def loop(begin: int) -> tuple[int, int]:
             assert self._layout is not None
-            offsets, rows, labels, made = self._matches.out
-            status, at, made[0] = configurations(
-                self._tables.moves,
-                self._layout,
-                self._tests.program,
-                batch,
-                begin,
-                options,
-                self._heap,
-                self._meta,
-                self._partitions,
-                self._nodes,
-                self._index,
-                self._made,
-                work_for(self._layout, self._tables.moves),
-                self._total,
-                self._path,
-                self._waiting,
-                offsets,
-                rows,
-                labels,
-                made[0],
+            transitions = self._tables.transitions
+            tables = RegisterTables(transitions, self._layout, self._tests.program)
+            space = RegisterSpace(
+                heap=self._heap,
+                meta=self._meta,
+                partitions=self._partitions,
+                nodes=self._nodes,
+                cells=self._index,
+                made=self._made,
+                total=self._total,
+                stack=self._stack,
+                work=work_for(self._layout, transitions),
             )
+            status, at = configurations(tables, batch, begin, options, space, self._matches.out)
             return status, at
 
         def edge(at: int) -> int:
@@ -127,19 +121,19 @@ class Store(Held):
             {
                 MORE_HEAP: lambda at: self._make_room(edge(at)),
                 MORE_NODES: lambda at: self._more_nodes(edge(at)),
-                MORE_STACK: lambda at: self._lengthen_stacks(),
+                MORE_STACK: lambda at: self._lengthen_stack(),
                 MORE_WORDS: lambda at: self._widen(edge(at)),
                 **self._matches.remedies(options.guard, batch.row),
             },
         )
         return self._matches.found()
 
-    def _lengthen_stacks(self) -> None:
-        self._path, self._waiting = (np.zeros(2 * len(it), np.int64) for it in (self._path, self._waiting))
+    def _lengthen_stack(self) -> None:
+        self._stack = np.empty(2 * len(self._stack), np.int64)
 
     def _widen(self, edge: int) -> None:
         self._words = wider(self._words)
-        self._total = from_int(to_int(self._total), max(len(self._total), self._words + 8))
+        self._total = with_words(self._total, self._words)
         self._copy(edge, np.arange(len(self._partitions)))
 
     def _make_room(self, edge: int) -> None:
@@ -149,9 +143,7 @@ class Store(Held):
             self._copy(edge, np.arange(len(self._partitions)), 2 * words)
         if 2 * I_WORDS * (int(self._meta[CELLS]) + 2 * (slots + 1)) > len(self._index):
             self._enter_all(slots)
-        cells = len(self._made) // 3
-        while cells < 2 * (slots + 1):
-            cells *= 2
+        cells = power_of_two(2 * (slots + 1), len(self._made) // 3)
         if 3 * cells > len(self._made):
             self._made = np.zeros(3 * cells, np.int64)
 
@@ -162,7 +154,8 @@ class Store(Held):
         wanted = 2 * (live + more) * N_WORDS
         if wanted > len(self._nodes):
             nodes = np.zeros(max(wanted, 2 * len(self._nodes)), np.int64)
-            nodes[: live * N_WORDS] = self._nodes[: live * N_WORDS]
+            used = (live - FIRST) * N_WORDS
+            nodes[:used] = self._nodes[:used]
             self._nodes = nodes
 
     def _copy(self, edge: int, partitions: Ints, more: int = 0) -> None:
@@ -180,21 +173,14 @@ class Store(Held):
     def _enter_all(self, more: int) -> None:
         assert self._layout is not None
         live = int(self._partitions[:, L_SLOTS].sum())
-        cells = _FEWEST_CELLS
-        while cells < 8 * (live + more + 1) + len(self._partitions):
-            cells *= 2
+        cells = power_of_two(8 * (live + more + 1) + len(self._partitions), _FEWEST_CELLS)
         self._index = np.zeros(I_WORDS * cells, np.int64)
         self._meta[CELLS] = enter_everything(self._index, self._heap, self._partitions, self._layout)
 
     def _collect_nodes(self) -> None:
         assert self._layout is not None
-        used = int(self._meta[NODES])
-        numbers = np.zeros(used, np.int64)
-        live = int(reach(self._heap, self._partitions, self._layout, self._nodes, used, numbers))
-        nodes = np.zeros(len(self._nodes), np.int64)
-        renumber(self._heap, self._partitions, self._layout, self._nodes, used, numbers, nodes)
-        self._nodes = nodes
-        self._meta[NODES] = live + 1
+        numbers = np.zeros(int(self._meta[NODES]), np.int64)
+        self._meta[NODES] = drop_nodes(self._heap, self._partitions, self._layout, self._nodes, numbers)
 
     def _texts(self, last: Ints, step: int, word: int, values: Ints, is_put: bool) -> int:
         each = set_stored_words if is_put else stored_words
@@ -206,7 +192,7 @@ class Store(Held):
         self.collect(edge)
         used = int(self._meta[NODES])
         rows = np.zeros(used, np.int64)
-        return np.unique(rows[: marked_rows(self._nodes, used, rows)])
+        return np.unique(rows[: rows_of_nodes(self._nodes, -FIRST_AT, used, rows)])
 
     @property
     def memory(self) -> int:
@@ -219,7 +205,7 @@ class Store(Held):
         return {
             "heap": self._heap[: int(self._meta[TOP])],
             "lanes": self._partitions,
-            "nodes": self._nodes[: int(self._meta[NODES]) * N_WORDS],
+            "graph": self._nodes[: (int(self._meta[NODES]) - FIRST) * N_WORDS],
             "meta": self._meta,
             "total": self._total,
             "words": np.array([self._words, self._texts_in_use]),
@@ -229,8 +215,10 @@ class Store(Held):
         """What lives is copied once more, so that nothing is taken over that slots do not lead to."""
         self._heap = words(state, "heap", None)
         self._partitions = words(state, "lanes", None, None)
-        self._nodes = words(state, "nodes", None)
         self._meta = words(state, "meta", M_WORDS)
+        is_old = "graph" not in state
+        self._nodes = _graph_of(words(state, "nodes", None)) if is_old else words(state, "graph", None)
+        self._meta[NODES] += is_old
         self._meta[STAMP] = 0
         self._made[:] = 0
         self._total = words(state, "total", None)
@@ -240,23 +228,37 @@ class Store(Held):
         require_total(self._total, self._words + 8)
         nodes = int(self._meta[NODES])
         require(self._meta[TOP] == len(self._heap), "`heap` is not as long as it says")
-        require(nodes > 0 and nodes * N_WORDS == len(self._nodes), "`nodes` are not as many as it says")
+        require(
+            nodes >= FIRST and (nodes - FIRST) * N_WORDS == len(self._nodes),
+            "nodes are not as many as it says",
+        )
         require(len(self._partitions) > 0, "there are no `lanes`")
         self._layout = None
         if self._partitions.shape[1] == L_BLOCKS:
-            require(not self._partitions.any() and nodes == 1, "`lanes` hold something that has no place")
+            require(not self._partitions.any() and nodes == FIRST, "`lanes` hold something that has no place")
             return
         self._layout = self._new_layout()
         require(
             self._partitions.shape[1] == self._partition_words(self._layout),
             "`lanes` are of another automaton",
         )
-        require(nodes_fit(self._nodes, nodes, labels), "`nodes` lead outside of what they point to")
+        fits = nodes_fit(self._nodes, -FIRST_AT, nodes, labels, np.empty(nodes, np.int64))
+        require(fits, "nodes lead outside of what they point to")
         self._require_blocks(self._layout)
         fits = slots_fit(
-            self._heap, self._partitions, self._layout, self._key_ends(), windowed, self._counting, nodes
+            self._heap,
+            self._partitions,
+            self._layout,
+            self._key_ends(),
+            windowed,
+            self._counting,
+            nodes - is_old,
         )
         require(fits, "`lanes` lead outside of what they point to")
+        if is_old and not self._counting:
+            numbers = np.arange(nodes)
+            numbers[1:] += 1
+            renumber_lists(self._heap, self._partitions, self._layout, numbers)
         self._copy(NEVER, np.arange(len(self._partitions)))
         self._require_values()
 
@@ -276,3 +278,13 @@ class Store(Held):
         held = count > 0
         lengths = count * np.repeat(sizes, len(self._partitions))
         require_disjoint(at[held], lengths[held], len(self._heap), "lanes")
+
+
+def _graph_of(nodes: Ints) -> Ints:
+    """Nodes of releases in which the first node had number 1, and 0 as what comes before stood for the empty string."""
+    graph = nodes[N_WORDS:].copy()
+    other = graph[N_OTHER::N_WORDS]
+    require(bool((other >= 0).all()), "`nodes` lead outside of what they point to")
+    graph[N_BEFORE::N_WORDS] += BEGIN
+    other += other > 0
+    return graph

@@ -15,11 +15,27 @@ from itertools import product
 import numpy as np
 import numpy.typing as npt
 
-from cepheid.automata.srt_determinise import NEW, ROOT, Choices, Goal, Outcome, Place
-from cepheid.automata.srt_minimise import RegisterAutomaton
+from cepheid.automata.deterministic import (
+    NEW,
+    ROOT,
+    Goal,
+    Outcome,
+    Place,
+    RegisterAutomaton,
+    Transitions,
+)
 from cepheid.evaluators.configurations.live_words import Word, live_words
 from cepheid.kernels.columns.events import BEGINS, ENDS, TURNS
-from cepheid.kernels.loops.registers.layout import BASE, NOWHERE, OTHER, S_COLUMNS, STAY, Layout, Moves
+from cepheid.kernels.loops.registers.layout import (
+    BASE,
+    NOWHERE,
+    OTHER,
+    S_COLUMNS,
+    STAY,
+    Goals,
+    Layout,
+    TransitionTables,
+)
 from cepheid.kernels.loops.vectors.layout import Turns
 from cepheid.matches.match_arrays import Ints
 from cepheid.state_checks import require
@@ -49,8 +65,8 @@ class Columns:
 
 
 class Tables:
-    """`moves`, `turns` and `layout` as of the last `fit`; `notices[class]` says whether any state takes notice of it,
-    `roles[class]` what its events can do, as `kernels.columns.events.keep_near` takes it, and `once[class]` whether
+    """`transitions`, `turns` and `layout` as of the last `fit`; `notices[class]` says whether any state takes notice of
+    it, `roles[class]` what its events can do, as `kernels.columns.events.keep_near` takes it, and `once[class]` whether
     a second one directly after the first changes nothing."""
 
     def __init__(
@@ -74,9 +90,9 @@ class Tables:
         self.sums = sums_starts and self._is_free_of_starts()
         self._indexed: dict[int, int] = self._words_to_index()
         self._live = None if automaton.classes is None else live_words(automaton, self._read)
-        self._choices: dict[tuple[int, int], Choices] = {}
+        self._transitions: dict[tuple[int, int], Transitions] = {}
         self._classes = 0
-        self.moves: Moves
+        self.transitions: TransitionTables
         self.turns: Turns
         self.notices: npt.NDArray[np.bool_]
         self.roles: npt.NDArray[np.uint8]
@@ -90,12 +106,12 @@ class Tables:
         state = 0
         while state < len(self._automaton):
             for klass, satisfied in enumerate(classes):
-                if (state, klass) not in self._choices:
-                    self._choices[state, klass] = self._automaton.choices(state, satisfied)
+                if (state, klass) not in self._transitions:
+                    self._transitions[state, klass] = self._automaton.transitions(state, satisfied)
             state += 1
-        self.moves = self._flat(len(classes))
+        self.transitions = self._flat(len(classes))
         self.turns = self._turns(len(classes))
-        self.notices = np.any(self.moves.choice >= 0, axis=0)
+        self.notices = np.any(self.transitions.choice >= 0, axis=0)
         self.roles = self._roles(len(classes))
         self.once = self.notices & [self._is_done_at_once(klass) for klass in range(len(classes))]
         return True
@@ -109,18 +125,16 @@ class Tables:
         while waiting:
             state = waiting.pop()
             for klass in range(self._classes):
-                for outcome in self._choices[state, klass].outcomes:
-                    goals = {goal.state for goal in _goals(outcome)}
-                    goals |= {outcome.skip.state} if outcome.skip else set()
-                    waiting += goals - reached
-                    reached |= goals
+                goals = {goal.state for goal in self._transitions[state, klass].goals}
+                waiting += goals - reached
+                reached |= goals
         require(len(reached) == len(self._automaton), "its automaton has states that no event leads to")
 
     def _roles(self, classes: int) -> npt.NDArray[np.uint8]:
         roles = np.zeros(classes, np.uint8)
-        for (state, klass), choices in self._choices.items():
+        for (state, klass), transitions in self._transitions.items():
             is_root = self._automaton.columns(state) == ROOT
-            for outcome in choices.outcomes:
+            for outcome in transitions.outcomes:
                 if is_root and outcome.marks:
                     roles[klass] |= BEGINS
                 if any(mark.accepts for mark in outcome.marks):
@@ -133,9 +147,9 @@ class Tables:
         """Whether events of a class are only skipped, whatever tests say, and to what skips them again."""
         skips: dict[int, int | None] = {}
         for state in range(len(self._automaton)):
-            choices = self._choices[state, klass]
-            outcome = choices.outcomes[0]
-            if choices.asked or outcome.marks or (outcome.skip and outcome.skip.place is not Place.STAY):
+            transitions = self._transitions[state, klass]
+            outcome = transitions.outcomes[0]
+            if transitions.asked or outcome.marks or (outcome.skip and outcome.skip.place is not Place.STAY):
                 return False
             skips[state] = outcome.skip.state if outcome.skip else None
         return all(reached is None or skips[reached] == reached for reached in skips.values())
@@ -197,32 +211,32 @@ class Tables:
             *self._kinds(),
         )
 
-    def _flat(self, classes: int) -> Moves:
+    def _flat(self, classes: int) -> TransitionTables:
         states, region = len(self._automaton), self._regions()
         regions = max(int(region.max()) + 1, 1)
         choice = np.full((states, classes), -1, np.int64)
         reacting: dict[tuple[int, int], list[int]] = {}
         accepting: dict[tuple[int, int], list[int]] = {}
         flat = _Flat(self)
-        for (state, klass), choices in sorted(self._choices.items()):
-            if all(_is_idle(state, outcome) and not outcome.marks for outcome in choices.outcomes):
+        for (state, klass), transitions in sorted(self._transitions.items()):
+            if all(_is_idle(state, outcome) and not outcome.marks for outcome in transitions.outcomes):
                 continue
-            choice[state, klass] = flat.choice(state, choices)
+            choice[state, klass] = flat.choice(state, transitions)
             where = (int(region[state]), klass)
-            if self._is_looked_at(state, choices):
+            if self._is_looked_at(state, transitions):
                 reacting.setdefault(where, []).append(state)
-            if any(mark.accepts for outcome in choices.outcomes for mark in outcome.marks):
+            if any(mark.accepts for outcome in transitions.outcomes for mark in outcome.marks):
                 accepting.setdefault(where, []).append(state)
         in_order = np.zeros((regions, classes), np.bool_)
         for (columns, klass), found in reacting.items():
             if columns == ROOT:
                 continue
-            choices_of = {state: self._choices[state, klass] for state in found}
+            choices_of = {state: self._transitions[state, klass] for state in found}
             ordered = _ordered(choices_of)
             if ordered is not None:
                 reacting[columns, klass] = ordered
                 in_order[columns, klass] = True
-        return flat.moves(
+        return flat.transitions(
             choice,
             _by_region(reacting, regions, classes),
             in_order,
@@ -237,16 +251,16 @@ class Tables:
         turns, in_place = [], np.zeros(classes, np.bool_)
         goals, makes = np.zeros(classes, np.int64), np.zeros((classes, 2), np.int64)
         for klass in range(classes):
-            choices = {
-                state: self._choices[state, klass]
+            by_state = {
+                state: self._transitions[state, klass]
                 for state, columns in enumerate(region)
-                if columns != ROOT and self._is_looked_at(state, self._choices[state, klass])
+                if columns != ROOT and self._is_looked_at(state, self._transitions[state, klass])
             }
-            ordered = _ordered(choices, anywhere=True)
+            ordered = _ordered(by_state, anywhere=True)
             in_place[klass] = ordered is not None
-            turns.append(ordered or list(choices))
-            for state, choice in choices.items():
-                left = [_left(state, outcome) for outcome in choice.outcomes]
+            turns.append(ordered or list(by_state))
+            for state, transitions in by_state.items():
+                left = [_left(state, outcome) for outcome in transitions.outcomes]
                 made = [sum(goal.place is Place.OTHER for goal in reached) for reached in left]
                 numbers = [len(reached) for reached in left]
                 # Starts of one vector may come to all outcomes.
@@ -259,11 +273,11 @@ class Tables:
         regions, what a root makes. An outcome decides for every state by itself."""
         creates = np.zeros((classes, regions + 1, regions), np.int64)
         extends = np.zeros((classes, regions + 1), np.int64)
-        for (state, klass), choices in self._choices.items():
+        for (state, klass), transitions in self._transitions.items():
             slots = np.zeros(regions, np.int64)
             nodes = 0
-            for outcome in choices.outcomes:
-                goals = _goals(outcome)
+            for outcome in transitions.outcomes:
+                goals = list(outcome.goals)
                 targets = [region[goal.state] for goal in goals if goal.place is not Place.STAY]
                 slots = np.maximum(slots, np.bincount(targets, minlength=regions) if targets else 0)
                 # A list that goes to another slot may meet one that is there.
@@ -271,15 +285,15 @@ class Tables:
             if region[state] == ROOT:
                 creates[klass, regions] = np.maximum(creates[klass, regions], slots)
                 extends[klass, regions] = max(extends[klass, regions], nodes)
-            elif self._is_looked_at(state, choices):
+            elif self._is_looked_at(state, transitions):
                 creates[klass, region[state]] += slots
                 extends[klass, region[state]] += nodes
         most = np.stack([creates.sum(axis=2).max(axis=1), extends.max(axis=1)], axis=1)
         return creates, extends, most
 
     @staticmethod
-    def _is_looked_at(state: int, choices: Choices) -> bool:
-        return not all(_is_idle(state, outcome) for outcome in choices.outcomes)
+    def _is_looked_at(state: int, transitions: Transitions) -> bool:
+        return not all(_is_idle(state, outcome) for outcome in transitions.outcomes)
 
     def _equals(self, region: Ints, regions: int, classes: int) -> Ints:
         """By region and class, the word of the event that the indexed word of a slot must equal for it to move."""
@@ -287,22 +301,22 @@ class Tables:
         for columns, at in self._indexed.items():
             states = [state for state in range(len(region)) if region[state] == columns]
             for klass in range(classes if columns < regions else 0):
-                words = self._needed([self._choices[state, klass] for state in states], states)
+                words = self._needed([self._transitions[state, klass] for state in states], states)
                 equals[columns, klass] = words.get(at, -1)
         return equals
 
-    def _needed(self, choices: Sequence[Choices], states: Sequence[int]) -> dict[int, int]:
+    def _needed(self, by_state: Sequence[Transitions], states: Sequence[int]) -> dict[int, int]:
         """The equalities without which nothing moves: by word of the slot, the word of the event."""
         found: list[dict[int, int]] = []
-        for state, choice in zip(states, choices, strict=True):
-            if all(_is_idle(state, outcome) and not outcome.marks for outcome in choice.outcomes):
+        for state, transitions in zip(states, by_state, strict=True):
+            if all(_is_idle(state, outcome) and not outcome.marks for outcome in transitions.outcomes):
                 continue
             words = {}
-            for bit, asked in enumerate(choice.asked):
+            for bit, asked in enumerate(transitions.asked):
                 same = self._equality(asked.test) if asked.test < len(self._order) else None
                 unmoved = (
                     _is_idle(state, outcome) and not outcome.marks
-                    for bits, outcome in enumerate(choice.outcomes)
+                    for bits, outcome in enumerate(transitions.outcomes)
                     if not bits >> bit & 1
                 )
                 if same is not None and all(unmoved):
@@ -327,11 +341,11 @@ class Tables:
                 continue
             wanted: Counter[int] = Counter()
             for satisfied in self._automaton.classes:
-                choices = {state: self._automaton.choices(state, satisfied) for state in states}
-                if _ordered(choices) is None:
+                by_state = {state: self._automaton.transitions(state, satisfied) for state in states}
+                if _ordered(by_state) is None:
                     wanted.clear()
                     break
-                wanted.update(self._needed(list(choices.values()), states).keys())
+                wanted.update(self._needed(list(by_state.values()), states).keys())
             if wanted:
                 indexed[columns] = wanted.most_common(1)[0][0]
         return indexed
@@ -348,10 +362,10 @@ class Tables:
             if columns <= 0:
                 continue
             for satisfied in self._automaton.classes:
-                choices = {state: self._automaton.choices(state, satisfied) for state in states}
-                if any(0 in asked.columns for one in choices.values() for asked in one.asked):
+                by_state = {state: self._automaton.transitions(state, satisfied) for state in states}
+                if any(0 in asked.columns for one in by_state.values() for asked in one.asked):
                     return False
-                if _ordered(choices) is None:
+                if _ordered(by_state) is None:
                     return False
         return True
 
@@ -386,13 +400,13 @@ class _Flat:
         self._accepts: list[bool] = []
         self._goals: dict[Goal, int] = {}
 
-    def choice(self, state: int, choices: Choices) -> int:
-        for asked in choices.asked:
+    def choice(self, state: int, transitions: Transitions) -> int:
+        for asked in transitions.asked:
             self._asked_test.append(asked.test)
             self._asked_columns.append(self._tables.columns_of(asked.test, asked.columns))
         self._asked_first.append(len(self._asked_test))
         self._row_first.append(len(self._idle))
-        for outcome in choices.outcomes:
+        for outcome in transitions.outcomes:
             self._idle.append(_is_idle(state, outcome))
             self._skip.append(self._number(outcome.skip))
             # What leads back to the state itself comes last, so that the others read what it held before.
@@ -406,7 +420,7 @@ class _Flat:
     def _number(self, goal: Goal | None) -> int:
         return NOWHERE if goal is None else self._goals.setdefault(goal, len(self._goals))
 
-    def moves(
+    def transitions(
         self,
         choice: Ints,
         reacting: Ints,
@@ -416,59 +430,53 @@ class _Flat:
         most: Ints,
         equals: Ints,
         accepting: Ints,
-    ) -> Moves:
+    ) -> TransitionTables:
         carries = [
             [-1 if column == NEW else self._tables.columns.at(column) for column in goal.carry]
             for goal in self._goals
         ]
-        return Moves(
-            choice,
-            reacting,
-            in_order,
-            creates,
-            extends,
-            most,
-            equals,
-            accepting,
-            np.array(self._asked_first, np.int64),
-            np.array(self._asked_test, np.int64),
-            _padded(self._asked_columns, 0),
-            np.array(self._row_first, np.int64),
-            np.array(self._idle, np.bool_),
-            np.array(self._skip, np.int64),
-            np.array(self._mark_first, np.int64),
-            np.array(self._label, np.int64),
-            np.array(self._goal, np.int64),
-            np.array(self._accepts, np.bool_),
-            np.array([goal.state for goal in self._goals], np.int64),
-            np.array([_PLACES[goal.place] for goal in self._goals], np.int64),
-            _padded(carries, _NONE),
-            _padded([self._tables.sources(goal) for goal in self._goals], -1),
+        return TransitionTables(
+            choice=choice,
+            reacting=reacting,
+            in_order=in_order,
+            creates=creates,
+            extends=extends,
+            most=most,
+            equals=equals,
+            accepting=accepting,
+            asked_first=np.array(self._asked_first, np.int64),
+            asked_test=np.array(self._asked_test, np.int64),
+            asked_columns=_padded(self._asked_columns, 0),
+            row_first=np.array(self._row_first, np.int64),
+            idle=np.array(self._idle, np.bool_),
+            skip=np.array(self._skip, np.int64),
+            mark_first=np.array(self._mark_first, np.int64),
+            label=np.array(self._label, np.int64),
+            goal=np.array(self._goal, np.int64),
+            accepts=np.array(self._accepts, np.bool_),
+            goals=Goals(
+                state=np.array([goal.state for goal in self._goals], np.int64),
+                place=np.array([_PLACES[goal.place] for goal in self._goals], np.int64),
+                carry=_padded(carries, _NONE),
+                origin=_padded([self._tables.sources(goal) for goal in self._goals], -1),
+            ),
         )
-
-
-def _goals(outcome: Outcome) -> list[Goal]:
-    return [goal for goal in (outcome.skip, *_marked(outcome)) if goal is not None]
 
 
 def _left(state: int, outcome: Outcome) -> list[Goal]:
     """What an outcome leads to, but for a skip that leaves all where it is."""
     stays = outcome.skip == Goal(state, Place.STAY)
-    return _marked(outcome) if stays else _goals(outcome)
+    return list(outcome.marked if stays else outcome.goals)
 
 
-def _marked(outcome: Outcome) -> list[Goal]:
-    return [mark.goal for mark in outcome.marks if mark.goal is not None]
-
-
-def _ordered(choices: dict[int, Choices], anywhere: bool = False) -> list[int] | None:
+def _ordered(by_state: dict[int, Transitions], anywhere: bool = False) -> list[int] | None:
     """The states of a region, or with `anywhere` of all, in an order in which each moves before others move to it, if
     skipping leaves all where they are."""
     before: dict[int, set[int]] = {}
-    for state, choice in choices.items():
+    for state, transitions in by_state.items():
         before[state] = set()
-        for outcome in choice.outcomes:
-            goals = _marked(outcome)
+        for outcome in transitions.outcomes:
+            goals = list(outcome.marked)
             again = [goal for goal in goals if goal.state == state and (anywhere or goal.place is Place.STAY)]
             reached = {goal.state for goal in goals if anywhere or goal.place is Place.STAY}
             if outcome.skip != Goal(state, Place.STAY) or again not in ([], [outcome.skip]):

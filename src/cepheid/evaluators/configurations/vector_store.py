@@ -13,6 +13,7 @@ from cepheid.evaluators.configurations.guards import Tests
 from cepheid.evaluators.configurations.partition_store import Held
 from cepheid.evaluators.configurations.tables import Tables
 from cepheid.evaluators.driver import drive
+from cepheid.evaluators.growth import power_of_two, with_words
 from cepheid.evaluators.interface import State
 from cepheid.kernels.loops.registers.layout import (
     I_WORDS,
@@ -37,10 +38,10 @@ from cepheid.kernels.loops.vectors.layout import (
     STATE_WORDS,
     WIDEST,
     Space,
+    VectorTables,
 )
 from cepheid.kernels.loops.vectors.loop import count_events
 from cepheid.kernels.loops.vectors.verify import counts_fit
-from cepheid.kernels.memory.big_integers import from_int
 from cepheid.kernels.memory.status import MORE_CELLS, MORE_HEAP, MORE_PLACES, MORE_WORDS
 from cepheid.matches.match_arrays import Found, Ints, nothing_found
 from cepheid.state_checks import MOST_ROWS, require, require_total, whole_number, words
@@ -69,7 +70,8 @@ class Counts(Held):
 
     def run(self, batch: ConfigBatch, options: ConfigOptions) -> Found:
         assert self._layout is not None
-        moves = self._tables.moves
+        transitions = self._tables.transitions
+        tables = VectorTables(transitions, self._tables.turns, self._layout, self._tests.program)
 
         def loop(begin: int) -> tuple[int, int]:
             space = Space(
@@ -79,13 +81,11 @@ class Counts(Held):
                 cells=self._index,
                 bits=np.empty(self._places, np.int64),
                 mask=np.empty(self._places, np.int64),
-                at=np.zeros(moves.asked_columns.shape[1], np.int64),
+                at=np.zeros(transitions.asked_columns.shape[1], np.int64),
                 sums=np.zeros(len(self._total), np.int64),
                 total=self._total,
             )
-            status, at = count_events(
-                moves, self._tables.turns, self._layout, self._tests.program, batch, begin, options, space
-            )
+            status, at = count_events(tables, batch, begin, options, space)
             return status, at
 
         drive(
@@ -106,7 +106,7 @@ class Counts(Held):
         self._places += 4 * int(self._partitions[:, C_ROOM].max())
 
     def _lengthen_total(self) -> None:
-        self._total = from_int(self.counted, 2 * len(self._total) + int(self._meta[WIDEST]))
+        self._total = with_words(self._total, 2 * len(self._total) + int(self._meta[WIDEST]))
 
     def _copy(self, edge: int, partitions: Ints, more: int = 0) -> None:
         assert self._layout is not None
@@ -123,9 +123,7 @@ class Counts(Held):
         live = 2 * int(self._partitions[:, C_SLOTS].sum())
         if self._layout.indexed[0] >= 0:
             live += int((self._partitions[:, C_HI] - self._partitions[:, C_LO]).sum())
-        cells = _FEWEST_CELLS
-        while cells < 4 * (live + more):
-            cells *= 2
+        cells = power_of_two(4 * (live + more), _FEWEST_CELLS)
         self._index = np.zeros(I_WORDS * cells, np.int64)
         self._meta[CELLS] = enter_everything(self._index, self._heap, self._partitions, self._layout)
 

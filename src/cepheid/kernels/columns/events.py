@@ -216,7 +216,8 @@ def take_lists(order, offsets, rows, labels):
     new_rows = np.empty(new_offsets[-1], np.int64)
     new_labels = np.empty(new_offsets[-1], labels.dtype)
     for m in range(len(order)):
-        begin, end = offsets[order[m]], offsets[order[m] + 1]
-        new_rows[new_offsets[m] : new_offsets[m + 1]] = rows[begin:end]
-        new_labels[new_offsets[m] : new_offsets[m + 1]] = labels[begin:end]
+        begin, to = offsets[order[m]], new_offsets[m]
+        for k in range(new_offsets[m + 1] - to):
+            new_rows[to + k] = rows[begin + k]
+            new_labels[to + k] = labels[begin + k]
     return new_offsets, new_rows, new_labels

@@ -49,7 +49,8 @@ def intern_words(words, begin, slots, keys, count, out_numbers, out_first):
                 if number < 0:
                     if count >= len(keys) or 2 * (count + 1) > len(slots):
                         return i, count, seen
-                    keys[count, :] = words[i, :]
+                    for word in range(words.shape[1]):
+                        keys[count, word] = words[i, word]
                     slots[at] = count + 1
                     out_numbers[i] = count
                     out_first[count - before] = i

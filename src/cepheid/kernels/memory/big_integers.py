@@ -76,13 +76,13 @@ def add_product(total, a, a_start, b, b_start, width):
 
 @inlined
 def add_to(total, source, start, width):
-    """total += a number, total being 32-bit words and long enough."""
+    """total += a number, any of whose words may hold up to 62 bits, total being 32-bit words and long enough."""
     carry = 0
     k = 0
-    while k <= width or carry != 0:
+    while k < width or carry != 0:
         word = total[k] + carry
-        if k <= width:
-            word += _word(source, start, width, k)
+        if k < width:
+            word += source[start + k]
         total[k] = word & MASK
         carry = word >> BITS
         k += 1
@@ -90,9 +90,12 @@ def add_to(total, source, start, width):
 
 @compiled
 def widen(source, start, width, target, at, new_width):
-    """The same number in more words."""
+    """The same number in as many words or more."""
     for i in range(new_width):
-        target[at + i] = _word(source, start, width, i) if i <= width else 0
+        target[at + i] = source[start + i] if i < width else 0
+    if new_width > width:
+        target[at + width] = target[at + width - 1] >> BITS
+        target[at + width - 1] &= MASK
 
 
 def wider(width: int) -> int:

@@ -2,20 +2,48 @@
 
 A number is some words, lowest first, `states` words apart from each other (those of other numbers lie between). A word
 is worth 48 bits but free to hold up to 62, so that numbers are added word by word without a carry; after a few
-additions all carries are made at once (`settle`). Totals have words of 48 bits, settled, next to each other.
+additions all carries are made at once (`settle`). Totals have words of 48 bits, settled, next to each other. Sums of
+products are made in 128 bits, as (high, low) pairs of unsigned words.
 """
 
 from __future__ import annotations
 
 import numpy as np
+from llvmlite import ir
+from numba.core import cgutils
+from numba.core.types import int64, uint64
+from numba.core.types.containers import UniTuple
+from numba.extending import intrinsic
 
 from cepheid.kernels.compiled import inlined
-from cepheid.kernels.memory.int128 import drop_bits, multiply_add
 
 BITS = 48  # what a word is worth
 LOOSE = 14  # more bits it may hold
 LIMIT = 1 << BITS
 MASK = LIMIT - 1
+
+
+@intrinsic
+def multiply_add(context, high, low, one, other):
+    """(high, low) + one · other, for factors that are not negative."""
+
+    def generate(context, builder, signature, arguments):
+        wide = ir.IntType(128)
+        high, low, one, other = (builder.zext(argument, wide) for argument in arguments)
+        shift = ir.Constant(wide, 64)
+        total = builder.add(builder.or_(builder.shl(high, shift), low), builder.mul(one, other))
+        word = ir.IntType(64)
+        parts = [builder.trunc(builder.lshr(total, shift), word), builder.trunc(total, word)]
+        return cgutils.pack_array(builder, parts)
+
+    pair = UniTuple(uint64, 2)
+    return pair(uint64, uint64, int64, int64), generate
+
+
+@inlined
+def drop_bits(high, low, bits):
+    """(high, low) shifted right by less than 64 bits."""
+    return high >> np.uint64(bits), (low >> np.uint64(bits)) | (high << np.uint64(64 - bits))
 
 
 @inlined
@@ -81,3 +109,11 @@ def add_number(total, heap, one, n_one, states):
         total[k] = np.int64(low & np.uint64(MASK))
         high, low = drop_bits(high, low, BITS)
     carry_on(total, n_one, high, low)
+
+
+@inlined
+def add_small_product(total, one, other):
+    """total += the product of two numbers of one word."""
+    high, low = multiply_add(np.uint64(0), np.uint64(total[0]), one, other)
+    total[0] = np.int64(low & np.uint64(MASK))
+    carry_on(total, 1, *drop_bits(high, low, BITS))

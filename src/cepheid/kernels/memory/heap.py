@@ -76,7 +76,8 @@ def with_room(heap, used, needed):
         return heap
     factor = 4 if len(heap) < _LARGE else 2
     larger = np.empty(max(needed, factor * len(heap)), np.int64)
-    larger[:used] = heap[:used]
+    for i in range(used):
+        larger[i] = heap[i]
     return larger
 
 

@@ -5,7 +5,7 @@ vertex and of the list from the next older cell on. Both are kept with the edge 
 vertex and cell of the living part is worked out once per edge, however many matches there are. Where links
 must differ, the sum is over the vertices that do.
 
-Numbers are those of `numbers.py`; a count in the heap is a stamp, the edge it is for, and the words of a
+Numbers are those of `memory.big_integers`; a count in the heap is a stamp, the edge it is for, and the words of a
 number.
 """
 

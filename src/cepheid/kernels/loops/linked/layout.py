@@ -1,12 +1,12 @@
 """The run DAG in a flat array: what a vertex and a cell of a list are made of (`partition-by-chain-cea`,
 section 5).
 
-A *vertex* is one event marked by all runs that took the same move at it, kept while they wait in its state
+A *vertex* is one event marked by all runs that took the same transition at it, kept while they wait in its state
 for more. It says where they came from: `FROM` is the newest vertex of a list, `VIA` that list's index and the
 links that must differ; together they are its neighbourhood, a persistent version of the list. A vertex of a
 run that begins has FROM 0.
 
-An *index* is a state and a set of links that must be equal (an ED-index of the paper, shared by the moves
+An *index* is a state and a set of links that must be equal (an ED-index of the paper, shared by the transitions
 that agree on both). It has a list of vertices per partition and values of those links, and a vertex waits in one
 list of each index of its state. Its place in that list is a *cell* inside the vertex, so that vertices point
 to vertices, always from newer to older, and cells are found at a fixed distance. Vertices follow each other
@@ -59,16 +59,21 @@ class Shape(NamedTuple):
     memo: int  # words of a count in a vertex and in a cell, or 0
 
 
-class Moves(NamedTuple):
-    """Moves by class of event, those that read the same index next to each other."""
+class ChainTransitions(NamedTuple):
+    """Transitions by class of event, those that read the same index next to each other."""
 
     first: np.ndarray  # [class]
-    n_moves: np.ndarray  # [class]
-    reads: np.ndarray  # per move: the index it reads, -1 for the start
+    how_many: np.ndarray  # [class]
+    reads: np.ndarray  # per transition: the index it reads, -1 for the start
     mask: np.ndarray  # the links of that index that must differ, one bit each
     label: np.ndarray
     target: np.ndarray  # a state or -1
     accepts: np.ndarray
+
+
+class ChainTables(NamedTuple):
+    transitions: ChainTransitions
+    shape: Shape
 
 
 class ChainBatch(NamedTuple):

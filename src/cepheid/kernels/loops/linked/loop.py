@@ -1,10 +1,10 @@
 """Algorithm 1 of `partition-by-chain-cea`: one pass over the relevant events of all partitions, in stream order.
 
-An event fires the moves of its class. A move looks up the list of partial matches that wait with equal
+An event fires the transitions of its class. A transition looks up the list of partial matches that wait with equal
 values; if one of them differs where it must and began inside the window, the event is marked: a vertex whose
 neighbourhood is that list as it is now. What accepts is enumerated or counted at once; what goes on waits in
-the lists of its new state. An event costs a lookup per move of its class and per list of the states reached,
-whatever the number of keys and of partial matches.
+the lists of its new state. An event costs a lookup per transition of its class and per list of the states
+reached, whatever the number of keys and of partial matches.
 
 An event is taken whole or not at all: the loop returns before it where there is no room, and is called again.
 """
@@ -15,7 +15,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from cepheid.kernels.compiled import compiled
+from cepheid.kernels.compiled import compiled, inlined
 from cepheid.kernels.interrupts import poll, ticks
 from cepheid.kernels.loops.linked.count import count_below
 from cepheid.kernels.loops.linked.difference_pointers import latest_different, newest_different
@@ -34,8 +34,7 @@ from cepheid.kernels.loops.linked.layout import (
     V_ROW,
     V_VIA,
     VIA_BITS,
-    Moves,
-    Shape,
+    ChainTables,
 )
 from cepheid.kernels.memory.big_integers import add, add_to
 from cepheid.kernels.memory.status import (
@@ -48,6 +47,16 @@ from cepheid.kernels.memory.status import (
 TOP, USED = 0, 1  # in `meta`: the first free word of the heap, and how many slots are used
 
 
+class Scratch(NamedTuple):
+    """What one event is worked on in: the transitions it fires, the values it must differ from, the matches it ends."""
+
+    transition: np.ndarray
+    source: np.ndarray
+    latest: np.ndarray
+    values: np.ndarray
+    number: np.ndarray
+
+
 class ChainSpace(NamedTuple):
     """All that the loop keeps its state in."""
 
@@ -56,146 +65,172 @@ class ChainSpace(NamedTuple):
     meta: np.ndarray  # words of the heap used, slots used
     born: np.ndarray  # [partition]: what is before is forgotten
     edges: np.ndarray  # [partition]: its last edge, for windows by position
-    reached: np.ndarray  # [state]: whether its moves are known
+    reached: np.ndarray  # [state]: whether its transitions are known
     stack: np.ndarray
     total: np.ndarray  # a number: all matches
+    scratch: Scratch
 
 
-class Scratch(NamedTuple):
-    """What one event is worked on in: the moves it fires, the values it must differ from, the matches it ends."""
+class ChainEvent(NamedTuple):
+    """The event at hand, read once."""
 
-    move: np.ndarray
-    source: np.ndarray
-    latest: np.ndarray
-    values: np.ndarray
-    number: np.ndarray
+    i: int  # its number in the batch
+    partition: int
+    klass: int
+    edge: int
+    top: int  # the vertex it is staged in: the first free word of the heap
 
 
-def scratch_for(moves: Moves, shape: Shape) -> Scratch:
-    move, source, latest = np.empty((3, len(moves.reads) + 1), np.int64)
-    number = np.zeros(max(shape.memo - 1, 1), np.int64)
-    return Scratch(move, source, latest, np.zeros(64, np.int64), number)
+def scratch_for(tables: ChainTables) -> Scratch:
+    transition, source, latest = np.empty((3, len(tables.transitions.reads) + 1), np.int64)
+    number = np.zeros(max(tables.shape.memo - 1, 1), np.int64)
+    return Scratch(transition, source, latest, np.zeros(64, np.int64), number)
 
 
 @compiled
-def chain(
-    moves,
-    shape,
-    batch,
-    begin,
-    options,
-    scratch,
-    space,
-    out,
-):
+def chain(tables, batch, begin, options, space, out):
     """Takes the events from `begin` on: a status and the event it stopped before."""
-    heap, slots, meta, born, edges, reached, stack, total = space
-    most = 0
+    transitions, shape = tables
+    most = V_CODES + shape.codes + shape.memo
     lists = 0
     for state in range(len(shape.size)):
         most = max(most, shape.size[state])
         lists = max(lists, shape.n_indices[state])
-    most = max(most, V_CODES + shape.codes + shape.memo)
-    fired_move, fired_from, fired_latest, values, event_count = scratch
-    made = out.made[0]
     seen = ticks()
     for i in range(begin, len(batch.partition)):
         seen = poll(seen)
         if seen < 0:
             break
-        klass = batch.klass[i]
-        count = moves.n_moves[klass]
+        klass, top = batch.klass[i], space.meta[TOP]
+        count = transitions.how_many[klass]
         if count == 0:
             continue
-        top = meta[TOP]
-        if top + (count + 1) * most > len(heap) or 4 * (meta[USED] + count * lists) > len(slots):
+        if top + (count + 1) * most > len(space.heap) or 4 * (space.meta[USED] + count * lists) > len(
+            space.slots
+        ):
             return MORE_HEAP, i
-        partition, edge = batch.partition[i], batch.edge[i]
-        heap[top + V_ROW] = batch.row[i]
-        heap[top + V_PARTITION] = partition
-        for k in range(shape.codes):
-            heap[top + V_CODES + k] = batch.codes[i, k]
-        fired = 0
-        matched = False
-        known, head = -1, 0
-        for move in range(moves.first[klass], moves.first[klass] + count):
-            index, mask = moves.reads[move], moves.mask[move]
-            latest, source = batch.start[i], 0
-            if index >= 0:
-                if index != known:
-                    head = newest(heap, slots, born, shape, index, partition, top)
-                    known = index
-                if head == 0:
-                    continue
-                source = head
-                latest = heap[head + shape.indices[index, I_CELL] + C_MAX]
-                if latest < edge:
-                    continue
-                if mask != 0:
-                    read_values(heap, shape, index, top, values)
-                    source = newest_different(heap, shape, index, head, values, mask)
-                    if source == 0:
-                        continue
-                    if options.windowed:
-                        latest = heap[latest_different(heap, shape, index, head, values, mask) + V_LATEST]
-                        if latest < edge:
-                            continue
-            target = moves.target[move]
-            if target >= 0 and reached[target] == 0:
-                return MORE_TRANSITIONS, i
-            fired_move[fired] = move
-            fired_from[fired] = source
-            fired_latest[fired] = latest
-            fired += 1
-            matched |= moves.accepts[move] != 0
-        if matched and options.report:
-            after = made
-            event_count[:] = 0
-            for k in range(fired):
-                move = fired_move[k]
-                if moves.accepts[move] == 0:
-                    continue
-                heap[top + V_META] = moves.label[move]
-                heap[top + V_FROM] = fired_from[k]
-                heap[top + V_VIA] = moves.reads[move] | moves.mask[move] << VIA_BITS
-                if options.counting:
-                    heap[top + V_CODES + shape.codes] = NEVER
-                    status = count_below(heap, shape, top, edge, values, stack)
-                    if status == DONE:
-                        at = top + V_CODES + shape.codes + 1
-                        status = MORE_WORDS if add(event_count, 0, heap, at, shape.memo - 1) else DONE
-                    if status != DONE:
-                        return status, i
-                elif after < options.limit:
-                    status, after = emit_chain(heap, shape, top, edge, options, values, stack, after, out)
-                    if status != DONE:
-                        return status, i
-            made = after
-            out.made[0] = made
-            if options.counting:
-                add_to(total, event_count, 0, shape.memo - 1)
+        event = ChainEvent(i=i, partition=batch.partition[i], klass=klass, edge=batch.edge[i], top=top)
+        stage(shape, batch, event, space, top)
+        status, fired, matched = fire(tables, batch, event, options, space)
+        if status == DONE and matched and options.report:
+            status = end_here(tables, event, options, space, fired, out)
+        if status != DONE:
+            return status, i
         if options.by_position:
-            edges[partition] = edge
+            space.edges[event.partition] = event.edge
         if matched and options.consume:
-            born[partition] = top
-            continue
-        for k in range(fired):
-            move = fired_move[k]
-            state = moves.target[move]
-            if state < 0:
-                continue
-            vertex = meta[TOP]
-            if vertex != top:
-                heap[vertex + V_ROW] = batch.row[i]
-                heap[vertex + V_PARTITION] = partition
-                for j in range(shape.codes):
-                    heap[vertex + V_CODES + j] = batch.codes[i, j]
-            heap[vertex + V_META] = moves.label[move] | state << META_BITS
-            heap[vertex + V_LATEST] = fired_latest[k]
-            heap[vertex + V_FROM] = fired_from[k]
-            heap[vertex + V_VIA] = moves.reads[move] | moves.mask[move] << VIA_BITS
-            if shape.memo > 0:
-                heap[vertex + V_CODES + shape.codes] = NEVER
-            meta[TOP] = vertex + shape.size[state]
-            meta[USED] += wait(heap, slots, born, shape, vertex, values)
+            space.born[event.partition] = top
+        else:
+            go_on(tables, batch, event, space, fired)
     return DONE, len(batch.partition)
+
+
+@inlined
+def stage(shape, batch, event, space, vertex):
+    """Writes what all vertices of an event have in common."""
+    space.heap[vertex + V_ROW] = batch.row[event.i]
+    space.heap[vertex + V_PARTITION] = event.partition
+    for k in range(shape.codes):
+        space.heap[vertex + V_CODES + k] = batch.codes[event.i, k]
+
+
+@inlined
+def fire(tables, batch, event, options, space):
+    """Notes the transitions that find partial matches inside the window: a status, how many there are, whether one of
+    them accepts."""
+    transitions, shape, heap, scratch = tables.transitions, tables.shape, space.heap, space.scratch
+    top, edge, values = event.top, event.edge, scratch.values
+    fired = 0
+    matched = False
+    known, head = -1, 0
+    first = transitions.first[event.klass]
+    for transition in range(first, first + transitions.how_many[event.klass]):
+        index, mask = transitions.reads[transition], transitions.mask[transition]
+        latest, source = batch.start[event.i], 0
+        if index >= 0:
+            if index != known:
+                head = newest(heap, space.slots, space.born, shape, index, event.partition, top)
+                known = index
+            if head == 0:
+                continue
+            source = head
+            latest = heap[head + shape.indices[index, I_CELL] + C_MAX]
+            if latest < edge:
+                continue
+            if mask != 0:
+                read_values(heap, shape, index, top, values)
+                source = newest_different(heap, shape, index, head, values, mask)
+                if source == 0:
+                    continue
+                if options.windowed:
+                    latest = heap[latest_different(heap, shape, index, head, values, mask) + V_LATEST]
+                    if latest < edge:
+                        continue
+        target = transitions.target[transition]
+        if target >= 0 and space.reached[target] == 0:
+            return MORE_TRANSITIONS, fired, matched
+        scratch.transition[fired] = transition
+        scratch.source[fired] = source
+        scratch.latest[fired] = latest
+        fired += 1
+        matched |= transitions.accepts[transition] != 0
+    return DONE, fired, matched
+
+
+@inlined
+def set_transition(transitions, heap, vertex, transition, source):
+    """Writes by which transition a vertex was made, and from where."""
+    heap[vertex + V_META] = transitions.label[transition]
+    heap[vertex + V_FROM] = source
+    heap[vertex + V_VIA] = transitions.reads[transition] | transitions.mask[transition] << VIA_BITS
+
+
+@inlined
+def end_here(tables, event, options, space, fired, out):
+    """Counts or writes the matches that the accepting transitions complete: a status."""
+    transitions, shape, heap, scratch = tables.transitions, tables.shape, space.heap, space.scratch
+    top, count = event.top, event.top + V_CODES + shape.codes
+    made = out.made[0]
+    scratch.number[:] = 0
+    for k in range(fired):
+        transition = scratch.transition[k]
+        if transitions.accepts[transition] == 0:
+            continue
+        set_transition(transitions, heap, top, transition, scratch.source[k])
+        status = DONE
+        if options.counting:
+            heap[count] = NEVER
+            status = count_below(heap, shape, top, event.edge, scratch.values, space.stack)
+            if status == DONE and add(scratch.number, 0, heap, count + 1, shape.memo - 1):
+                status = MORE_WORDS
+        elif made < options.limit:
+            status, made = emit_chain(
+                heap, shape, top, event.edge, options, scratch.values, space.stack, made, out
+            )
+        if status != DONE:
+            return status
+    out.made[0] = made
+    if options.counting:
+        add_to(space.total, scratch.number, 0, shape.memo - 1)
+    return DONE
+
+
+@inlined
+def go_on(tables, batch, event, space, fired):
+    """Makes a vertex for each transition that leads to a state, and lets it wait there."""
+    transitions, shape, heap, scratch = tables.transitions, tables.shape, space.heap, space.scratch
+    for k in range(fired):
+        transition = scratch.transition[k]
+        state = transitions.target[transition]
+        if state < 0:
+            continue
+        vertex = space.meta[TOP]
+        if vertex != event.top:
+            stage(shape, batch, event, space, vertex)
+        set_transition(transitions, heap, vertex, transition, scratch.source[k])
+        heap[vertex + V_META] |= state << META_BITS
+        heap[vertex + V_LATEST] = scratch.latest[k]
+        if shape.memo > 0:
+            heap[vertex + V_CODES + shape.codes] = NEVER
+        space.meta[TOP] = vertex + shape.size[state]
+        space.meta[USED] += wait(heap, space.slots, space.born, shape, vertex, scratch.values)

@@ -19,8 +19,8 @@ import numpy as np
 from cepheid.kernels.compiled import allocating, compiled, inlined
 from cepheid.kernels.interrupts import poll, ticks
 from cepheid.kernels.loops.linked.index import FACTOR
-from cepheid.kernels.loops.linked.layout import I_DIFFER, I_EQUAL, I_STATE, Moves
-from cepheid.kernels.memory.big_integers import add, add_to, is_zero
+from cepheid.kernels.loops.linked.layout import I_DIFFER, I_EQUAL, I_STATE, ChainTransitions, Shape
+from cepheid.kernels.memory.big_integers import add, add_to, is_zero, widen
 from cepheid.kernels.memory.status import DONE, MORE_HEAP, MORE_TRANSITIONS, MORE_WORDS
 
 G_GROUP, G_PARTITION, G_TIMES, G_VALUES = range(4)
@@ -43,10 +43,38 @@ class Entries(NamedTuple):
     words: int
 
 
+class SumTables(NamedTuple):
+    transitions: ChainTransitions
+    shape: Shape
+    groups: Groups
+
+
+class SumScratch(NamedTuple):
+    """What one event is worked on in: a key, a sum and what is taken from it, the transitions it fires and their
+    numbers."""
+
+    key: np.ndarray  # one row
+    plus: np.ndarray
+    minus: np.ndarray
+    transition: np.ndarray
+    number: np.ndarray
+
+
 class SumSpace(NamedTuple):
+    """All that the loop keeps its state in."""
+
+    entries: Entries
     times: np.ndarray  # [partition]: how often it forgot
-    reached: np.ndarray  # [state]: whether its moves are known
+    reached: np.ndarray  # [state]: whether its transitions are known
     total: np.ndarray  # a number: all matches
+    scratch: SumScratch
+
+
+def sum_scratch(transitions: ChainTransitions, key_words: int, words: int) -> SumScratch:
+    most = len(transitions.reads) + 1
+    plus, minus = np.zeros((2, words), np.int64)
+    key = np.zeros((1, key_words), np.int64)
+    return SumScratch(key, plus, minus, np.empty(most, np.int64), np.empty(most * words, np.int64))
 
 
 @inlined
@@ -148,82 +176,79 @@ def count_waiting(shape, groups, index, mask, codes, i, entries, scratch):
         add(plus, 0, minus, 0, words)
 
 
-class SumScratch(NamedTuple):
-    """What one event is worked on in: a key, a sum and what is taken from it, the moves it fires and their numbers."""
-
-    key: np.ndarray  # one row
-    plus: np.ndarray
-    minus: np.ndarray
-    move: np.ndarray
-    number: np.ndarray
-
-
-def sum_scratch(moves: Moves, key_words: int, words: int) -> SumScratch:
-    most = len(moves.reads) + 1
-    plus, minus = np.zeros((2, words), np.int64)
-    key = np.zeros((1, key_words), np.int64)
-    return SumScratch(key, plus, minus, np.empty(most, np.int64), np.empty(most * words, np.int64))
-
-
 @compiled
-def chain_sums(moves, shape, groups, batch, begin, options, entries, space, scratch):
+def chain_sums(tables, batch, begin, options, space):
     """Takes the events from `begin` on: a status and the event it stopped before."""
-    times, reached, total, words = space.times, space.reached, space.total, entries.words
+    transitions, shape, groups = tables
+    entries, scratch, words = space.entries, space.scratch, space.entries.words
     most = 1
     for state in range(len(shape.n_indices)):
         sums = 1
         for n in range(shape.n_indices[state]):
             sums += 1 << shape.indices[shape.of_state[state, n], I_DIFFER]
         most = max(most, sums)
-    key, plus, _, fired_move, fired = scratch
     seen = ticks()
     for i in range(begin, len(batch.partition)):
         seen = poll(seen)
         if seen < 0:
             break
-        klass, partition = batch.klass[i], batch.partition[i]
-        n_moves = moves.n_moves[klass]
-        if n_moves == 0:
+        partition, count = batch.partition[i], transitions.how_many[batch.klass[i]]
+        if count == 0:
             continue
-        needed = entries.used[0] + n_moves * most
+        needed = entries.used[0] + count * most
         if needed > len(entries.keys) or 2 * needed > len(entries.slots):
             return MORE_HEAP, i
-        key[0, G_PARTITION] = partition
-        key[0, G_TIMES] = times[partition]
-        n_fired = 0
-        matched = False
-        for move in range(moves.first[klass], moves.first[klass] + n_moves):
-            index = moves.reads[move]
-            if index < 0:
-                plus[:] = 0
-                plus[0] = 1
-            else:
-                count_waiting(shape, groups, index, moves.mask[move], batch.codes, i, entries, scratch)
-                if is_zero(plus, 0, words):
-                    continue
-            target = moves.target[move]
-            if target >= 0 and reached[target] == 0:
-                return MORE_TRANSITIONS, i
-            fired_move[n_fired] = move
-            for k in range(words):
-                fired[n_fired * words + k] = plus[k]
-            n_fired += 1
-            matched |= moves.accepts[move] != 0
+        scratch.key[0, G_PARTITION] = partition
+        scratch.key[0, G_TIMES] = space.times[partition]
+        status, fired, matched = fire_counted(tables, batch, i, space)
+        if status != DONE:
+            return status, i
         if matched and options.report:
-            for k in range(n_fired):
-                if moves.accepts[fired_move[k]]:
-                    add_to(total, fired, k * words, words)
+            for k in range(fired):
+                if transitions.accepts[scratch.transition[k]]:
+                    add_to(space.total, scratch.number, k * words, words)
         if matched and options.consume:
-            times[partition] += 1
+            space.times[partition] += 1
             continue
         large = False
-        for k in range(n_fired):
-            state = moves.target[fired_move[k]]
+        for k in range(fired):
+            state = transitions.target[scratch.transition[k]]
             if state >= 0:
-                large |= wait_counted(shape, groups, state, batch.codes, i, entries, key, fired, k * words)
+                large |= wait_counted(
+                    shape, groups, state, batch.codes, i, entries, scratch.key, scratch.number, k * words
+                )
         if large:
             return MORE_WORDS, i + 1
     return DONE, len(batch.partition)
+
+
+@inlined
+def fire_counted(tables, batch, i, space):
+    """Notes the transitions that find partial matches, and how many: a status, how many transitions there are, whether
+    one of them accepts."""
+    transitions, entries, scratch = tables.transitions, space.entries, space.scratch
+    words, klass = space.entries.words, batch.klass[i]
+    fired, matched = 0, False
+    first = transitions.first[klass]
+    for transition in range(first, first + transitions.how_many[klass]):
+        index = transitions.reads[transition]
+        if index < 0:
+            scratch.plus[:] = 0
+            scratch.plus[0] = 1
+        else:
+            mask = transitions.mask[transition]
+            count_waiting(tables.shape, tables.groups, index, mask, batch.codes, i, entries, scratch)
+            if is_zero(scratch.plus, 0, words):
+                continue
+        target = transitions.target[transition]
+        if target >= 0 and space.reached[target] == 0:
+            return MORE_TRANSITIONS, fired, matched
+        scratch.transition[fired] = transition
+        for k in range(words):
+            scratch.number[fired * words + k] = scratch.plus[k]
+        fired += 1
+        matched |= transitions.accepts[transition] != 0
+    return DONE, fired, matched
 
 
 @allocating
@@ -255,13 +280,7 @@ def rebuild_sums(entries, times, partitions, old_shape, old_indices, shape, grou
                 codes[0, old_shape.equal_left[index, k]] = keys[entry, G_VALUES + k]
             for k in range(old_shape.indices[index, I_DIFFER]):
                 codes[0, old_shape.differ_left[index, k]] = keys[entry, G_VALUES + n_equal + k]
-        for k in range(out_words):
-            number[k] = 0
-        for k in range(words):
-            number[k] = numbers[entry * words + k]
-        if out_words > words:  # the top word held more than 32 bits
-            number[words] = number[words - 1] >> 32
-            number[words - 1] &= 0xFFFFFFFF
+        widen(numbers, entry * words, words, number, 0, out_words)
         key[0, G_PARTITION] = partitions[partition]
         key[0, G_TIMES] = times[partition]
         wait_counted(shape, groups, state, codes, 0, out_entries, key, number, 0)

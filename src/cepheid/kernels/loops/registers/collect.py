@@ -25,7 +25,8 @@ from cepheid.kernels.loops.registers.layout import (
     S_ORDINAL,
     S_START,
 )
-from cepheid.kernels.matches.nodes import JOIN, LABEL_BITS, N_BEFORE, N_EVENT, N_OTHER, N_WORDS
+from cepheid.kernels.matches.collect import drop_unreached
+from cepheid.kernels.matches.nodes import FIRST_AT
 from cepheid.kernels.memory.big_integers import widen
 
 
@@ -130,38 +131,8 @@ def copy(heap, partitions, kept, layout, new, edge, out_heap, out_partitions):
 
 
 @compiled
-def reach(heap, partitions, layout, nodes, used, out_numbers):
-    """Numbers the nodes that lists of slots reach, 1, 2, … in `out_numbers` (zeros), 0 for the others: how many there
-    are. Nodes point to older ones, so one way down finds all."""
-    for partition in range(len(partitions)):
-        for region in range(len(layout.size)):
-            block, size = L_BLOCKS + region * B_WORDS, layout.size[region]
-            for k in range(partitions[partition, block + B_COUNT]):
-                slot = partitions[partition, block + B_AT] + k * size
-                for w in range(layout.numbers[region], size):
-                    out_numbers[heap[slot + w]] = 1
-    for number in range(used - 1, 0, -1):
-        if out_numbers[number] != 0:
-            out_numbers[nodes[number * N_WORDS + N_BEFORE]] = 1
-            out_numbers[nodes[number * N_WORDS + N_OTHER]] = 1
-    out_numbers[0] = 0
-    count = 0
-    for number in range(1, used):
-        if out_numbers[number] != 0:
-            count += 1
-            out_numbers[number] = count
-    return count
-
-
-@compiled
-def renumber(heap, partitions, layout, nodes, used, numbers, out_nodes):
-    """Copies the numbered nodes and sets all lists to their new numbers."""
-    for number in range(1, used):
-        if numbers[number] != 0:
-            to = numbers[number] * N_WORDS
-            out_nodes[to + N_EVENT] = nodes[number * N_WORDS + N_EVENT]
-            out_nodes[to + N_BEFORE] = numbers[nodes[number * N_WORDS + N_BEFORE]]
-            out_nodes[to + N_OTHER] = numbers[nodes[number * N_WORDS + N_OTHER]]
+def renumber_lists(heap, partitions, layout, numbers):
+    """Gives the lists of all slots the numbers that stand in `numbers` at theirs."""
     for partition in range(len(partitions)):
         for region in range(len(layout.size)):
             block, size = L_BLOCKS + region * B_WORDS, layout.size[region]
@@ -172,15 +143,18 @@ def renumber(heap, partitions, layout, nodes, used, numbers, out_nodes):
 
 
 @compiled
-def marked_rows(nodes, used, out_rows):
-    """The rows of all events in nodes: how many."""
-    count = 0
-    for number in range(1, used):
-        event = nodes[number * N_WORDS + N_EVENT]
-        if event != JOIN:
-            out_rows[count] = event >> LABEL_BITS
-            count += 1
-    return count
+def drop_nodes(heap, partitions, layout, nodes, numbers):
+    """Keeps the nodes that lists of slots reach: how many there are then. `numbers` is scratch, a zero per node."""
+    for partition in range(len(partitions)):
+        for region in range(len(layout.size)):
+            block, size = L_BLOCKS + region * B_WORDS, layout.size[region]
+            for k in range(partitions[partition, block + B_COUNT]):
+                slot = partitions[partition, block + B_AT] + k * size
+                for w in range(layout.numbers[region], size):
+                    numbers[heap[slot + w]] = 1
+    kept = drop_unreached(nodes, -FIRST_AT, len(numbers), numbers)
+    renumber_lists(heap, partitions, layout, numbers)
+    return kept
 
 
 @compiled

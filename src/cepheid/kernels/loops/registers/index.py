@@ -1,11 +1,12 @@
-"""The index of slots by one of their words: newest first (see `layout`)."""
+"""Walks over slots: in the order of a block, or by the index of one of their words, newest first (see `layout`)."""
 
 from __future__ import annotations
 
 import numpy as np
 
 from cepheid.kernels.compiled import inner, inner_inlined
-from cepheid.kernels.loops.registers.layout import I_BLOCK, I_SLOT, I_WORD, I_WORDS, NOWHERE, S_NEXT
+from cepheid.kernels.loops.registers.layout import I_BLOCK, I_SLOT, I_WORD, I_WORDS, NOWHERE, S_NEXT, S_START
+from cepheid.kernels.memory.bits import stay_apart
 from cepheid.kernels.memory.hashing import mix
 
 
@@ -26,6 +27,34 @@ def newest(index, block, word):
     """The newest slot with a word, or NOWHERE."""
     cell = cell_of(index, block, word)
     return index[cell + I_SLOT] if index[cell + I_BLOCK] != 0 else NOWHERE
+
+
+@inner_inlined
+def alive_from(heap, at, size, k, count, edge):
+    """The first of a block's slots from number k on that began no earlier than the edge, or `count`."""
+    if k < count and heap[at + k * size + S_START] < edge:
+        return after_dead(heap, at, size, k + 1, count, edge)
+    return k
+
+
+@inner
+def after_dead(heap, at, size, k, count, edge):
+    """The same where many in a row have left the window, as is common: a loop of its own, all in registers."""
+    stay_apart()
+    while k < count and heap[at + k * size + S_START] < edge:
+        k += 1
+    return k
+
+
+@inner_inlined
+def next_listed(heap, at, size, k, edge, is_ordered):
+    """The first of a list's slots from number k on that began no earlier than the edge, or NOWHERE, and how many that
+    had left the window were met. `is_ordered`: those after one that began earlier did so, too."""
+    gone = 0
+    while k >= 0 and heap[at + k * size + S_START] < edge:
+        gone += 1
+        k = NOWHERE if is_ordered else heap[at + k * size + S_NEXT]
+    return k, gone
 
 
 @inner

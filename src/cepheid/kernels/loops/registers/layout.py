@@ -1,4 +1,4 @@
-"""Configurations in flat arrays: what a slot, a ring, a node and the tables of moves are made of.
+"""Configurations in flat arrays: what a slot, a ring, a node and the tables of transitions are made of.
 
 A *slot* is all partial matches of one partition that began with the same event (or, without a window, with any) and
 agree in the words that later tests read of the events they remember: the configurations that can be told apart by
@@ -10,7 +10,7 @@ The *ring* of a partition holds the events that matches began with, by ordinal: 
 remembers nothing else.
 
 The *index* leads to slots by a hash: of all words by which they are told apart, so that no two agree (`merge`);
-and, where an event can move only slots in which one word equals one of its own, of that word, to the newest, and
+and, where an event can change only slots in which one word equals one of its own, of that word, to the newest, and
 `S_NEXT` of each leads to the one before (`index`).
 
 A *list* of partial matches is a node of `matches.nodes`.
@@ -21,6 +21,8 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
+
+from cepheid.kernels.matches.nodes import BEGIN
 
 # words of a partition; then those of a block for each region
 L_ROOT, L_RING, L_RING_CAP, L_LO, L_HI, L_SLOTS, L_EDGE, L_BLOCKS = range(8)
@@ -36,7 +38,7 @@ S_ORDINAL, S_START, S_NEXT, S_KIND, S_CELL, S_COLUMNS = range(6)
 # slots apart), a word of a slot, the newest slot with it
 I_BLOCK, I_WORD, I_SLOT, I_WORDS = range(4)
 
-# where a move leads
+# where a transition leads
 STAY, BASE, OTHER = range(3)
 NOWHERE = -1
 NEVER = np.iinfo(np.int64).min  # before every start
@@ -46,12 +48,23 @@ NEVER = np.iinfo(np.int64).min  # before every start
 TOP, STAMP, CELLS, NEED, NEED_SLOTS, NEED_NODES, M_WORDS = 0, 2, 3, 4, 5, 6, 7
 
 
-class Moves(NamedTuple):
+class Goals(NamedTuple):
+    """Where transitions lead, and what they take along."""
+
+    state: np.ndarray
+    place: np.ndarray  # STAY, BASE or OTHER
+    carry: np.ndarray  # [goal, i]: where columns to take along begin, -1 for the event, then -2
+    origin: (
+        np.ndarray
+    )  # [goal, i]: where the words of its kind are taken from; -1 for the event, and after them
+
+
+class TransitionTables(NamedTuple):
     """The automaton over the classes met so far."""
 
     choice: np.ndarray  # [state, class]: a number, or -1 where the state takes no notice
     reacting: np.ndarray  # [region, class, i]: the states that do, then -1
-    in_order: np.ndarray  # [region, class]: `reacting` is such that each state can move in place
+    in_order: np.ndarray  # [region, class]: `reacting` is such that each state can be followed in place
     creates: (
         np.ndarray
     )  # [class, region, region]: most slots of the second made by one of the first; last, by a root
@@ -69,12 +82,7 @@ class Moves(NamedTuple):
     label: np.ndarray  # per mark
     goal: np.ndarray  # per mark: a goal or NOWHERE
     accepts: np.ndarray  # per mark
-    goal_state: np.ndarray  # per goal
-    goal_place: np.ndarray
-    goal_carry: np.ndarray  # [goal, i]: where columns to take along begin, -1 for the event, then -2
-    goal_from: (
-        np.ndarray
-    )  # [goal, i]: where the words of its kind are taken from; -1 for the event, and after them
+    goals: Goals
 
 
 class Layout(NamedTuple):
@@ -94,6 +102,12 @@ class Layout(NamedTuple):
     keys: np.ndarray  # [kind, i]: the words that tell its slots apart, then -1
 
 
+class RegisterTables(NamedTuple):
+    transitions: TransitionTables
+    layout: Layout
+    program: np.ndarray  # [test, word]: see `conditions.programs`
+
+
 class ConfigBatch(NamedTuple):
     """Events that may change something, in stream order."""
 
@@ -107,6 +121,17 @@ class ConfigBatch(NamedTuple):
     edge: np.ndarray  # the least start of a match that ends here
     words: np.ndarray  # [event, word]: what tests read, the record first
     nested: np.ndarray  # [event, window]: the least row or position inside a nested window
+
+
+class Event(NamedTuple):
+    """The event at hand, read once: what a function reads from arrays again costs each time anew, since the compiler
+    cannot know that nothing was written there (a loop that did took up to 1.4 times as long)."""
+
+    i: int  # its number in the batch
+    partition: int
+    klass: int
+    edge: int  # NEVER without a window
+    row: int
 
 
 class ConfigOptions(NamedTuple):
@@ -126,24 +151,38 @@ class Work(NamedTuple):
     """Room for what is worked out per event."""
 
     scratch: np.ndarray  # the numbers of a slot
-    rows: np.ndarray  # a row per state that moves
+    rows: np.ndarray  # a row per state that reacts, or -1 where nothing changes
     before: np.ndarray  # [region]: slots before the event
     kept: np.ndarray  # [region]: … and of those, slots that are left
     event_count: np.ndarray  # a number
-    one: np.ndarray  # the number 1
+    first: np.ndarray  # what partial matches begin from: the number 1, or BEGIN, which is the same
     at: np.ndarray  # where the registers of a test are
 
 
-def work_for(layout: Layout, moves: Moves) -> Work:
+class RegisterSpace(NamedTuple):
+    """All that the loop keeps its state in."""
+
+    heap: np.ndarray
+    meta: np.ndarray
+    partitions: np.ndarray
+    nodes: np.ndarray
+    cells: np.ndarray  # the index
+    made: np.ndarray  # a hash table of the slots made by an event: its number, the kind, the slot's number
+    total: np.ndarray  # a number: all matches
+    stack: np.ndarray  # for enumeration
+    work: Work
+
+
+def work_for(layout: Layout, transitions: TransitionTables) -> Work:
     most, regions = int(layout.states.max()) + 1, len(layout.size)
-    one = np.zeros(layout.words, np.int64)
-    one[0] = 1
+    first = np.zeros(layout.words, np.int64)
+    first[0] = BEGIN
     return Work(
-        np.zeros(most * layout.words, np.int64),
-        np.zeros(most, np.int64),
-        np.zeros(regions, np.int64),
-        np.zeros(regions, np.int64),
-        np.zeros(layout.words + 1, np.int64),
-        one,
-        np.zeros(moves.asked_columns.shape[1], np.int64),
+        scratch=np.zeros(most * layout.words, np.int64),
+        rows=np.zeros(most, np.int64),
+        before=np.zeros(regions, np.int64),
+        kept=np.zeros(regions, np.int64),
+        event_count=np.zeros(layout.words + 1, np.int64),
+        first=first,
+        at=np.zeros(transitions.asked_columns.shape[1], np.int64),
     )

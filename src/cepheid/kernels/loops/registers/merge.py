@@ -1,4 +1,4 @@
-"""Slots that agree become one, after all moves of an event.
+"""Slots that agree become one, after all transitions of an event.
 
 In: the slots that an event has made, at the end of their block. Out: those of them that agree with no older one, found
 by the index from now on; what the others hold was added to the ones they agree with. Invariant: between two events
@@ -103,8 +103,10 @@ def unite(heap, nodes, meta, layout, counting, region, older, newer):
 
 
 @inner_inlined
-def meet(heap, nodes, meta, partition, partitions, layout, index, counting, region, before):
+def meet(layout, space, partition, counting, region):
     """Of a region's slots the first `before` are not of this event: whether a number has become large."""
+    heap, meta, partitions, index = space.heap, space.meta, space.partitions, space.cells
+    before = space.work.before[region]
     block, size = L_BLOCKS + region * B_WORDS, layout.size[region]
     at, count = partitions[partition, block + B_AT], partitions[partition, block + B_COUNT]
     number = partition * len(layout.size) + region + 1
@@ -115,7 +117,7 @@ def meet(heap, nodes, meta, partition, partitions, layout, index, counting, regi
         if index[cell + I_BLOCK] != 0 and index[cell + I_SLOT] != NOWHERE:
             older = at + index[cell + I_SLOT] * size
             if agree(heap, layout, older, newer, True):
-                large |= unite(heap, nodes, meta, layout, counting, region, older, newer)
+                large |= unite(heap, space.nodes, meta, layout, counting, region, older, newer)
                 continue
         slot = at + kept * size
         if kept != k:

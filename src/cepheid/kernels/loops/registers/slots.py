@@ -88,9 +88,10 @@ def remember(batch, options, i, heap, at, column):
 
 
 @inner_inlined
-def base_slot(heap, meta, partition, partitions, layout, index, batch, options, i, ordinal, like):
+def base_slot(layout, batch, event, options, space, ordinal, like):
     """The address of the slot that remembers only how matches began, made where there is none. `like` is a slot of the
     same start, to take the first column from; -1 where it begins with the event at hand."""
+    heap, meta, partitions, partition = space.heap, space.meta, space.partitions, event.partition
     entry = partitions[partition, L_RING] + (ordinal & (partitions[partition, L_RING_CAP] - 1)) * R_WORDS
     size = layout.size[0]
     if heap[entry + R_SLOT] == NOWHERE:
@@ -104,54 +105,47 @@ def base_slot(heap, meta, partition, partitions, layout, index, batch, options, 
             for w in range(layout.home):
                 heap[slot + S_COLUMNS + w] = heap[like + S_COLUMNS + w]
         elif layout.home > 0:
-            remember(batch, options, i, heap, slot + S_COLUMNS, layout.column)
+            remember(batch, options, event.i, heap, slot + S_COLUMNS, layout.column)
         for w in range(layout.numbers[0], size):
             heap[slot + w] = 0
         if layout.indexed[0] >= 0:
             block = partition * len(layout.size) + 1
-            meta[CELLS] += enter(index, heap, block, layout.indexed[0], slot, heap[entry + R_SLOT])
+            meta[CELLS] += enter(space.cells, heap, block, layout.indexed[0], slot, heap[entry + R_SLOT])
         return slot
     return partitions[partition, L_BLOCKS + B_AT] + heap[entry + R_SLOT] * size
 
 
+@inner_inlined
+def is_for_goal(heap, layout, goals, goal, slot, like):
+    """Whether a slot of a goal's kind and start remembers what the goal takes along from the slot `like`."""
+    kind = heap[slot + S_KIND]
+    for j in range(goals.origin.shape[1]):
+        origin = goals.origin[goal, j]
+        if origin >= 0 and heap[slot + layout.keys[kind, j]] != heap[like + origin]:
+            return False
+    return True
+
+
 @inner
-def other_slot(
-    heap,
-    meta,
-    partition,
-    partitions,
-    layout,
-    index,
-    moves,
-    batch,
-    options,
-    i,
-    goal,
-    region,
-    ordinal,
-    start,
-    like,
-    made,
-):
+def other_slot(goals, layout, batch, event, options, space, goal, like):
     """The address of the slot, made by this event, that remembers what a goal takes along from the slot `like` (-1:
     from none). Partial matches that agree share one; with older ones they meet later (`merge`)."""
-    column, kind = layout.column, layout.kind[moves.goal_state[goal]]
+    heap, meta, partitions, made = space.heap, space.meta, space.partitions, space.made
+    partition, state = event.partition, goals.state[goal]
+    region, kind = layout.region[state], layout.kind[state]
+    ordinal = heap[like + S_ORDINAL] if like >= 0 else 0
+    start = heap[like + S_START] if like >= 0 else 0
     key = mix(np.uint64(ordinal) * np.uint64(1 << 20) + np.uint64(kind))
-    for j in range(moves.goal_from.shape[1]):
-        if moves.goal_from[goal, j] >= 0:
-            key = mix(key ^ np.uint64(heap[like + moves.goal_from[goal, j]]))
+    for j in range(goals.origin.shape[1]):
+        if goals.origin[goal, j] >= 0:
+            key = mix(key ^ np.uint64(heap[like + goals.origin[goal, j]]))
     mask = len(made) // 3 - 1
     place = np.int64(key & np.uint64(mask))
-    block = L_BLOCKS + region * B_WORDS
-    size = layout.size[region]
+    block, size = L_BLOCKS + region * B_WORDS, layout.size[region]
     while made[3 * place] == meta[STAMP]:
         if made[3 * place + 1] == kind:
             slot = partitions[partition, block + B_AT] + made[3 * place + 2] * size
-            same = ordinal < 0 or heap[slot + S_ORDINAL] == ordinal
-            for j in range(moves.goal_from.shape[1]):
-                if same and moves.goal_from[goal, j] >= 0:
-                    same = heap[slot + layout.keys[kind, j]] == heap[like + moves.goal_from[goal, j]]
-            if same:
+            if heap[slot + S_ORDINAL] == ordinal and is_for_goal(heap, layout, goals, goal, slot, like):
                 return slot
         place = (place + 1) & mask
     made[3 * place] = meta[STAMP]
@@ -164,16 +158,43 @@ def other_slot(
     heap[slot + S_CELL] = NOWHERE
     for w in range(layout.home):
         heap[slot + S_COLUMNS + w] = heap[like + S_COLUMNS + w] if like >= 0 else 0
-    for j in range(moves.goal_carry.shape[1]):
-        at = slot + S_COLUMNS + layout.home + j * column
-        if moves.goal_carry[goal, j] >= 0:
-            for w in range(column):
-                heap[at + w] = heap[like + moves.goal_carry[goal, j] + w]
-        elif moves.goal_carry[goal, j] == -1:
-            remember(batch, options, i, heap, at, column)
+    for j in range(goals.carry.shape[1]):
+        at = slot + S_COLUMNS + layout.home + j * layout.column
+        if goals.carry[goal, j] >= 0:
+            for w in range(layout.column):
+                heap[at + w] = heap[like + goals.carry[goal, j] + w]
+        elif goals.carry[goal, j] == -1:
+            remember(batch, options, event.i, heap, at, layout.column)
     for w in range(layout.numbers[region], size):
         heap[slot + w] = 0
     return slot
+
+
+@inner_inlined
+def now_in_ring(heap, partitions, partition, slot, number):
+    """The ring leads to a slot of region 0 by this number, or with NOWHERE no more."""
+    entry = (heap[slot + S_ORDINAL] & (partitions[partition, L_RING_CAP] - 1)) * R_WORDS
+    heap[partitions[partition, L_RING] + entry + R_SLOT] = number
+
+
+@inner_inlined
+def drop_slot(layout, space, partition, region, k):
+    """Fills the place of slot number k with the last of those that are left of a region; a gap opens behind them, which
+    `settle_blocks` closes."""
+    heap, partitions, kept = space.heap, space.partitions, space.work.kept
+    at, size = partitions[partition, L_BLOCKS + region * B_WORDS + B_AT], layout.size[region]
+    slot = at + k * size
+    now_at(space.cells, heap, slot, NOWHERE)
+    if region == 0 and heap[slot + S_ORDINAL] >= partitions[partition, L_LO]:
+        now_in_ring(heap, partitions, partition, slot, NOWHERE)
+    kept[region] -= 1
+    source = at + kept[region] * size
+    if source != slot:
+        for w in range(size):
+            heap[slot + w] = heap[source + w]
+        now_at(space.cells, heap, slot, k)
+        if region == 0:
+            now_in_ring(heap, partitions, partition, slot, k)
 
 
 @inner
@@ -192,8 +213,7 @@ def settle_blocks(heap, partition, partitions, layout, index, kept, before):
                 heap[target + w] = heap[source + w]
             now_at(index, heap, target, kept[region] + k)
             if region == 0:
-                entry = (heap[target + S_ORDINAL] & (partitions[partition, L_RING_CAP] - 1)) * R_WORDS
-                heap[partitions[partition, L_RING] + entry + R_SLOT] = kept[region] + k
+                now_in_ring(heap, partitions, partition, target, kept[region] + k)
         partitions[partition, block + B_COUNT] = count - gap
         partitions[partition, L_SLOTS] -= gap
 
@@ -218,8 +238,7 @@ def purge(heap, partition, partitions, layout, index, region, edge):
                 heap[target + w] = heap[source + w]
             now_at(index, heap, target, kept)
             if region == 0:
-                entry = (heap[target + S_ORDINAL] & (partitions[partition, L_RING_CAP] - 1)) * R_WORDS
-                heap[partitions[partition, L_RING] + entry + R_SLOT] = kept
+                now_in_ring(heap, partitions, partition, target, kept)
         kept += 1
     partitions[partition, block + B_COUNT] = kept
     partitions[partition, block + B_GONE] = 0

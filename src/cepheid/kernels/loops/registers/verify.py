@@ -1,4 +1,4 @@
-"""Whether the slots, rings and nodes of a saved `Store` lead only to what is there (see `layout`).
+"""Whether the slots and rings of a saved `Store` lead only to what is there (see `layout`).
 
 In: the arrays of a state, of which anything may be wrong but that each ring and block lies inside the heap and overlaps
 no other. Out: true where every number that is used as an index is in its range. Rings are made anew from the slots they
@@ -27,23 +27,7 @@ from cepheid.kernels.loops.registers.layout import (
     S_ORDINAL,
     S_START,
 )
-from cepheid.kernels.matches.nodes import JOIN, LABEL_BITS, N_BEFORE, N_EVENT, N_OTHER, N_WORDS
 from cepheid.kernels.memory.big_integers import MASK, SAFE
-
-_LABELS = (1 << LABEL_BITS) - 1
-
-
-@compiled
-def nodes_fit(nodes, used, labels):
-    """Nodes lead to older ones only."""
-    for number in range(1, used):
-        event = nodes[number * N_WORDS + N_EVENT]
-        if event != JOIN and (event < 0 or event & _LABELS >= labels):
-            return False
-        before, other = nodes[number * N_WORDS + N_BEFORE], nodes[number * N_WORDS + N_OTHER]
-        if before < 0 or before >= number or other < 0 or other >= number:
-            return False
-    return True
 
 
 @inlined

@@ -74,7 +74,7 @@ def thin_partitions(table, begin, options, heap, meta, partitions, states, dense
             heap = thin_back(options.words, heap, meta, partitions, partition, states, dense_words)
             continue
         low, end = partitions[partition, LOW], partitions[partition, N_EVENTS]
-        heap = reset(heap, meta, partitions, partition, options.words, True)
+        heap = reset(heap, meta, partitions, partition, options.words)
         partitions[partition, LOW], partitions[partition, N_EVENTS] = low, end
         if low == end:
             partitions[partition, LOW], partitions[partition, N_EVENTS] = 0, 0

@@ -1,6 +1,6 @@
 """Counting with a small automaton: the loop of `slide` over dense matrices.
 
-The same two stacks, for automata of few states whose moves are all known beforehand. A class is a *program*: a few
+The same two stacks, for automata of few states whose transitions are all known beforehand. A class is a *program*: some
 updates `row[target] = factor · row[target] + Σ row[source]` of a matrix with a row per state, ordered so that they can
 be made in place. `BACK` is that matrix: row q, column p is the number of ways from state p at the pivot to state q now.
 `FRONT` holds for each event before the pivot the numbers of ways from the start state to each state at the pivot.
@@ -43,18 +43,15 @@ from cepheid.kernels.loops.sliding.partition_state import (
     reserve_event,
 )
 from cepheid.kernels.memory.carry_save import (
-    BITS,
     LIMIT,
     LOOSE,
-    MASK,
     add_number,
     add_product,
-    carry_on,
+    add_small_product,
     length_of,
     settle,
 )
 from cepheid.kernels.memory.heap import grow, release, room_for, size_class, take
-from cepheid.kernels.memory.int128 import drop_bits, multiply_add
 from cepheid.kernels.memory.status import DONE, MORE_HEAP, MORE_WORDS
 
 FEW = 8  # events that are gone through again each time
@@ -73,7 +70,7 @@ class Program(NamedTuple):
 
 
 class Dense(NamedTuple):
-    """`rows` are those of the states and, below them, some for copies. `forward` moves runs on, `backward` puts an
+    """`rows` are those of the states and, below them, some for copies. `forward` takes runs on, `backward` puts an
     event in front of what is known; `accept` are per class the states whose runs an event completes. `growth` says by
     class how many bits longer a number can become."""
 
@@ -85,6 +82,31 @@ class Dense(NamedTuple):
     accept_first: np.ndarray
     accept_state: np.ndarray
     growth: np.ndarray
+
+
+class DenseSpace(NamedTuple):
+    """All that the loop keeps its state in."""
+
+    heap: np.ndarray
+    meta: np.ndarray
+    partitions: np.ndarray
+    total: np.ndarray  # words of 48 bits: all matches
+    matrix: np.ndarray  # scratch for one matrix
+
+
+class Progress(NamedTuple):
+    """How far the events of a partition are taken: what `partitions` says of it, kept in registers meanwhile."""
+
+    back: int
+    events: int
+    room: int  # for so many events
+    front: int
+    n_events: int
+    low: int
+    pivot: int
+    last: int
+    used: int  # words of the numbers at `back` that may be other than 0
+    spent: int  # bits that their words may be longer than what they are worth, and one more
 
 
 @inlined
@@ -150,165 +172,154 @@ def forget(heap, meta, partitions, partition, rows, states, words):
 
 
 @compiled
-def count_dense(dense, batch, begin, options, heap, meta, partitions, total, matrix, wide):
-    """Takes the events from `begin` on and adds the number of matches that end in them to `total`, words of 48 bits.
+def count_dense(dense, batch, begin, options, space, wide):
+    """Takes the events from `begin` on and adds the number of matches that end in them to `space.total`.
 
     `wide` is None for numbers of one word, which the loop is then compiled for. Gives (why it stopped, the event to go
-    on from, how long the heap must be for that). A partition's own matrix finds room whenever its events end. `matrix`
-    is scratch for one.
+    on from, how long the heap must be for that). A partition's own matrix finds room whenever its events end.
     """
-    states = dense.states
+    heap, meta, partitions = space.heap, space.meta, space.partitions
     words = 1
     if wide is not None:
         words = dense.words
-    size = words * states
-    by_position = options.by_position
-    key = PLACE if by_position else ROW
-    length = dense.rows * size
+    length = dense.rows * words * dense.states
     scratch_k = size_class(length)
     needed = meta[0] + 1 + room_for(length)
     if needed > len(heap):
         return MORE_HEAP, begin, needed
     scratch = take(heap, meta, scratch_k)
-    used, spent = words, 1
     status = DONE
     i = begin
-    count = len(batch.partition)
     seen = ticks()
-    while i < count:
+    while i < len(batch.partition) and status == DONE:
         seen = poll(seen)
         if seen < 0:
             status = MORE_WORDS
             break
         partition = batch.partition[i]
-        needed = (
-            meta[0] + 1 + room_for(length) + room_for((partitions[partition, N_EVENTS] + 1) * EVENT_WORDS)
-        )
+        n_events = partitions[partition, N_EVENTS]
+        needed = meta[0] + 1 + room_for(length) + room_for((n_events + 1) * EVENT_WORDS)
         if needed > len(heap):
             status = MORE_HEAP
             break
         small = partitions[partition, N_BACK] == 0 and options.windowed
-        back = scratch
-        if small:
-            drop_expired(heap, partitions, partition, key, batch.edge[i])
-            replay(dense, options.gaps, heap, partitions, partition, back, words)
-        elif partitions[partition, N_BACK] == 0:
-            forget(heap, meta, partitions, partition, dense.rows, states, words)
-        if not small:
-            back = partitions[partition, BACK]
-        n_events = partitions[partition, N_EVENTS]
-        if options.windowed:
-            reserve_event(heap, meta, partitions, partition, n_events)
-        events = partitions[partition, EVENTS]
-        room = (1 << partitions[partition, EVENTS_K]) // EVENT_WORDS
-        low, pivot = partitions[partition, LOW], partitions[partition, PIVOT]
-        front = partitions[partition, FRONT]
-        last = partitions[partition, LAST]
-        used, spent = words, 1
+        at = begin_partition(dense, batch.edge[i], options, space, partition, scratch, words)
         why = ROOM
         while why != END and status == DONE:
-            why, i, n_events, low, pivot, last, used, spent = run_partition(
-                dense,
-                batch,
-                i,
-                partition,
-                options,
-                heap,
-                back,
-                events,
-                room,
-                front,
-                n_events,
-                low,
-                pivot,
-                last,
-                used,
-                spent,
-                total,
-                wide,
-            )
-            needed = meta[0] + 1 + room_for(length)
+            why, i, at = run_partition(dense, batch, i, partition, options, heap, at, space.total, wide)
             if why == LARGE:
                 status = MORE_WORDS
             elif why == TURN:
-                begin_front = pivot
-                while (
-                    begin_front < n_events and heap[events + begin_front * EVENT_WORDS + key] < batch.edge[i]
-                ):
-                    begin_front += 1
-                needed += room_for((n_events - begin_front + 1) * size)
-                if needed > len(heap):
-                    status = MORE_HEAP
-                elif turn_dense(
-                    dense,
-                    begin_front,
-                    n_events,
-                    options.gaps,
-                    heap,
-                    meta,
-                    partitions,
-                    partition,
-                    back,
-                    matrix,
-                    wide,
-                ):
-                    status = MORE_WORDS
-                else:
-                    n_events -= begin_front
-                    low, pivot = 0, n_events
-                    front = partitions[partition, FRONT]
-                    used, spent = 1, 1
+                status, needed, at = turn_partition(dense, batch.edge[i], options, space, partition, at, wide)
             elif why == ROOM:
-                needed += room_for((n_events + 1) * EVENT_WORDS)
-                if needed > len(heap):
-                    status = MORE_HEAP
-                else:
-                    reserve_event(heap, meta, partitions, partition, n_events)
-                    events = partitions[partition, EVENTS]
-                    room = (1 << partitions[partition, EVENTS_K]) // EVENT_WORDS
-        if wide is not None and status != MORE_WORDS and spent > 1:
-            if settle(heap, back, states, words, used) < 0:
+                status, needed, at = lengthen_events(space, partition, at, length)
+        if wide is not None and status != MORE_WORDS and at.spent > 1:
+            if settle(heap, at.back, dense.states, words, at.used) < 0:
                 status = MORE_WORDS
-        partitions[partition, N_EVENTS] = n_events
-        partitions[partition, LOW] = low
-        partitions[partition, PIVOT] = pivot
-        partitions[partition, LAST] = last
-        if options.windowed and wide is None and n_events - low <= FEW:
+        partitions[partition, N_EVENTS] = at.n_events
+        partitions[partition, LOW] = at.low
+        partitions[partition, PIVOT] = at.pivot
+        partitions[partition, LAST] = at.last
+        if options.windowed and wide is None and at.n_events - at.low <= FEW:
             keep_events_only(heap, meta, partitions, partition)
         elif small:
-            keep_matrix(heap, meta, partitions, partition, scratch, length, states)
-        if status != DONE:
-            break
+            keep_matrix(heap, meta, partitions, partition, scratch, length, dense.states)
     release(heap, meta, scratch, scratch_k)
     return status, i, needed
 
 
 @inlined
-def run_partition(
-    dense,
-    batch,
-    i,
-    partition,
-    options,
-    heap,
-    back,
-    events,
-    room,
-    front,
-    n_events,
-    low,
-    pivot,
-    last,
-    used,
-    spent,
-    total,
-    wide,
-):
+def begin_partition(dense, edge, options, space, partition, scratch, words):
+    """Where to go on with a partition, whose matrix is made at `scratch` if it has none of its own."""
+    heap, meta, partitions = space.heap, space.meta, space.partitions
+    back = scratch
+    if partitions[partition, N_BACK] > 0:
+        back = partitions[partition, BACK]
+    elif options.windowed:
+        drop_expired(heap, partitions, partition, PLACE if options.by_position else ROW, edge)
+        replay(dense, options.gaps, heap, partitions, partition, back, words)
+    else:
+        forget(heap, meta, partitions, partition, dense.rows, dense.states, words)
+        back = partitions[partition, BACK]
+    n_events = partitions[partition, N_EVENTS]
+    if options.windowed:
+        reserve_event(heap, meta, partitions, partition, n_events)
+    return Progress(
+        back=back,
+        events=partitions[partition, EVENTS],
+        room=(1 << partitions[partition, EVENTS_K]) // EVENT_WORDS,
+        front=partitions[partition, FRONT],
+        n_events=n_events,
+        low=partitions[partition, LOW],
+        pivot=partitions[partition, PIVOT],
+        last=partitions[partition, LAST],
+        used=words,
+        spent=1,
+    )
+
+
+@inlined
+def lengthen_events(space, partition, at, length):
+    """Room for one more event: (status, how long the heap must be, where to go on)."""
+    needed = space.meta[0] + 1 + room_for(length) + room_for((at.n_events + 1) * EVENT_WORDS)
+    if needed > len(space.heap):
+        return MORE_HEAP, needed, at
+    reserve_event(space.heap, space.meta, space.partitions, partition, at.n_events)
+    longer = Progress(
+        back=at.back,
+        events=space.partitions[partition, EVENTS],
+        room=(1 << space.partitions[partition, EVENTS_K]) // EVENT_WORDS,
+        front=at.front,
+        n_events=at.n_events,
+        low=at.low,
+        pivot=at.pivot,
+        last=at.last,
+        used=at.used,
+        spent=at.spent,
+    )
+    return DONE, needed, longer
+
+
+@inlined
+def turn_partition(dense, edge, options, space, partition, at, wide):
+    """Moves the pivot to now, the edge having passed it; the same."""
+    heap, key = space.heap, PLACE if options.by_position else ROW
+    words = 1
+    if wide is not None:
+        words = dense.words
+    size = words * dense.states
+    begin = at.pivot
+    while begin < at.n_events and heap[at.events + begin * EVENT_WORDS + key] < edge:
+        begin += 1
+    count = at.n_events - begin
+    needed = space.meta[0] + 1 + room_for(dense.rows * size) + room_for((count + 1) * size)
+    if needed > len(heap):
+        return MORE_HEAP, needed, at
+    if turn_dense(dense, begin, at.n_events, options.gaps, space, partition, at.back, wide):
+        return MORE_WORDS, needed, at
+    turned = Progress(
+        back=at.back,
+        events=at.events,
+        room=at.room,
+        front=space.partitions[partition, FRONT],
+        n_events=count,
+        low=0,
+        pivot=count,
+        last=at.last,
+        used=1,
+        spent=1,
+    )
+    return DONE, needed, turned
+
+
+@inlined
+def run_partition(dense, batch, i, partition, options, heap, at, total, wide):
     """Takes events from `i` on as long as they are of one partition and need no more memory.
 
-    Gives (why it stopped, the event it stopped at, and what it was given from `n_events` to `spent`, as they are now).
-    The heap stays where it is: exchanging an array inside the loop would make it much slower.
+    Gives (why it stopped, the event it stopped at, where to go on). The heap stays where it is: exchanging an array
+    inside the loop would make it much slower.
     """
+    back, events, room, front, n_events, low, pivot, last, used, spent = at
     states = dense.states
     words = 1
     if wide is not None:
@@ -353,12 +364,12 @@ def run_partition(
                 update_loose(dense.forward, 0, size, used * states, heap, back)
         matched = False
         if options.report or options.consume:
-            at = front + low * size
+            oldest = front + low * size
             if wide is None:
-                matched = add_matches(dense, klass, options.report, heap, back, at, low < pivot, total)
+                matched = add_matches(dense, klass, options.report, heap, back, oldest, low < pivot, total)
             else:
                 matched = add_wide_matches(
-                    dense, klass, options.report, heap, back, used, at, low < pivot, total
+                    dense, klass, options.report, heap, back, used, oldest, low < pivot, total
                 )
         large = False
         if options.consume and matched:
@@ -371,16 +382,16 @@ def run_partition(
             else:
                 update_loose(dense.forward, klass, size, used * states, heap, back)
             if options.windowed:
-                at = events + n_events * EVENT_WORDS
-                heap[at + ROW] = batch.row[i]
-                heap[at + PLACE] = place_of(batch.position[i], klass)
+                event = events + n_events * EVENT_WORDS
+                heap[event + ROW] = batch.row[i]
+                heap[event + PLACE] = place_of(batch.position[i], klass)
                 n_events += 1
         last = batch.position[i]
         i += 1
         if large:
             why = LARGE
             break
-    return why, i, n_events, low, pivot, last, used, spent
+    return why, i, Progress(back, events, room, front, n_events, low, pivot, last, used, spent)
 
 
 @inlined
@@ -457,9 +468,7 @@ def add_matches(dense, klass, report, heap, back, front, in_front, total):
             if before != 0 and heap[row + p] != 0:
                 matched = True
                 if report:
-                    high, low = multiply_add(np.uint64(0), np.uint64(total[0]), before, heap[row + p])
-                    total[0] = np.int64(low & np.uint64(MASK))
-                    carry_on(total, 1, *drop_bits(high, low, BITS))
+                    add_small_product(total, before, heap[row + p])
     return matched
 
 
@@ -483,8 +492,9 @@ def add_wide_matches(dense, klass, report, heap, back, used, front, in_front, to
 
 
 @compiled
-def turn_dense(dense, begin, end, gaps, heap, meta, partitions, partition, back, matrix, wide):
+def turn_dense(dense, begin, end, gaps, space, partition, back, wide):
     """Makes the events from `begin` to `end` the front, the pivot now: whether it gave up, changing nothing."""
+    heap, partitions, matrix = space.heap, space.partitions, space.matrix
     states = dense.states
     words = 1
     if wide is not None:
@@ -492,7 +502,12 @@ def turn_dense(dense, begin, end, gaps, heap, meta, partitions, partition, back,
     size = words * states
     count = end - begin
     partitions[partition, FRONT], partitions[partition, FRONT_K] = grow(
-        heap, meta, partitions[partition, FRONT], partitions[partition, FRONT_K], 0, max(count, 1) * size
+        heap,
+        space.meta,
+        partitions[partition, FRONT],
+        partitions[partition, FRONT_K],
+        0,
+        max(count, 1) * size,
     )
     front = partitions[partition, FRONT]
     events = partitions[partition, EVENTS]

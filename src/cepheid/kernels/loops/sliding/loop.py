@@ -16,13 +16,11 @@ from __future__ import annotations
 import numpy as np
 
 from cepheid.kernels.compiled import allocating, allocating_inlined, inlined
-from cepheid.kernels.interrupts import interrupted, poll, ticks
+from cepheid.kernels.interrupts import poll, ticks
 from cepheid.kernels.loops.sliding.move_pivot import turn
 from cepheid.kernels.loops.sliding.partition_state import (
     BACK,
     BACK_K,
-    CELLS,
-    CELLS_K,
     COLLECT_AT,
     EVENT_WORDS,
     EVENTS,
@@ -31,8 +29,10 @@ from cepheid.kernels.loops.sliding.partition_state import (
     LAST,
     LOW,
     N_BACK,
-    N_CELLS,
     N_EVENTS,
+    N_NODES,
+    NODES,
+    NODES_K,
     PIVOT,
     PLACE,
     ROW,
@@ -40,31 +40,30 @@ from cepheid.kernels.loops.sliding.partition_state import (
     collect,
     enter,
     leave,
-    new_cell,
+    new_node,
     note_event,
-    reserve_cells,
     reserve_event,
+    reserve_nodes,
     reset,
 )
 from cepheid.kernels.loops.sliding.tables import DEAD, UNKNOWN
-from cepheid.kernels.matches.cells import CELL_WORDS, EMPTY, NOTHING, UNION
-from cepheid.kernels.matches.enumerate_cells import emit, enlarged
+from cepheid.kernels.matches.enumerate import emit
+from cepheid.kernels.matches.nodes import BEGIN, FIRST_AT, JOIN, LABEL_BITS, N_WORDS, NONE
+from cepheid.kernels.matches.output import why_full
 from cepheid.kernels.memory.big_integers import add, add_product, add_to, is_zero
 from cepheid.kernels.memory.heap import resize, room_for, with_room
-from cepheid.kernels.memory.status import DONE, INTERRUPTED, MORE_TRANSITIONS, MORE_WORDS, TOO_MANY
+from cepheid.kernels.memory.status import DONE, INTERRUPTED, MORE_TRANSITIONS, MORE_WORDS
 
 # Why a partition's events are not taken further for the moment.
 END, ROOM, EXPIRED, OUTPUT, CONSUMED, UNKNOWN_MOVES, LARGE, GARBAGE, STOPPED = range(9)
 
 
 @allocating
-def slide(
-    table, batch, begin, options, heap, meta, partitions, total, out_offsets, out_rows, out_labels, made
-):
+def slide(table, batch, begin, options, heap, meta, partitions, total, out):
     """Takes the events from `begin` on.
 
-    Gives (why it stopped, event it stopped at, state, class, heap, matches made, offsets, rows, labels). Where it
-    stopped for MORE_TRANSITIONS or MORE_WORDS the event has not been taken, and the call can be repeated from there.
+    Gives (why it stopped, event it stopped at, state, class, heap). That event has not been taken, and the call can be
+    repeated from there.
     """
     slot = np.full(table.skip.shape[0], -1, np.int64)
     work = np.empty(64, np.int64)
@@ -78,12 +77,12 @@ def slide(
             break
         partition = batch.partition[i]
         if partitions[partition, N_BACK] == 0:
-            heap = reset(heap, meta, partitions, partition, options.words, options.counting)
+            heap = reset(heap, meta, partitions, partition, options.words)
         enter(heap, partitions, partition, slot, options.words)
-        limit = made + options.limit
+        limit = out.made[0] + options.limit
         why = ROOM
         while why != END and status == DONE:
-            why, i, state, klass, made = run_partition(
+            why, i, state, klass = run_partition(
                 table,
                 batch,
                 i,
@@ -96,15 +95,12 @@ def slide(
                 stack,
                 total,
                 limit,
-                made,
-                out_offsets,
-                out_rows,
-                out_labels,
+                out,
             )
             if why == ROOM:
                 heap, work = prepare(table, klass, options, heap, meta, partitions, partition, work)
-                if len(stack) <= 6 * partitions[partition, N_CELLS]:
-                    stack = np.empty(6 * (2 * partitions[partition, N_CELLS] + 2), np.int64)
+                if len(stack) <= 6 * partitions[partition, N_NODES]:
+                    stack = np.empty(6 * (2 * partitions[partition, N_NODES] + 2), np.int64)
             elif why == EXPIRED:
                 status, state, klass, heap = expire(
                     table, batch.edge[i], options, heap, meta, partitions, partition, slot
@@ -112,17 +108,10 @@ def slide(
             elif why == STOPPED:
                 status = INTERRUPTED
             elif why == OUTPUT:
-                if interrupted():
-                    status = INTERRUPTED
-                    break
-                if len(out_rows) >= options.guard:
-                    status = TOO_MANY
-                out_offsets = enlarged(out_offsets)
-                out_rows = enlarged(out_rows)
-                out_labels = enlarged(out_labels)
+                status = why_full(out.rows, options.guard)
             elif why == CONSUMED:
                 leave(heap, partitions, partition, slot, options.words)
-                heap = reset(heap, meta, partitions, partition, options.words, options.counting)
+                heap = reset(heap, meta, partitions, partition, options.words)
                 enter(heap, partitions, partition, slot, options.words)
             elif why == UNKNOWN_MOVES:
                 status = MORE_TRANSITIONS
@@ -131,7 +120,7 @@ def slide(
             elif why == GARBAGE:
                 collect(heap, partitions, partition)
         leave(heap, partitions, partition, slot, options.words)
-    return status, i, state, klass, heap, made, out_offsets, out_rows, out_labels
+    return status, i, state, klass, heap
 
 
 @inlined
@@ -148,15 +137,12 @@ def run_partition(
     stack,
     total,
     limit,
-    made,
-    out_offsets,
-    out_rows,
-    out_labels,
+    out,
 ):
     """Takes events from `i` on as long as they are of one partition and no array has to grow or be exchanged: which
     inside of this loop would make it several times slower.
 
-    Gives (why it stopped, the event it stopped at, state, class, matches made).
+    Gives (why it stopped, the event it stopped at, state, class).
     """
     key = PLACE if options.by_position else ROW
     why, state, klass = END, 0, 0
@@ -190,25 +176,12 @@ def run_partition(
             if options.counting:
                 matched = count_matches(table, klass, options, heap, partitions, partition, total)
             else:
-                matched, after = emit_matches(
-                    table,
-                    klass,
-                    batch.row[i],
-                    options,
-                    heap,
-                    partitions,
-                    partition,
-                    stack,
-                    limit,
-                    made,
-                    out_offsets,
-                    out_rows,
-                    out_labels,
+                matched, status = emit_matches(
+                    table, klass, batch.row[i], options, heap, partitions, partition, stack, limit, out
                 )
-                if after < 0:
-                    why = OUTPUT
+                if status != DONE:
+                    why = STOPPED if status == INTERRUPTED else OUTPUT
                     break
-                made = after
         partitions[partition, LAST] = batch.position[i]
         i += 1
         if options.consume and matched:
@@ -221,7 +194,7 @@ def run_partition(
         )
         if options.windowed:
             note_event(heap, partitions, partition, batch.row[i - 1], batch.position[i - 1], klass)
-        elif not options.counting and partitions[partition, N_CELLS] > max(
+        elif not options.counting and partitions[partition, N_NODES] > max(
             partitions[partition, COLLECT_AT], 1024
         ):
             why = GARBAGE
@@ -229,7 +202,7 @@ def run_partition(
         if large:
             why = LARGE
             break
-    return why, i, state, klass, made
+    return why, i, state, klass
 
 
 @inlined
@@ -245,7 +218,7 @@ def pass_edge(heap, partitions, partition, key, edge):
 
 @inlined
 def room_needed(table, klass, options, heap, partitions, partition):
-    """What one step on this class may need: (words of the back, words used of it, new cells, words of work)."""
+    """What one step on this class may need: (words of the back, words used of it, new nodes, words of work)."""
     width = partitions[partition, WIDTH]
     size = 1 + width * options.words
     active = partitions[partition, N_BACK]
@@ -254,13 +227,13 @@ def room_needed(table, klass, options, heap, partitions, partition):
     for entry in range(active):
         moves += 1 + table.moves[heap[base + entry * size], klass]
     used = width + active * size
-    cells = 0 if options.counting else moves * width
-    return used + moves * size, used, cells, active * size
+    nodes = 0 if options.counting else moves * width
+    return used + moves * size, used, nodes, active * size
 
 
 @inlined
 def is_prepared(table, klass, options, heap, partitions, partition, work, stack):
-    back, _, cells, needed = room_needed(table, klass, options, heap, partitions, partition)
+    back, _, nodes, needed = room_needed(table, klass, options, heap, partitions, partition)
     if back > 1 << partitions[partition, BACK_K] or needed > len(work):
         return False
     if options.windowed and (
@@ -270,11 +243,11 @@ def is_prepared(table, klass, options, heap, partitions, partition, work, stack)
         return False
     if options.counting:
         return True
-    n_cells = partitions[partition, N_CELLS]
+    n_nodes = partitions[partition, N_NODES]
     return (
-        partitions[partition, CELLS] > 0
-        and (n_cells + cells) * CELL_WORDS <= 1 << partitions[partition, CELLS_K]
-        and 6 * n_cells < len(stack)
+        partitions[partition, NODES] > 0
+        and (n_nodes + nodes) * N_WORDS <= 1 << partitions[partition, NODES_K]
+        and 6 * n_nodes < len(stack)
     )
 
 
@@ -293,12 +266,12 @@ def first_unknown(table, klass, options, heap, partitions, partition):
 @allocating
 def prepare(table, klass, options, heap, meta, partitions, partition, work):
     """Room for what one step can add: (heap, work)."""
-    back, used, cells, needed = room_needed(table, klass, options, heap, partitions, partition)
+    back, used, nodes, needed = room_needed(table, klass, options, heap, partitions, partition)
     heap, partitions[partition, BACK], partitions[partition, BACK_K] = resize(
         heap, meta, partitions[partition, BACK], partitions[partition, BACK_K], used, back
     )
     if not options.counting:
-        heap = reserve_cells(heap, meta, partitions, partition, cells)
+        heap = reserve_nodes(heap, meta, partitions, partition, nodes)
     if options.windowed:
         n_events = partitions[partition, N_EVENTS]
         heap = with_room(heap, meta[0], meta[0] + 1 + room_for((n_events + 1) * EVENT_WORDS))
@@ -353,9 +326,8 @@ def entry_of(state, options, heap, partitions, partition, slot):
         slot[state] = entry
         at = partitions[partition, BACK] + width + entry * size + 1
         heap[at - 1] = state
-        nothing = 0 if options.counting else EMPTY
         for i in range(width * options.words):
-            heap[at + i] = nothing
+            heap[at + i] = NONE
     return at
 
 
@@ -378,12 +350,10 @@ def skip_on(table, klass, options, heap, partitions, partition, slot, work, n_wo
                 )
             else:
                 value = work[k * size + 1 + p]
-                if value == EMPTY:
-                    continue
-                if heap[at + p] == EMPTY:
+                if heap[at + p] == NONE:
                     heap[at + p] = value
-                else:
-                    heap[at + p] = new_cell(heap, partitions, partition, 0, UNION, heap[at + p], value)
+                elif value != NONE:
+                    heap[at + p] = new_node(heap, partitions, partition, JOIN, heap[at + p], value)
     return large
 
 
@@ -405,15 +375,10 @@ def mark_on(table, klass, row, options, heap, partitions, partition, slot, work,
                     large |= add(
                         heap, at + p * options.words, work, k * size + 1 + p * options.words, options.words
                     )
-                elif work[k * size + 1 + p] != EMPTY:
-                    heap[at + p] = new_cell(
-                        heap,
-                        partitions,
-                        partition,
-                        row,
-                        table.label[move],
-                        work[k * size + 1 + p],
-                        heap[at + p],
+                elif work[k * size + 1 + p] != NONE:
+                    event = row << LABEL_BITS | table.label[move]
+                    heap[at + p] = new_node(
+                        heap, partitions, partition, event, work[k * size + 1 + p], heap[at + p]
                     )
     return large
 
@@ -450,28 +415,14 @@ def count_matches(table, klass, options, heap, partitions, partition, total):
 
 
 @inlined
-def emit_matches(
-    table,
-    klass,
-    row,
-    options,
-    heap,
-    partitions,
-    partition,
-    stack,
-    limit,
-    made,
-    out_offsets,
-    out_rows,
-    out_labels,
-):
-    """Writes the matches that end here: (whether there is any, matches made, or -1 where there is no room)."""
+def emit_matches(table, klass, row, options, heap, partitions, partition, stack, limit, out):
+    """Writes the matches that end here: (whether there is any, a status)."""
     width = partitions[partition, WIDTH]
     size = 1 + width
     base = partitions[partition, BACK] + width
     in_front = partitions[partition, LOW] < partitions[partition, PIVOT]
     front = partitions[partition, FRONT] + partitions[partition, LOW] * width
-    matched = False
+    matched, made = False, out.made[0]
     for entry in range(partitions[partition, N_BACK]):
         at = base + entry * size
         first = table.first[heap[at], klass]
@@ -479,29 +430,27 @@ def emit_matches(
             if not table.accepts[move]:
                 continue
             for p in range(width if in_front else 1):
-                before = heap[front + p] if in_front else NOTHING
-                if before == EMPTY or heap[at + 1 + p] == EMPTY:
+                before = heap[front + p] if in_front else BEGIN
+                if before == NONE or heap[at + 1 + p] == NONE:
                     continue
                 matched = True
                 if options.report:
-                    made = emit(
+                    status, made = emit(
                         heap,
-                        partitions[partition, CELLS],
+                        partitions[partition, NODES] - FIRST_AT,
                         before,
                         heap[at + 1 + p],
-                        row,
-                        table.label[move],
-                        stack,
+                        row << LABEL_BITS | table.label[move],
                         limit,
                         options.guard,
+                        stack,
                         made,
-                        out_offsets,
-                        out_rows,
-                        out_labels,
+                        out,
                     )
-                    if made < 0:
-                        return matched, made
-    return matched, made
+                    if status != DONE:
+                        return matched, status
+    out.made[0] = made
+    return matched, DONE
 
 
 @allocating_inlined
@@ -514,7 +463,7 @@ def expire(table, edge, options, heap, meta, partitions, partition, slot):
         begin += 1
     if begin == end:
         leave(heap, partitions, partition, slot, options.words)
-        heap = reset(heap, meta, partitions, partition, options.words, options.counting)
+        heap = reset(heap, meta, partitions, partition, options.words)
         enter(heap, partitions, partition, slot, options.words)
         return DONE, 0, 0, heap
     return turn(table, begin, options, heap, meta, partitions, partition, slot)

@@ -19,8 +19,8 @@ from cepheid.kernels.loops.sliding.partition_state import (
     FRONT_K,
     LOW,
     N_BACK,
-    N_CELLS,
     N_EVENTS,
+    N_NODES,
     PIVOT,
     ROW,
     WIDTH,
@@ -28,11 +28,11 @@ from cepheid.kernels.loops.sliding.partition_state import (
     enter,
     follows,
     leave,
-    new_cell,
-    reserve_cells,
+    new_node,
+    reserve_nodes,
 )
 from cepheid.kernels.loops.sliding.tables import DEAD, UNKNOWN
-from cepheid.kernels.matches.cells import EMPTY, NOTHING
+from cepheid.kernels.matches.nodes import BEGIN, FIRST, LABEL_BITS, NONE
 from cepheid.kernels.memory.big_integers import add
 from cepheid.kernels.memory.heap import resize
 from cepheid.kernels.memory.status import DONE, MORE_TRANSITIONS, MORE_WORDS
@@ -63,7 +63,7 @@ def turn(table, begin, options, heap, meta, partitions, partition, slot):
     words = options.words
     if not options.counting:
         leave(heap, partitions, partition, slot, words)
-        partitions[partition, N_CELLS] = 1
+        partitions[partition, N_NODES] = FIRST
     heap, partitions[partition, FRONT], partitions[partition, FRONT_K] = resize(
         heap, meta, partitions[partition, FRONT], partitions[partition, FRONT_K], 0, count * width * words
     )
@@ -101,14 +101,13 @@ def turn(table, begin, options, heap, meta, partitions, partition, slot):
     partitions[partition, WIDTH] = width
     partitions[partition, N_BACK] = width
     base = partitions[partition, BACK]
-    nothing = 0 if options.counting else EMPTY
     for p in range(width):
         heap[base + p] = pivots[p]
         at = base + width + p * (1 + width * words)
         heap[at] = pivots[p]
         for i in range(width * words):
-            heap[at + 1 + i] = nothing
-        heap[at + 1 + p * words] = 1 if options.counting else NOTHING
+            heap[at + 1 + i] = NONE
+        heap[at + 1 + p * words] = BEGIN
     enter(heap, partitions, partition, slot, words)
     return DONE, 0, 0, heap
 
@@ -131,7 +130,8 @@ def reach(table, step_class):
         n = offsets[s + 1]
         if n + table.skip.shape[0] + 1 > len(active):
             larger = np.empty(2 * len(active) + table.skip.shape[0] + 1, np.int64)
-            larger[:n] = active[:n]
+            for i in range(n):
+                larger[i] = active[i]
             active = larger
         active[n] = 0
         seen[0] = s
@@ -167,10 +167,9 @@ def fold(
     words = options.words
     width = offsets[steps + 1] - offsets[steps]
     size = width * words
-    nothing = 0 if options.counting else EMPTY
-    rows = np.full((table.skip.shape[0], size), nothing, np.int64)
+    rows = np.zeros((table.skip.shape[0], size), np.int64)
     for p in range(width):
-        rows[active[offsets[steps] + p], p * words] = 1 if options.counting else NOTHING
+        rows[active[offsets[steps] + p], p * words] = BEGIN
     changed = np.empty((8, size), np.int64)
     changed_state = np.empty(8, np.int64)
     seen = ticks()
@@ -190,7 +189,7 @@ def fold(
             moves = 0
             for k in range(first_active, end_active):
                 moves += table.moves[active[k], klass]
-            heap = reserve_cells(heap, meta, partitions, partition, moves * width)
+            heap = reserve_nodes(heap, meta, partitions, partition, moves * width)
         n = 0
         large = False
         for k in range(first_active, end_active):
@@ -200,7 +199,7 @@ def fold(
                 continue
             changed_state[n] = state
             for i in range(size):
-                changed[n, i] = nothing if skip == DEAD else rows[skip, i]
+                changed[n, i] = NONE if skip == DEAD else rows[skip, i]
             first = table.first[state, klass]
             for move in range(first, first + table.moves[state, klass]):
                 target = table.target[move]
@@ -209,15 +208,10 @@ def fold(
                 for p in range(width):
                     if options.counting:
                         large |= add(changed[n], p * words, rows[target], p * words, words)
-                    elif rows[target, p] != EMPTY:
-                        changed[n, p] = new_cell(
-                            heap,
-                            partitions,
-                            partition,
-                            row,
-                            table.label[move],
-                            rows[target, p],
-                            changed[n, p],
+                    elif rows[target, p] != NONE:
+                        event = row << LABEL_BITS | table.label[move]
+                        changed[n, p] = new_node(
+                            heap, partitions, partition, event, rows[target, p], changed[n, p]
                         )
             n += 1
         if large:

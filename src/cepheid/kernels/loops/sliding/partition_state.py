@@ -1,4 +1,4 @@
-"""The state of one partition (one partition's stream) and the cells of its partial matches.
+"""The state of one partition (one partition's stream) and the nodes of its partial matches.
 
 A partition is a row of numbers, the fields below; what they point to lies in the heap.
 
@@ -7,7 +7,7 @@ position and, in the lowest bits, the class; so places compare as positions do (
 `PIVOT` are the front, the others the back; those before `LOW` have left the window.
 
 A *value* says which partial matches lead from one automaton state to another over a stretch of events: a number when
-counting, else a set of label strings held as a cell list (`matches.cells`).
+counting, else a set of strings of marked events (`matches.nodes`).
 
 `BACK` holds `WIDTH` pivot states (the first is the start state 0), then one entry per state that is active now: the
 state, and for each pivot state the value of the way from it to here. `FRONT` holds for each event before the pivot
@@ -19,22 +19,16 @@ from __future__ import annotations
 import numpy as np
 
 from cepheid.kernels.compiled import allocating, allocating_inlined, compiled, inlined
-from cepheid.kernels.matches.cells import (
-    CELL_ALTERNATIVE,
-    CELL_CHILD,
-    CELL_LABEL,
-    CELL_ROW,
-    CELL_WORDS,
-    NOTHING,
-)
+from cepheid.kernels.matches.collect import drop_unreached
+from cepheid.kernels.matches.nodes import BEGIN, FIRST, FIRST_AT, N_WORDS, put_node
 from cepheid.kernels.memory.heap import grow, release, resize
 
 EVENTS, EVENTS_K, N_EVENTS, LOW, PIVOT = 0, 1, 2, 3, 4
-CELLS, CELLS_K, N_CELLS = 5, 6, 7
+NODES, NODES_K, N_NODES = 5, 6, 7
 FRONT, FRONT_K = 8, 9
 BACK, BACK_K, N_BACK, WIDTH = 10, 11, 12, 13
 LAST = 14  # position of the last event taken
-COLLECT_AT = 15  # number of cells at which garbage is collected (partitions without a window)
+COLLECT_AT = 15  # number of nodes at which garbage is collected (partitions without a window)
 FIELDS = 16
 
 ROW, PLACE, EVENT_WORDS = 0, 1, 2
@@ -61,7 +55,7 @@ def follows(heap, at):
 
 
 @allocating
-def reset(heap, meta, partitions, partition, words, counting):
+def reset(heap, meta, partitions, partition, words):
     """Forgets all: the start state is active, and nothing has been marked. Keeps LAST."""
     heap, partitions[partition, BACK], partitions[partition, BACK_K] = resize(
         heap, meta, partitions[partition, BACK], partitions[partition, BACK_K], 0, 2 + words
@@ -71,20 +65,20 @@ def reset(heap, meta, partitions, partition, words, counting):
     heap[base + 1] = 0
     for i in range(words):
         heap[base + 2 + i] = 0
-    heap[base + 2] = 1 if counting else NOTHING
+    heap[base + 2] = BEGIN  # one partial match, the empty one
     partitions[partition, WIDTH] = 1
     partitions[partition, N_BACK] = 1
     partitions[partition, N_EVENTS] = 0
     partitions[partition, LOW] = 0
     partitions[partition, PIVOT] = 0
-    partitions[partition, N_CELLS] = 1
+    partitions[partition, N_NODES] = FIRST
     return heap
 
 
 @compiled
 def free(heap, meta, partitions, partition):
     """Gives back all that the partition holds; it is as if never used, but for its position."""
-    for block in (EVENTS, CELLS, FRONT, BACK):
+    for block in (EVENTS, NODES, FRONT, BACK):
         if partitions[partition, block] > 0:
             release(heap, meta, partitions[partition, block], partitions[partition, block + 1])
     last = partitions[partition, LAST]
@@ -93,31 +87,27 @@ def free(heap, meta, partitions, partition):
 
 
 @allocating_inlined
-def reserve_cells(heap, meta, partitions, partition, more):
-    used = max(partitions[partition, N_CELLS], 1)
-    partitions[partition, N_CELLS] = used
-    heap, partitions[partition, CELLS], partitions[partition, CELLS_K] = resize(
+def reserve_nodes(heap, meta, partitions, partition, more):
+    used = max(partitions[partition, N_NODES], FIRST)
+    partitions[partition, N_NODES] = used
+    heap, partitions[partition, NODES], partitions[partition, NODES_K] = resize(
         heap,
         meta,
-        partitions[partition, CELLS],
-        partitions[partition, CELLS_K],
-        used * CELL_WORDS,
-        (used + more) * CELL_WORDS,
+        partitions[partition, NODES],
+        partitions[partition, NODES_K],
+        (used - FIRST) * N_WORDS,
+        (used + more) * N_WORDS,
     )
     return heap
 
 
 @inlined
-def new_cell(heap, partitions, partition, row, label, child, alternative):
-    """A cell in space reserved before."""
-    cell = partitions[partition, N_CELLS]
-    partitions[partition, N_CELLS] = cell + 1
-    at = partitions[partition, CELLS] + cell * CELL_WORDS
-    heap[at + CELL_ROW] = row
-    heap[at + CELL_LABEL] = label
-    heap[at + CELL_CHILD] = child
-    heap[at + CELL_ALTERNATIVE] = alternative
-    return cell
+def new_node(heap, partitions, partition, event, before, other):
+    """A node in space reserved before: its number."""
+    number = partitions[partition, N_NODES]
+    partitions[partition, N_NODES] = number + 1
+    put_node(heap, partitions[partition, NODES] - FIRST_AT + number * N_WORDS, event, before, other)
+    return number
 
 
 @inlined
@@ -143,61 +133,19 @@ def note_event(heap, partitions, partition, row, position, klass):
     partitions[partition, N_EVENTS] = n + 1
 
 
-@compiled
-def mark_cells(heap, partitions, partition, out_kept):
-    """Sets out_kept[c] for every cell that the partition's values still reach."""
-    cells = partitions[partition, CELLS]
-    width = partitions[partition, WIDTH]
-    back = partitions[partition, BACK] + width
-    for entry in range(partitions[partition, N_BACK]):
-        for p in range(width):
-            value = heap[back + entry * (1 + width) + 1 + p]
-            if value > 0:
-                out_kept[value] = 1
-    front = partitions[partition, FRONT]
-    for i in range(partitions[partition, LOW] * width, partitions[partition, PIVOT] * width):
-        if heap[front + i] > 0:
-            out_kept[heap[front + i]] = 1
-    for cell in range(partitions[partition, N_CELLS] - 1, 0, -1):
-        if out_kept[cell]:
-            at = cells + cell * CELL_WORDS
-            for link in (CELL_CHILD, CELL_ALTERNATIVE):
-                if heap[at + link] > 0:
-                    out_kept[heap[at + link]] = 1
-
-
 @allocating
 def collect(heap, partitions, partition):
-    """Drops the cells that nothing reaches and closes the gaps. Cells keep their order."""
-    n = partitions[partition, N_CELLS]
-    number = np.zeros(n, np.int64)
-    mark_cells(heap, partitions, partition, number)
-    cells = partitions[partition, CELLS]
-    kept = 1
-    for cell in range(1, n):
-        if number[cell] == 0:
-            continue
-        at = cells + cell * CELL_WORDS
-        to = cells + kept * CELL_WORDS
-        heap[to + CELL_ROW] = heap[at + CELL_ROW]
-        heap[to + CELL_LABEL] = heap[at + CELL_LABEL]
-        child, alternative = heap[at + CELL_CHILD], heap[at + CELL_ALTERNATIVE]
-        heap[to + CELL_CHILD] = number[child] if child > 0 else child
-        heap[to + CELL_ALTERNATIVE] = number[alternative] if alternative > 0 else alternative
-        number[cell] = kept
-        kept += 1
-    width = partitions[partition, WIDTH]
-    back = partitions[partition, BACK] + width
+    """Drops the nodes that no set of a partition without a window, which has no front, reaches."""
+    number = np.zeros(partitions[partition, N_NODES], np.int64)
+    back, size = partitions[partition, BACK] + partitions[partition, WIDTH], 1 + partitions[partition, WIDTH]
     for entry in range(partitions[partition, N_BACK]):
-        for p in range(width):
-            at = back + entry * (1 + width) + 1 + p
-            if heap[at] > 0:
-                heap[at] = number[heap[at]]
-    front = partitions[partition, FRONT]
-    for i in range(partitions[partition, LOW] * width, partitions[partition, PIVOT] * width):
-        if heap[front + i] > 0:
-            heap[front + i] = number[heap[front + i]]
-    partitions[partition, N_CELLS] = kept
+        for at in range(back + entry * size + 1, back + (entry + 1) * size):
+            number[heap[at]] = 1
+    kept = drop_unreached(heap, partitions[partition, NODES] - FIRST_AT, len(number), number)
+    for entry in range(partitions[partition, N_BACK]):
+        for at in range(back + entry * size + 1, back + (entry + 1) * size):
+            heap[at] = number[heap[at]]
+    partitions[partition, N_NODES] = kept
     partitions[partition, COLLECT_AT] = 2 * kept + 1024
 
 

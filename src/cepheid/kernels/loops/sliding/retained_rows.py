@@ -6,18 +6,19 @@ import numpy as np
 
 from cepheid.kernels.compiled import allocating, compiled
 from cepheid.kernels.loops.sliding.partition_state import (
-    CELLS,
     EVENT_WORDS,
     EVENTS,
     LOW,
     N_BACK,
-    N_CELLS,
     N_EVENTS,
+    N_NODES,
+    NODES,
     ROW,
     collect,
     free,
 )
-from cepheid.kernels.matches.cells import CELL_LABEL, CELL_ROW, CELL_WORDS, UNION
+from cepheid.kernels.matches.collect import rows_of_nodes
+from cepheid.kernels.matches.nodes import FIRST_AT
 
 
 @compiled
@@ -52,21 +53,18 @@ def window_rows(heap, partitions, edge):
 
 
 @allocating
-def cell_rows(heap, partitions):
+def node_rows(heap, partitions):
     """The rows that partial matches of partitions without a window contain, ascending, perhaps repeated."""
     count = 0
     for partition in range(len(partitions)):
         if partitions[partition, N_BACK] > 0:
             collect(heap, partitions, partition)
-        count += partitions[partition, N_CELLS]
+        count += partitions[partition, N_NODES]
     rows = np.empty(count, np.int64)
     n = 0
     for partition in range(len(partitions)):
-        for cell in range(1, partitions[partition, N_CELLS]):
-            at = partitions[partition, CELLS] + cell * CELL_WORDS
-            if heap[at + CELL_LABEL] != UNION:
-                rows[n] = heap[at + CELL_ROW]
-                n += 1
+        base = partitions[partition, NODES] - FIRST_AT
+        n += rows_of_nodes(heap, base, partitions[partition, N_NODES], rows[n:])
     rows = rows[:n].copy()
     rows.sort()
     return rows

@@ -11,8 +11,6 @@ from cepheid.kernels.compiled import compiled, inlined
 from cepheid.kernels.loops.sliding.partition_state import (
     BACK,
     BACK_K,
-    CELLS,
-    CELLS_K,
     COLLECT_AT,
     EVENT_WORDS,
     EVENTS,
@@ -21,28 +19,22 @@ from cepheid.kernels.loops.sliding.partition_state import (
     FRONT_K,
     LOW,
     N_BACK,
-    N_CELLS,
     N_EVENTS,
+    N_NODES,
+    NODES,
+    NODES_K,
     PIVOT,
     PLACE,
     ROW,
     WIDTH,
     class_at,
 )
-from cepheid.kernels.matches.cells import (
-    CELL_ALTERNATIVE,
-    CELL_CHILD,
-    CELL_LABEL,
-    CELL_ROW,
-    CELL_WORDS,
-    EMPTY,
-    UNION,
-)
+from cepheid.kernels.matches.nodes import FIRST, FIRST_AT, JOIN, LABEL_BITS, N_EVENT, N_WORDS, NONE
+from cepheid.kernels.matches.verify import NO_ROW, nodes_fit
 from cepheid.kernels.memory.big_integers import MASK, SAFE
 from cepheid.kernels.memory.heap import META, SMALLEST
 
 _LARGEST = 46  # of size classes: no heap is so long
-_NO_ROW = 1 << 62  # after every row
 
 
 @compiled
@@ -64,7 +56,7 @@ def free_blocks(heap, meta, out_begins, out_lengths):
 
 
 @inlined
-def _has_room(partitions, partition, block, words):
+def has_room(partitions, partition, block, words):
     """Whether a block is there and has room for so many words."""
     return words == 0 or (partitions[partition, block] > 0 and words <= 1 << partitions[partition, block + 1])
 
@@ -79,7 +71,7 @@ def _events_fit(heap, partitions, partition, classes):
     )
     if not (0 <= low <= pivot <= n_events <= len(heap)):
         return False
-    if not _has_room(partitions, partition, EVENTS, n_events * EVENT_WORDS):
+    if not has_room(partitions, partition, EVENTS, n_events * EVENT_WORDS):
         return False
     for i in range(n_events):
         at = partitions[partition, EVENTS] + i * EVENT_WORDS
@@ -94,10 +86,10 @@ def _events_fit(heap, partitions, partition, classes):
 
 
 @inlined
-def _is_value(heap, at, words, counting, n_cells):
+def _is_value(heap, at, words, counting, n_nodes):
     """Whether a number, or a set of partial matches, is one."""
     if not counting:
-        return EMPTY <= heap[at] < n_cells
+        return NONE <= heap[at] < n_nodes
     for i in range(words - 1):
         if heap[at + i] < 0 or heap[at + i] > MASK:
             return False
@@ -105,39 +97,25 @@ def _is_value(heap, at, words, counting, n_cells):
 
 
 @inlined
-def _cells_fit(heap, partitions, partition, labels, out_least):
-    """Cells lead to older ones only; `out_least` is by cell the least row of all that it leads to."""
-    n_cells = partitions[partition, N_CELLS]
-    if n_cells < 0 or n_cells > len(heap):
+def _nodes_fit(heap, partitions, partition, labels, out_least):
+    """Nodes lie in their block and lead to older ones only; see `matches.verify`."""
+    n_nodes = partitions[partition, N_NODES]
+    if n_nodes < 0 or n_nodes > len(heap) + FIRST:
         return False
-    if n_cells > 1 and not _has_room(partitions, partition, CELLS, n_cells * CELL_WORDS):
+    if n_nodes > FIRST and not has_room(partitions, partition, NODES, (n_nodes - FIRST) * N_WORDS):
         return False
-    out_least[0] = _NO_ROW
-    for cell in range(1, n_cells):
-        at = partitions[partition, CELLS] + cell * CELL_WORDS
-        label, child, alternative = heap[at + CELL_LABEL], heap[at + CELL_CHILD], heap[at + CELL_ALTERNATIVE]
-        if label < UNION or label >= labels or child < 0 or child >= cell:
-            return False
-        if alternative < EMPTY or alternative >= cell:
-            return False
-        least = out_least[child]
-        if alternative >= 0:
-            least = min(least, out_least[alternative])
-        if label != UNION:
-            least = min(least, heap[at + CELL_ROW])
-        out_least[cell] = least
-    return True
+    return nodes_fit(heap, partitions[partition, NODES] - FIRST_AT, n_nodes, labels, out_least)
 
 
 @inlined
 def _rows_fit(heap, partitions, partition):
-    """Every cell marks an event of the window."""
+    """Every node marks an event of the window."""
     n_events, events = partitions[partition, N_EVENTS], partitions[partition, EVENTS]
-    for cell in range(1, partitions[partition, N_CELLS]):
-        at = partitions[partition, CELLS] + cell * CELL_WORDS
-        if heap[at + CELL_LABEL] == UNION:
+    for number in range(FIRST, partitions[partition, N_NODES]):
+        event = heap[partitions[partition, NODES] - FIRST_AT + number * N_WORDS + N_EVENT]
+        if event == JOIN:
             continue
-        row, low, high = heap[at + CELL_ROW], 0, n_events
+        row, low, high = event >> LABEL_BITS, 0, n_events
         while low < high:
             middle = (low + high) // 2
             if heap[events + middle * EVENT_WORDS + ROW] < row:
@@ -153,19 +131,19 @@ def _rows_fit(heap, partitions, partition):
 def _is_after(heap, partitions, partition, event, row):
     """Whether a row is not before an event of the window, by number; after the last there is none."""
     if event >= partitions[partition, N_EVENTS]:
-        return row >= _NO_ROW
+        return row >= NO_ROW
     return row >= heap[partitions[partition, EVENTS] + event * EVENT_WORDS + ROW]
 
 
 @compiled
 def partitions_fit(heap, partitions, words, counting, windowed, states, classes, labels, seen, least):
-    """For partitions of `slide`. `seen` is scratch, a zero for each state, and so is `least`, a word for each cell.
+    """For partitions of `slide`. `seen` is scratch, a zero for each state, and so is `least`, a word for each node.
 
     In a window, what leads from an event to the pivot marks nothing before that event, and the back nothing before the
     pivot: so whatever has left the window, nothing leads to it.
     """
     for partition in range(len(partitions)):
-        if not _events_fit(heap, partitions, partition, classes) or not _cells_fit(
+        if not _events_fit(heap, partitions, partition, classes) or not _nodes_fit(
             heap, partitions, partition, labels, least
         ):
             return False
@@ -178,10 +156,14 @@ def partitions_fit(heap, partitions, words, counting, windowed, states, classes,
             continue
         if active < 0 or active > states or width < 1 or width > states:
             return False
-        size = 1 + width * words
-        if not _has_room(partitions, partition, BACK, width + active * size):
+        if not windowed and partitions[partition, PIVOT] != 0:
             return False
-        back, n_cells = partitions[partition, BACK], max(partitions[partition, N_CELLS], 1)
+        size = 1 + width * words
+        if not has_room(partitions, partition, BACK, width + active * size):
+            return False
+        back, n_nodes = partitions[partition, BACK], partitions[partition, N_NODES]
+        if not counting and n_nodes < FIRST:
+            return False
         for p in range(width):
             if heap[back + p] < 0 or heap[back + p] >= states:
                 return False
@@ -192,26 +174,22 @@ def partitions_fit(heap, partitions, words, counting, windowed, states, classes,
                 return False
             seen[state] = partition + 1
             for p in range(width):
-                if not _is_value(heap, at + 1 + p * words, words, counting, n_cells):
+                if not _is_value(heap, at + 1 + p * words, words, counting, n_nodes):
                     return False
-                if windowed and not counting and heap[at + 1 + p] > 0:
+                if windowed and not counting:
                     if not _is_after(
                         heap, partitions, partition, partitions[partition, PIVOT], least[heap[at + 1 + p]]
                     ):
                         return False
         low, pivot = partitions[partition, LOW], partitions[partition, PIVOT]
         if low < pivot:
-            if not _has_room(partitions, partition, FRONT, pivot * width * words):
+            if not has_room(partitions, partition, FRONT, pivot * width * words):
                 return False
             for i in range(low * width, pivot * width):
                 at = partitions[partition, FRONT] + i * words
-                if not _is_value(heap, at, words, counting, n_cells):
+                if not _is_value(heap, at, words, counting, n_nodes):
                     return False
-                if (
-                    not counting
-                    and heap[at] > 0
-                    and not _is_after(heap, partitions, partition, i // width, least[heap[at]])
-                ):
+                if not counting and not _is_after(heap, partitions, partition, i // width, least[heap[at]]):
                     return False
     return True
 
@@ -232,7 +210,7 @@ def dense_partitions_fit(heap, partitions, windowed, rows, states, words, classe
             continue
         if partitions[partition, N_BACK] != states or partitions[partition, WIDTH] != states:
             return False
-        if not _has_room(partitions, partition, BACK, rows * size):
+        if not has_room(partitions, partition, BACK, rows * size):
             return False
         for i in range(states * size):
             word = heap[partitions[partition, BACK] + i]
@@ -240,7 +218,7 @@ def dense_partitions_fit(heap, partitions, windowed, rows, states, words, classe
                 return False
         low, pivot = partitions[partition, LOW], partitions[partition, PIVOT]
         if low < pivot:
-            if not _has_room(partitions, partition, FRONT, pivot * size):
+            if not has_room(partitions, partition, FRONT, pivot * size):
                 return False
             for i in range(low * size, pivot * size):
                 word = heap[partitions[partition, FRONT] + i]
@@ -249,5 +227,5 @@ def dense_partitions_fit(heap, partitions, windowed, rows, states, words, classe
     return True
 
 
-BLOCKS = ((EVENTS, EVENTS_K), (CELLS, CELLS_K), (FRONT, FRONT_K), (BACK, BACK_K))
+BLOCKS = ((EVENTS, EVENTS_K), (NODES, NODES_K), (FRONT, FRONT_K), (BACK, BACK_K))
 """The fields of a partition that say where its blocks are, and of which size class."""

@@ -28,7 +28,8 @@ def widen_partitions(heap, meta, partitions, words, new_words):
         old, old_k = partitions[partition, BACK], partitions[partition, BACK_K]
         k = size_class(width + active * (1 + width * new_words))
         heap, new = allocate(heap, meta, k)
-        heap[new : new + width] = heap[old : old + width]
+        for p in range(width):
+            heap[new + p] = heap[old + p]
         for entry in range(active):
             source = old + width + entry * (1 + width * words)
             target = new + width + entry * (1 + width * new_words)

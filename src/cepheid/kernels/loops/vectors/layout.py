@@ -14,8 +14,8 @@ many events are a *region* and lie in one block. Region 0, which remembers none,
 
 A vector has one word, or more where numbers are large, for each place: word w of place p is at
 `V_AT + w * C_ROOM + p` and counts 2³²ʷ. Words are *loose*: all may be of up to `V_BITS` bits, so that vectors are added
-without carrying. From place `C_HI - C_BASE` on all are 0. A state has two vectors: the second is what comes to it from
-an event whose moves have no order in which each state moves before anything comes to it.
+without carrying. From place `C_HI - C_BASE` on all are 0. Each state
+has a current and a pending vector; pending is used where transitions form a cycle and cannot be followed in place.
 
 Blocks of the heap are those of `memory.heap`; the index is that of `registers.layout`, where starts go by their
 ordinals.
@@ -27,6 +27,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from cepheid.kernels.loops.registers.layout import Layout, TransitionTables
 from cepheid.kernels.memory.heap import META
 
 # words of a partition: its root, the least start of a match that may still end, the ordinals; its starts and their
@@ -45,12 +46,19 @@ CELLS, WIDEST, NEED, NEED_CELLS, M_WORDS = range(META, META + 5)
 
 
 class Turns(NamedTuple):
-    """In which order states move."""
+    """In which order the transitions of states are followed."""
 
     states: np.ndarray  # [class, i]: those that react, then -1
-    in_place: np.ndarray  # [class]: each of them moves before anything comes to it
+    in_place: np.ndarray  # [class]: each of them is read before anything is added to it
     goals: np.ndarray  # [class]: most vectors that what one holds comes to
     makes: np.ndarray  # [class, 2]: most slots made for what comes from region 0, and from another slot
+
+
+class VectorTables(NamedTuple):
+    transitions: TransitionTables
+    turns: Turns
+    layout: Layout
+    program: np.ndarray  # [test, word]: see `conditions.programs`
 
 
 class Space(NamedTuple):
@@ -61,7 +69,7 @@ class Space(NamedTuple):
     partitions: np.ndarray
     cells: np.ndarray  # the index
     bits: np.ndarray  # [place]: which tests hold of a start
-    mask: np.ndarray  # [place]: all bits where a start moves, none where not
+    mask: np.ndarray  # [place]: all bits where a start transitions, none where not
     at: np.ndarray  # where the registers of a test are
     sums: np.ndarray  # [word]: matches that end at an event, loose
     total: np.ndarray  # [word]: all matches

@@ -1,7 +1,7 @@
 """The loop over events where matches are counted by vectors of starts (see `layout`).
 
-Per event: starts leave the window, matches end, partial matches move, one may begin. Nothing of an event is done
-before it is known that there is room for all of it, so that whoever makes room goes on with that event.
+Per event: starts leave the window, matches end, transitions are followed, a match may begin. Nothing of an event is
+done before it is known that there is room for all of it, so that whoever makes room goes on with that event.
 """
 
 from __future__ import annotations
@@ -32,25 +32,25 @@ from cepheid.kernels.loops.vectors.slots import FEWEST_PLACES, drop_slots, move_
 from cepheid.kernels.loops.vectors.transitions import (
     begin_here,
     end_here,
+    follow_slots,
+    follow_starts,
     leave_empty,
     leave_window,
-    move_slots,
-    move_starts,
     settle,
 )
-from cepheid.kernels.memory.big_integers import BITS, MASK
+from cepheid.kernels.memory.big_integers import add_to
 from cepheid.kernels.memory.heap import room_for
 from cepheid.kernels.memory.status import DONE, MORE_CELLS, MORE_HEAP, MORE_PLACES, MORE_WORDS
 
 
 @inlined
-def room_needed(moves, turns, layout, partitions, partition, klass, widest_slot, meta):
+def room_needed(transitions, turns, layout, partitions, partition, klass, widest_slot, meta):
     """Writes to `meta` the most that an event can need: whether places must be moved before it.
 
     Then there may be twice as many. What a vector holds comes to some others: there each time to a block as large as
     its own, and what comes may wait beside it first. Any vector may become one word longer: its block twice as large.
     """
-    needs_place = moves.choice[partitions[partition, C_ROOT], klass] >= 0
+    needs_place = transitions.choice[partitions[partition, C_ROOT], klass] >= 0
     is_full = (
         needs_place
         and partitions[partition, C_HI] - partitions[partition, C_BASE] == partitions[partition, C_ROOM]
@@ -67,22 +67,10 @@ def room_needed(moves, turns, layout, partitions, partition, klass, widest_slot,
     return is_full
 
 
-@inlined
-def add_to_total(sums, total, count):
-    """Adds loose words to a number of 32-bit words."""
-    carry, w = 0, 0
-    while w < count or carry != 0:
-        word = total[w] + carry
-        if w < count:
-            word += sums[w]
-        total[w] = word & MASK
-        carry = word >> BITS
-        w += 1
-
-
 @compiled
-def count_events(moves, turns, layout, program, batch, begin, options, space):
+def count_events(tables, batch, begin, options, space):
     """Works on the events from `begin` on: why it returned, the event it stopped before."""
+    transitions, turns, layout, program = tables
     heap, meta, partitions = space.heap, space.meta, space.partitions
     widest_slot = 0
     for region in range(len(layout.size)):
@@ -93,7 +81,7 @@ def count_events(moves, turns, layout, program, batch, begin, options, space):
         if seen < 0:
             break
         partition, klass = batch.partition[i], batch.klass[i]
-        is_full = room_needed(moves, turns, layout, partitions, partition, klass, widest_slot, meta)
+        is_full = room_needed(transitions, turns, layout, partitions, partition, klass, widest_slot, meta)
         if meta[0] + meta[NEED] > len(heap):
             return MORE_HEAP, i
         if 2 * I_WORDS * (meta[CELLS] + meta[NEED_CELLS]) > len(space.cells):
@@ -106,9 +94,9 @@ def count_events(moves, turns, layout, program, batch, begin, options, space):
         leave_window(heap, partitions, partition, layout, batch.edge[i])
         if is_full:
             move_places(heap, meta, partitions, partition, layout)
-        if end_here(moves, layout, options, program, batch, i, space):
+        if end_here(transitions, layout, options, program, batch, i, space):
             if options.report:
-                add_to_total(space.sums, space.total, meta[WIDEST] + 1)
+                add_to(space.total, space.sums, 0, meta[WIDEST] + 1)
             if options.consume:
                 partitions[partition, C_ROOT] = 0
                 partitions[partition, C_LO] = partitions[partition, C_HI]
@@ -121,13 +109,13 @@ def count_events(moves, turns, layout, program, batch, begin, options, space):
                     break
                 region = layout.region[state]
                 if region == 0:
-                    move_starts(moves, layout, options, program, batch, i, space, state, comes)
+                    follow_starts(transitions, layout, options, program, batch, i, space, state, comes)
                 else:
-                    move_slots(moves, layout, options, program, batch, i, space, region, state, comes)
+                    follow_slots(transitions, layout, options, program, batch, i, space, region, state, comes)
             if comes != 0:
                 settle(layout, space, partition)
                 leave_empty(layout, space, partition)
-        begin_here(moves, layout, options, batch, i, space)
+        begin_here(transitions, layout, options, batch, i, space)
         for region in range(1, len(layout.size)):
             block = C_BLOCKS + region * B_WORDS
             if partitions[partition, block + B_GONE] > 4 + partitions[partition, block + B_COUNT] // 2:

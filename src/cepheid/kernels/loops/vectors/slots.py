@@ -106,8 +106,9 @@ def move_places(heap, meta, partitions, partition, layout):
 
 
 @inner_inlined
-def new_start(heap, meta, partitions, partition, layout, index, batch, options, i):
+def new_start(layout, batch, i, options, space):
     """A start for the event at hand, for which there is a place: which."""
+    heap, meta, partitions, partition = space.heap, space.meta, space.partitions, batch.partition[i]
     if partitions[partition, C_BLOCKS + B_COUNT] == 0:
         more_slots(heap, meta, partitions, partition, C_BLOCKS, layout.size[0])
         for w in range(layout.size[0]):
@@ -122,15 +123,16 @@ def new_start(heap, meta, partitions, partition, layout, index, batch, options, 
         remember(batch, options, i, heap, record + S_COLUMNS, layout.column)
     if layout.indexed[0] >= 0:
         number = number_of_block(layout, partition, 0)
-        meta[CELLS] += enter(index, heap, number, layout.indexed[0], record, ordinal)
+        meta[CELLS] += enter(space.cells, heap, number, layout.indexed[0], record, ordinal)
     return ordinal - partitions[partition, C_BASE]
 
 
 @inner
-def slot_for(heap, meta, partitions, partition, layout, index, moves, batch, options, i, goal, region, like):
+def slot_for(goals, layout, batch, i, options, space, goal, region, like):
     """The number of the slot that remembers what a goal takes along from number `like` of a region, made where there is
     none."""
-    reached = moves.goal_state[goal]
+    heap, meta, index = space.heap, space.meta, space.cells
+    partitions, partition, reached = space.partitions, batch.partition[i], goals.state[goal]
     other, kind = layout.region[reached], layout.kind[reached]
     block, size = C_BLOCKS + other * B_WORDS, layout.size[other]
     more_slots(heap, meta, partitions, partition, block, size)
@@ -143,12 +145,12 @@ def slot_for(heap, meta, partitions, partition, layout, index, moves, batch, opt
     heap[slot + S_CELL] = NOWHERE
     for w in range(layout.home):
         heap[slot + S_COLUMNS + w] = 0
-    for j in range(moves.goal_carry.shape[1]):
+    for j in range(goals.carry.shape[1]):
         at = slot + S_COLUMNS + layout.home + j * layout.column
-        if moves.goal_carry[goal, j] >= 0:
+        if goals.carry[goal, j] >= 0:
             for w in range(layout.column):
-                heap[at + w] = heap[source + moves.goal_carry[goal, j] + w]
-        elif moves.goal_carry[goal, j] == -1:
+                heap[at + w] = heap[source + goals.carry[goal, j] + w]
+        elif goals.carry[goal, j] == -1:
             remember(batch, options, i, heap, at, layout.column)
     number = number_of_block(layout, partition, other)
     cell = cell_of(index, -number, hash_of(heap, layout, slot, False))

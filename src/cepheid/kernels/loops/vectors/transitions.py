@@ -1,8 +1,8 @@
 """What an event does to the partial matches that are counted: which tests hold, which match ends, where each goes.
 
 Starts are told apart only in region 0, by tests of the event they are: what holds of which start is a *mask* over
-places, and what an outcome does is done to all starts of its mask at once. Where an event can move only starts with a
-word of its own, these are found by the index, one by one.
+places, and what an outcome does is done to all starts of its mask at once. Where an event can affect only starts with
+a word of its own, these are found by the index, one by one.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from cepheid.kernels.conditions.programs import (
 from cepheid.kernels.conditions.values import EQUAL, GREATER, UNORDERED, order_of
 from cepheid.kernels.loops.registers.index import newest
 from cepheid.kernels.loops.registers.layout import NOWHERE, OTHER, S_NEXT, S_ORDINAL, S_START, STAY
-from cepheid.kernels.loops.registers.transitions import bits_of
+from cepheid.kernels.loops.registers.transitions import bits_of, stays
 from cepheid.kernels.loops.vectors.arithmetic import (
     add_number,
     add_number_to_sum,
@@ -100,48 +100,48 @@ def compare_wholes(heap, at, step, count, other, outcomes, bit, bits):
 
 
 @inner
-def ask_one_by_one(moves, program, batch, i, space, j, bit, oldest, record, vector):
+def ask_one_by_one(transitions, program, batch, i, space, j, bit, oldest, record, vector):
     """A test of any kind. Where it takes long, only starts with partial matches are asked."""
     heap, partitions, at = space.heap, space.partitions, space.at
-    partition, test = batch.partition[i], moves.asked_test[j]
+    partition, test = batch.partition[i], transitions.asked_test[j]
     first = first_place(partitions, partition)
     for p in range(alive(partitions, partition)):
         if program[test, P_HOW] > SAME_TEXTS and is_zero_at(heap, partitions, partition, vector, first + p):
             continue
         for r in range(len(at)):
-            at[r] = oldest + p * record + moves.asked_columns[j, r]
+            at[r] = oldest + p * record + transitions.asked_columns[j, r]
         if holds(program, test, batch.words, i, heap, at, 1):
             space.bits[p] |= bit
 
 
 @inner_inlined
-def ask_starts(moves, layout, options, program, batch, i, space, choice, vector):
+def ask_starts(transitions, layout, options, program, batch, i, space, choice, vector):
     """Which of the tests that a choice asks hold of each start inside the window: a bit each, in `space.bits`."""
     heap, partitions, bits = space.heap, space.partitions, space.bits
     partition = batch.partition[i]
     count, record = alive(partitions, partition), layout.numbers[0]
     oldest = record_at(heap, partitions, partition, layout, partitions[partition, C_LO])
     clear_row(bits, 0, count)
-    first = moves.asked_first[choice]
-    for j in range(first, moves.asked_first[choice + 1]):
-        test, bit = moves.asked_test[j], 1 << (j - first)
+    first = transitions.asked_first[choice]
+    for j in range(first, transitions.asked_first[choice + 1]):
+        test, bit = transitions.asked_test[j], 1 << (j - first)
         if test >= options.tests:
             window = test - options.tests
-            at = oldest + moves.asked_columns[j, 0] + options.record
+            at = oldest + transitions.asked_columns[j, 0] + options.record
             at += 1 if options.nested_by_position[window] else 0
             border = batch.nested[i, window]
             compare_wholes(heap, at, record, count, border, EQUAL | GREATER, bit, bits)
             continue
         how, outcomes = program[test, P_HOW], program[test, P_OUTCOMES]
         if how <= WHOLES and program[test, P_RIGHT] < 0:
-            at = oldest + moves.asked_columns[j, program[test, P_LEFT]] + program[test, P_LEFT_WORD]
+            at = oldest + transitions.asked_columns[j, program[test, P_LEFT]] + program[test, P_LEFT_WORD]
             other = batch.words[i, program[test, P_RIGHT_WORD]]
             if how == REALS:
                 compare_reals(heap, at, record, count, other, outcomes, bit, bits)
                 continue
             if compare_wholes(heap, at, record, count, other, outcomes, bit, bits):
                 continue
-        ask_one_by_one(moves, program, batch, i, space, j, bit, oldest, record, vector)
+        ask_one_by_one(transitions, program, batch, i, space, j, bit, oldest, record, vector)
 
 
 @inner
@@ -155,25 +155,28 @@ def set_mask(bits, mask, count, outcome):
 
 
 @inner_inlined
-def accepted(moves, row):
+def accepted(transitions, row):
     """How many matches each partial match completes."""
     number = 0
-    for mark in range(moves.mark_first[row], moves.mark_first[row + 1]):
-        number += moves.accepts[mark]
+    for mark in range(transitions.mark_first[row], transitions.mark_first[row + 1]):
+        number += transitions.accepts[mark]
     return number
 
 
 @inner_inlined
-def is_dear(moves, options, program, choice):
+def is_dear(transitions, options, program, choice):
     """Whether a test of a choice takes long, so that it is worth while to see first whether there is anything."""
-    for j in range(moves.asked_first[choice], moves.asked_first[choice + 1]):
-        if moves.asked_test[j] < options.tests and program[moves.asked_test[j], P_HOW] > SAME_TEXTS:
+    for j in range(transitions.asked_first[choice], transitions.asked_first[choice + 1]):
+        if (
+            transitions.asked_test[j] < options.tests
+            and program[transitions.asked_test[j], P_HOW] > SAME_TEXTS
+        ):
             return True
     return False
 
 
 @inner_inlined
-def end_starts(moves, layout, options, program, batch, i, space, state):
+def end_starts(transitions, layout, options, program, batch, i, space, state):
     """The matches that end at an event, of partial matches that remember nothing but their starts; into
     `space.sums`."""
     heap, partitions = space.heap, space.partitions
@@ -181,9 +184,9 @@ def end_starts(moves, layout, options, program, batch, i, space, state):
     vector = partitions[partition, C_BLOCKS + B_AT] + layout.value[state]
     if heap[vector + V_AT] == 0:
         return
-    choice = moves.choice[state, klass]
-    asked = moves.asked_first[choice + 1] - moves.asked_first[choice]
-    equals = moves.equals[0, klass]
+    choice = transitions.choice[state, klass]
+    asked = transitions.asked_first[choice + 1] - transitions.asked_first[choice]
+    equals = transitions.equals[0, klass]
     if equals >= 0 and asked > 0:
         ordinal = newest(space.cells, number_of_block(layout, partition, 0), batch.words[i, equals])
         while ordinal >= partitions[partition, C_LO]:
@@ -192,17 +195,17 @@ def end_starts(moves, layout, options, program, batch, i, space, state):
                 ordinal - partitions[partition, C_BASE],
             )
             if not is_zero_at(heap, partitions, partition, vector, place):
-                row = moves.row_first[choice] + bits_of(
-                    moves, options, program, batch, i, heap, record, choice, space.at
+                row = transitions.row_first[choice] + bits_of(
+                    transitions, options, program, batch, i, heap, record, choice, space.at
                 )
-                for _ in range(accepted(moves, row)):
+                for _ in range(accepted(transitions, row)):
                     add_number_to_sum(heap, partitions, partition, vector, place, space.sums)
             ordinal = heap[record + S_NEXT]
         return
     if asked > 0:
-        ask_starts(moves, layout, options, program, batch, i, space, choice, vector)
+        ask_starts(transitions, layout, options, program, batch, i, space, choice, vector)
     for outcome in range(1 << asked):
-        times = accepted(moves, moves.row_first[choice] + outcome)
+        times = accepted(transitions, transitions.row_first[choice] + outcome)
         if times == 0 or (
             asked > 0 and not set_mask(space.bits, space.mask, alive(partitions, partition), outcome)
         ):
@@ -212,13 +215,13 @@ def end_starts(moves, layout, options, program, batch, i, space, state):
 
 
 @inner_inlined
-def end_slots(moves, layout, options, program, batch, i, space, region, state):
+def end_slots(transitions, layout, options, program, batch, i, space, region, state):
     """The same, of those that remember more."""
     heap, partitions = space.heap, space.partitions
     partition, klass = batch.partition[i], batch.klass[i]
-    block, choice = C_BLOCKS + region * B_WORDS, moves.choice[state, klass]
-    dear = is_dear(moves, options, program, choice)
-    equals, k = moves.equals[region, klass], 0
+    block, choice = C_BLOCKS + region * B_WORDS, transitions.choice[state, klass]
+    dear = is_dear(transitions, options, program, choice)
+    equals, k = transitions.equals[region, klass], 0
     if equals >= 0:
         k = newest(space.cells, number_of_block(layout, partition, region), batch.words[i, equals])
     while k >= 0 and k < partitions[partition, block + B_COUNT]:
@@ -226,33 +229,33 @@ def end_slots(moves, layout, options, program, batch, i, space, region, state):
         vector = slot + layout.value[state]
         is_met = heap[slot + S_ORDINAL] >= partitions[partition, C_LO] and heap[vector + V_AT] != 0
         if is_met and not (dear and is_all_zero(heap, partitions, partition, vector)):
-            row = moves.row_first[choice] + bits_of(
-                moves, options, program, batch, i, heap, slot, choice, space.at
+            row = transitions.row_first[choice] + bits_of(
+                transitions, options, program, batch, i, heap, slot, choice, space.at
             )
-            for _ in range(accepted(moves, row)):
+            for _ in range(accepted(transitions, row)):
                 add_sum(heap, partitions, partition, vector, space.mask, False, space.sums)
         k = heap[slot + S_NEXT] if equals >= 0 else k + 1
 
 
 @inner_inlined
-def end_here(moves, layout, options, program, batch, i, space):
+def end_here(transitions, layout, options, program, batch, i, space):
     """The matches that end at an event, into `space.sums`: whether there are any."""
     partitions, partition = space.partitions, batch.partition[i]
     sums = space.sums[: space.meta[WIDEST] + 1]
     for w in range(len(sums)):
         sums[w] = 0
-    choice = moves.choice[partitions[partition, C_ROOT], batch.klass[i]]
+    choice = transitions.choice[partitions[partition, C_ROOT], batch.klass[i]]
     if choice >= 0:
-        sums[0] += accepted(moves, moves.row_first[choice])
+        sums[0] += accepted(transitions, transitions.row_first[choice])
     for region in range(len(layout.size) if partitions[partition, C_LO] < partitions[partition, C_HI] else 0):
-        for j in range(moves.accepting.shape[2]):
-            state = moves.accepting[region, batch.klass[i], j]
+        for j in range(transitions.accepting.shape[2]):
+            state = transitions.accepting[region, batch.klass[i], j]
             if state < 0:
                 break
             if region == 0:
-                end_starts(moves, layout, options, program, batch, i, space, state)
+                end_starts(transitions, layout, options, program, batch, i, space, state)
             else:
-                end_slots(moves, layout, options, program, batch, i, space, region, state)
+                end_slots(transitions, layout, options, program, batch, i, space, region, state)
     for w in range(len(sums)):
         if sums[w] != 0:
             return True
@@ -260,28 +263,14 @@ def end_here(moves, layout, options, program, batch, i, space):
 
 
 @inner_inlined
-def goal_vector(moves, layout, options, batch, i, space, goal, region, number, newest_start):
+def goal_vector(transitions, layout, options, batch, i, space, goal, region, number, newest_start):
     """The address of the vector that a goal leads to from a region's slot of this number."""
     heap, partitions = space.heap, space.partitions
-    partition, reached = batch.partition[i], moves.goal_state[goal]
+    partition, reached = batch.partition[i], transitions.goals.state[goal]
     other = layout.region[reached]
-    if moves.goal_place[goal] == OTHER:
-        number = slot_for(
-            heap,
-            space.meta,
-            partitions,
-            partition,
-            layout,
-            space.cells,
-            moves,
-            batch,
-            options,
-            i,
-            goal,
-            region,
-            number,
-        )
-    elif moves.goal_place[goal] != STAY:
+    if transitions.goals.place[goal] == OTHER:
+        number = slot_for(transitions.goals, layout, batch, i, options, space, goal, region, number)
+    elif transitions.goals.place[goal] != STAY:
         number = 0
     slot = partitions[partition, C_BLOCKS + other * B_WORDS + B_AT] + number * layout.size[other]
     heap[slot + S_ORDINAL] = max(heap[slot + S_ORDINAL], newest_start)
@@ -289,41 +278,36 @@ def goal_vector(moves, layout, options, batch, i, space, goal, region, number, n
 
 
 @inner_inlined
-def stays(moves, goal, state):
-    return goal != NOWHERE and moves.goal_state[goal] == state and moves.goal_place[goal] == STAY
-
-
-@inner_inlined
-def go(moves, layout, options, batch, i, space, row, state, is_masked, comes):
+def go(transitions, layout, options, batch, i, space, row, state, is_masked, comes):
     """What an outcome does to the starts of the mask, or to all. `comes`: what is added to the address of a vector that
     something comes to."""
     heap, partitions, partition = space.heap, space.partitions, batch.partition[i]
     vector = partitions[partition, C_BLOCKS + B_AT] + layout.value[state]
-    first, last = moves.mark_first[row], moves.mark_first[row + 1]
-    skip = moves.skip[row]
-    for move in range(first - 1, last):
-        goal = skip if move < first else moves.goal[move]
-        if goal == NOWHERE or (move < first and stays(moves, goal, state)):
+    first, last = transitions.mark_first[row], transitions.mark_first[row + 1]
+    skip = transitions.skip[row]
+    for mark in range(first - 1, last):
+        goal = skip if mark < first else transitions.goal[mark]
+        if goal == NOWHERE or (mark < first and stays(transitions, goal, state)):
             continue
         target = goal_vector(
-            moves, layout, options, batch, i, space, goal, 0, 0, partitions[partition, C_HI] - 1
+            transitions, layout, options, batch, i, space, goal, 0, 0, partitions[partition, C_HI] - 1
         )
         add_vector(heap, space.meta, partitions, partition, target + comes, vector, space.mask, is_masked)
-    if not stays(moves, skip, state):
+    if not stays(transitions, skip, state):
         take_away(heap, partitions, partition, vector, space.mask, is_masked)
 
 
 @inner_inlined
-def move_starts(moves, layout, options, program, batch, i, space, state, comes):
+def follow_starts(transitions, layout, options, program, batch, i, space, state, comes):
     """What an event does to a state of region 0."""
     heap, partitions = space.heap, space.partitions
     partition, klass = batch.partition[i], batch.klass[i]
     vector = partitions[partition, C_BLOCKS + B_AT] + layout.value[state]
     if heap[vector + V_AT] == 0:
         return
-    choice = moves.choice[state, klass]
-    asked = moves.asked_first[choice + 1] - moves.asked_first[choice]
-    equals = moves.equals[0, klass]
+    choice = transitions.choice[state, klass]
+    asked = transitions.asked_first[choice + 1] - transitions.asked_first[choice]
+    equals = transitions.equals[0, klass]
     if equals >= 0 and asked > 0 and comes == 0:
         ordinal = newest(space.cells, number_of_block(layout, partition, 0), batch.words[i, equals])
         while ordinal >= partitions[partition, C_LO]:
@@ -332,35 +316,44 @@ def move_starts(moves, layout, options, program, batch, i, space, state, comes):
                 ordinal - partitions[partition, C_BASE],
             )
             if not is_zero_at(heap, partitions, partition, vector, place):
-                row = moves.row_first[choice] + bits_of(
-                    moves, options, program, batch, i, heap, record, choice, space.at
+                row = transitions.row_first[choice] + bits_of(
+                    transitions, options, program, batch, i, heap, record, choice, space.at
                 )
-                for mark in range(moves.mark_first[row], moves.mark_first[row + 1]):
-                    if moves.goal[mark] != NOWHERE:
+                for mark in range(transitions.mark_first[row], transitions.mark_first[row + 1]):
+                    if transitions.goal[mark] != NOWHERE:
                         target = goal_vector(
-                            moves, layout, options, batch, i, space, moves.goal[mark], 0, 0, ordinal
+                            transitions,
+                            layout,
+                            options,
+                            batch,
+                            i,
+                            space,
+                            transitions.goal[mark],
+                            0,
+                            0,
+                            ordinal,
                         )
                         add_number(heap, space.meta, partitions, partition, target, vector, place)
             ordinal = heap[record + S_NEXT]
         return
     if asked > 0:
-        ask_starts(moves, layout, options, program, batch, i, space, choice, vector)
+        ask_starts(transitions, layout, options, program, batch, i, space, choice, vector)
     for outcome in range(1 << asked):
-        row = moves.row_first[choice] + outcome
-        if moves.idle[row]:
+        row = transitions.row_first[choice] + outcome
+        if transitions.idle[row]:
             continue
         if asked == 0 or set_mask(space.bits, space.mask, alive(partitions, partition), outcome):
-            go(moves, layout, options, batch, i, space, row, state, asked > 0, comes)
+            go(transitions, layout, options, batch, i, space, row, state, asked > 0, comes)
 
 
 @inner_inlined
-def move_slots(moves, layout, options, program, batch, i, space, region, state, comes):
+def follow_slots(transitions, layout, options, program, batch, i, space, region, state, comes):
     """What an event does to a state of the slots of another region, where skipping leaves all as it is."""
     heap, partitions = space.heap, space.partitions
     partition, klass = batch.partition[i], batch.klass[i]
-    block, choice = C_BLOCKS + region * B_WORDS, moves.choice[state, klass]
-    dear = is_dear(moves, options, program, choice)
-    equals, k, count = moves.equals[region, klass], 0, partitions[partition, block + B_COUNT]
+    block, choice = C_BLOCKS + region * B_WORDS, transitions.choice[state, klass]
+    dear = is_dear(transitions, options, program, choice)
+    equals, k, count = transitions.equals[region, klass], 0, partitions[partition, block + B_COUNT]
     if equals >= 0:
         k = newest(space.cells, number_of_block(layout, partition, region), batch.words[i, equals])
     while k >= 0 and k < count:
@@ -369,20 +362,20 @@ def move_slots(moves, layout, options, program, batch, i, space, region, state, 
         if heap[slot + S_ORDINAL] < partitions[partition, C_LO]:
             partitions[partition, block + B_GONE] += 1
         elif heap[vector + V_AT] != 0 and not (dear and is_all_zero(heap, partitions, partition, vector)):
-            row = moves.row_first[choice] + bits_of(
-                moves, options, program, batch, i, heap, slot, choice, space.at
+            row = transitions.row_first[choice] + bits_of(
+                transitions, options, program, batch, i, heap, slot, choice, space.at
             )
-            for mark in range(moves.mark_first[row], moves.mark_first[row + 1]):
-                if moves.goal[mark] == NOWHERE:
+            for mark in range(transitions.mark_first[row], transitions.mark_first[row + 1]):
+                if transitions.goal[mark] == NOWHERE:
                     continue
                 target = goal_vector(
-                    moves,
+                    transitions,
                     layout,
                     options,
                     batch,
                     i,
                     space,
-                    moves.goal[mark],
+                    transitions.goal[mark],
                     region,
                     k,
                     heap[slot + S_ORDINAL],
@@ -432,19 +425,22 @@ def leave_empty(layout, space, partition):
 
 
 @inner_inlined
-def begin_here(moves, layout, options, batch, i, space):
+def begin_here(transitions, layout, options, batch, i, space):
     """What begins with an event."""
     heap, meta, partitions = space.heap, space.meta, space.partitions
     partition = batch.partition[i]
-    choice = moves.choice[partitions[partition, C_ROOT], batch.klass[i]]
+    choice = transitions.choice[partitions[partition, C_ROOT], batch.klass[i]]
     if choice < 0:
         return
-    row = moves.row_first[choice]
-    partitions[partition, C_ROOT] = moves.goal_state[moves.skip[row]]
+    row = transitions.row_first[choice]
+    partitions[partition, C_ROOT] = transitions.goals.state[transitions.skip[row]]
     place = -1
-    for mark in range(moves.mark_first[row], moves.mark_first[row + 1]):
-        if moves.goal[mark] != NOWHERE:
+    for mark in range(transitions.mark_first[row], transitions.mark_first[row + 1]):
+        if transitions.goal[mark] != NOWHERE:
             if place < 0:
-                place = new_start(heap, meta, partitions, partition, layout, space.cells, batch, options, i)
-            vector = partitions[partition, C_BLOCKS + B_AT] + layout.value[moves.goal_state[moves.goal[mark]]]
+                place = new_start(layout, batch, i, options, space)
+            vector = (
+                partitions[partition, C_BLOCKS + B_AT]
+                + layout.value[transitions.goals.state[transitions.goal[mark]]]
+            )
             add_one(heap, meta, partitions, partition, vector, place)

@@ -1,0 +1,102 @@
+"""CEL pattern with conditions of several events → automaton with registers.
+
+In: a pattern with each filter on the last event that it reads (`attach`), the names the output shows, whether matches
+must be of neighbouring events. Out: an automaton that accepts exactly the pattern's (complex event, binding) pairs, or
+an error that says why there is none. The pattern has a position automaton as any other (`construct`), in which a
+variable is a register: it is stored where it is bound, if some condition reads it later.
+"""
+
+from __future__ import annotations
+
+from cepheid.algebra.conditions import IsTrue, Negation, conjuncts, variables
+from cepheid.algebra.nodes import Atom, walk
+from cepheid.algebra.variables import defined, label_of, sets
+from cepheid.automata.attach import Attached
+from cepheid.automata.attach_atoms import NotAttachedError
+from cepheid.automata.automaton import Automaton, Guard, Predicate, Test, Transition, numbered
+from cepheid.automata.construct import construct
+from cepheid.automata.positions_of_pattern import check_positions
+from cepheid.automata.trim import trim
+
+MOST_STATES = 2_500
+
+
+def construct_registers(attached: Attached, shown: tuple[str, ...], strict: bool = False) -> Automaton:
+    """The automaton of an attached CEL pattern. Its labels have the names that its checks are about, too.
+
+    >>> from cepheid.algebra.conditions import Attribute, Comparison
+    >>> from cepheid.algebra.nodes import Filter, Seq
+    >>> from cepheid.automata.attach import attach
+    >>> rising = Comparison(">", Attribute("y", "price"), Attribute("x", "price"))
+    >>> found = construct_registers(attach(Filter(Seq(Atom("A", "x"), Atom("B", "y")), rising)), ("x", "y"))
+    >>> [(one.source, one.label is not None, sorted(one.writes), one.target) for one in found.transitions]
+    [(0, True, ['x′0'], 1), (1, False, [], 1), (1, True, [], 2)]
+    """
+    check_positions(attached.pattern, MOST_STATES)
+    names = defined(attached.pattern) | sets(attached.pattern)
+    types = {label_of(node) for node in walk(attached.pattern) if isinstance(node, Atom)}
+    positions = trim(
+        construct(attached.pattern, tuple(sorted(names | {name for name in types if name is not None})))
+    )
+    guards = {one.guard: _guard(one.guard) for one in positions.marks}
+    read = frozenset[str]().union(*(guard.registers for guard in guards.values()))
+    checked = frozenset[str]().union(*(check.names for check in attached.checks))
+    visible = frozenset(shown)
+    labels = {
+        label: (visible & {attached.variable.get(name, name) for name in label}) | (checked & label)
+        for label in positions.labels
+    }
+    transitions = [
+        Transition(one.source, one.target, guards[one.guard], labels[one.label], one.label & read)
+        for one in positions.transitions
+        if one.label is not None
+    ]
+    if not strict:
+        transitions += positions.skips
+    transitions.sort(key=lambda one: (one.source, one.target))
+    automaton = numbered(positions.states, transitions, positions.finals, checks=attached.checks)
+    _check_bound(automaton, attached.variable)
+    return automaton
+
+
+def _guard(whole: Guard) -> Guard:
+    """The tests of a predicate, each by itself: its type, and each part of its condition. What is not true is a test
+    that fails, so that both are decided by one."""
+    (predicate,) = whole.holds
+    assert isinstance(predicate, Predicate)
+    tests: set[Test] = {Predicate(predicate.type, None)} if predicate.type is not None else set()
+    fails = set[frozenset[Test]]()
+    for part in () if predicate.condition is None else conjuncts(predicate.condition):
+        opposite = part.operand if isinstance(part, Negation) else None
+        if isinstance(opposite, IsTrue) and variables(opposite):
+            fails.add(frozenset([Predicate(None, opposite.operand)]))
+        else:
+            tests.add(Predicate(None, part))
+    return Guard(frozenset(tests), frozenset(fails))
+
+
+def _check_bound(automaton: Automaton, variable: dict[str, str]) -> None:
+    """Every register is stored before it is read, whatever way a run takes."""
+    stored: list[frozenset[str] | None] = [None] * automaton.states
+    stored[0] = frozenset()
+    changed = True
+    while changed:
+        changed = False
+        for transition in automaton.transitions:
+            before = stored[transition.source]
+            if before is None:
+                continue
+            after = before | transition.writes
+            known = stored[transition.target]
+            after = after if known is None else after & known
+            if after != known:
+                stored[transition.target] = after
+                changed = True
+    for transition in automaton.transitions:
+        before = stored[transition.source]
+        for register in sorted(transition.guard.registers):
+            if before is not None and register not in before:
+                name = variable.get(register, register)
+                raise NotAttachedError(
+                    f"a filter compares an event with `{name}`, which may be bound later or not at all"
+                )

@@ -1,0 +1,53 @@
+"""Dropping nodes that nothing leads to, and the rows that are left."""
+
+from __future__ import annotations
+
+from cepheid.kernels.compiled import compiled, inner
+from cepheid.kernels.matches.nodes import (
+    BEGIN,
+    FIRST,
+    JOIN,
+    LABEL_BITS,
+    N_BEFORE,
+    N_EVENT,
+    N_OTHER,
+    N_WORDS,
+    NONE,
+    put_node,
+)
+
+
+@inner
+def drop_unreached(nodes, base, count, numbers):
+    """Keeps the nodes for which `numbers` is not 0 and those that they lead to, in order and without gaps, and sets
+    `numbers` to their new ones: how many nodes there are then, NONE and BEGIN included. Nodes point to older ones, so
+    one way down finds all."""
+    for number in range(count - 1, BEGIN, -1):
+        if numbers[number] != 0:
+            at = base + number * N_WORDS
+            numbers[nodes[at + N_BEFORE]] = 1
+            numbers[nodes[at + N_OTHER]] = 1
+    numbers[NONE] = NONE
+    numbers[BEGIN] = BEGIN
+    kept = FIRST
+    for number in range(FIRST, count):
+        if numbers[number] == 0:
+            continue
+        at = base + number * N_WORDS
+        before, other = numbers[nodes[at + N_BEFORE]], numbers[nodes[at + N_OTHER]]
+        put_node(nodes, base + kept * N_WORDS, nodes[at + N_EVENT], before, other)
+        numbers[number] = kept
+        kept += 1
+    return kept
+
+
+@compiled
+def rows_of_nodes(nodes, base, count, out_rows):
+    """The rows of all events in nodes: how many."""
+    n = 0
+    for number in range(FIRST, count):
+        event = nodes[base + number * N_WORDS + N_EVENT]
+        if event != JOIN:
+            out_rows[n] = event >> LABEL_BITS
+            n += 1
+    return n
