@@ -12,7 +12,6 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 import pytest
-from cepheid.kernels.matches.cells import CELL_CHILD, CELL_WORDS
 
 import cepheid
 from cepheid import saved
@@ -21,16 +20,17 @@ from cepheid.kernels.loops.linked.layout import C_PREV, FIRST, I_CELL, META_BITS
 from cepheid.kernels.loops.registers import layout as config_shape
 from cepheid.kernels.loops.registers.layout import B_AT, B_COUNT, L_BLOCKS, NOWHERE, S_CELL
 from cepheid.kernels.loops.sliding.partition_state import (
-    CELLS,
     EVENTS,
     EVENTS_K,
     LOW,
     N_BACK,
-    N_CELLS,
     N_EVENTS,
+    N_NODES,
+    NODES,
     PIVOT,
 )
 from cepheid.kernels.loops.vectors.layout import C_HI, C_LO, C_STARTS
+from cepheid.kernels.matches import nodes
 from cepheid.pipeline import plan_for
 from cepheid.schema import schema_of
 from programs.crafted_states import outcome_apart, run_apart
@@ -282,12 +282,12 @@ def _a_window_that_ends_before_it_begins() -> tuple[dict[str, Any], Parts]:
     return header, parts
 
 
-def _a_cell_that_leads_to_itself() -> tuple[dict[str, Any], Parts]:
+def _a_node_that_leads_to_itself() -> tuple[dict[str, Any], Parts]:
     header, parts = state_of("SELECT * FROM s WHERE A AS x ; B AS y ; C AS z", "compact")
     partitions, heap = parts["array:evaluator:lanes"], parts["array:evaluator:heap"]
-    cell = partitions[0, N_CELLS] - 1
-    assert cell > 0
-    heap[partitions[0, CELLS] + cell * CELL_WORDS + CELL_CHILD] = cell
+    node = partitions[0, N_NODES] - 1
+    assert node >= nodes.FIRST
+    heap[partitions[0, NODES] - nodes.FIRST_AT + node * nodes.N_WORDS + nodes.N_BEFORE] = node
     return header, parts
 
 
@@ -326,7 +326,7 @@ def _a_start_that_is_not_that_of_what_came_before() -> tuple[dict[str, Any], Par
         _starts_whose_end_is_no_word,
         _events_of_a_partition_that_has_no_window,
         _a_window_that_ends_before_it_begins,
-        _a_cell_that_leads_to_itself,
+        _a_node_that_leads_to_itself,
         _a_list_of_two_states,
         _a_start_that_is_not_that_of_what_came_before,
     ],

@@ -20,7 +20,8 @@ from cepheid.engine import Engine
 from cepheid.evaluators.compact import evaluator as compact
 from cepheid.evaluators.compact.evaluator import CompactEvaluator
 from cepheid.kernels.loops.sliding import dense
-from cepheid.kernels.loops.sliding.partition_state import N_CELLS
+from cepheid.kernels.loops.sliding.partition_state import N_NODES
+from cepheid.kernels.matches.nodes import FIRST
 
 SEQUENCE = "A AS x ; B AS y ; C AS z"
 NESTED = "((A AS x)+ ; (B AS y))+ ; C AS z"
@@ -154,19 +155,19 @@ def test_memory_does_not_grow_with_the_stream(clauses: str, counting: bool) -> N
 
 
 @pytest.mark.parametrize("within", [20, 60])
-def test_cells_per_event_of_the_window(within: int, monkeypatch: pytest.MonkeyPatch) -> None:
-    """A cell per event, state and pivot state at most, extended and turned; matches grow with the third power."""
+def test_nodes_per_event_of_the_window(within: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A node per event, state and pivot state at most, extended and turned; matches grow with the third power."""
     most = Counter[str]()
 
     def look(_: Any, batch: Any, *rest: Any) -> None:
-        most["cells"] = max(most["cells"], int(rest[4][0, N_CELLS]))
+        most["nodes"] = max(most["nodes"], int(rest[4][0, N_NODES]) - FIRST)
 
     watched(monkeypatch, "slide", look)
     engine, evaluator = engine_for(f"{SEQUENCE} WITHIN {within} EVENTS", False)
     pushed(engine, stream(3_000, "ABC"), 10)
     states = len(evaluator._automaton)
     assert states == 3
-    assert 0 < most["cells"] <= 2 * within * states**2
+    assert 0 < most["nodes"] <= 2 * within * states**2
 
 
 @pytest.mark.parametrize(
