@@ -285,7 +285,7 @@ def test_a_file_of_sremo_is_explained_and_drawn_with_its_registers(tmp_path: Pat
     for arguments in ([file], [file, "--input", farm, "--time", "ts"]):
         done = cepheid("explain", *arguments)
         assert done.exit_code == 0, done.stderr
-        assert "── register transducer ──\nstart q0, final q2, register r\n" in done.stdout
+        assert "── automaton ──\nregister r\nstate 0, initial\n" in done.stdout
     drawn = cepheid("explain", "--dot", file)
     assert drawn.exit_code == 0, drawn.stderr
     assert drawn.stdout.startswith("digraph automaton {")
