@@ -139,7 +139,7 @@ def test_matches_hold_two_nodes_per_event_and_start(query: str) -> None:
     """2^200 partial matches of two starts: for each B and start one that marks it and one that joins."""
     engine, evaluator = engine_for(f"{query} WITHIN 1000", counting=False)
     engine.push(stream("AA" + "B" * 200))
-    nodes = evaluator.save()["store:nodes"]
+    nodes = evaluator.save()["store:graph"]
     assert nodes.nbytes <= 8 * N_WORDS * (2 * 2 * 200 + 4)
 
 

@@ -19,7 +19,7 @@ def maven(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     script.write_text("")
     script.chmod(0o755)
     monkeypatch.setenv("PATH", f"{script.parent}:/usr/bin:/bin")
-    monkeypatch.setattr("maven.java_home", lambda: tmp_path)
+    monkeypatch.setattr("support.maven.java_home", lambda: tmp_path)
     return script
 
 
