@@ -11,6 +11,7 @@ import subprocess
 import sys
 import threading
 import time
+from collections.abc import Iterator
 from contextlib import nullcontext
 from pathlib import Path
 
@@ -29,6 +30,14 @@ from programs.interrupted_queries import QUERIES, stream
 from support.cpu_time_limit import collector_at_rest
 
 SECONDS = 2.0
+
+
+@pytest.fixture(autouse=True)
+def python_s_own_handler() -> Iterator[None]:
+    """Also where a shell has started the tests in the background, for which it ignores the signal."""
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    yield
+    signal.signal(signal.SIGINT, before)
 
 
 def test_ctrl_c_ends_every_kernel() -> None:
