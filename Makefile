@@ -77,11 +77,11 @@ format: $(READY) ## format, and fix what lint can fix
 clean: ## remove the environment and everything made
 	rm -rf $(VENV) .venv-spark-* out .mypy_cache .pytest_cache .ruff_cache .hypothesis spark-warehouse metastore_db derby.log
 
-# The tests that share a Spark session run beside the others: $(1) has the programs, $(2) gets the log.
+# The tests on Spark run beside the others: $(1) has the programs, $(2) gets the log.
 define both_halves
 mkdir -p $(2)
-$(1)/python -m pytest -m "spark and not own_driver" > $(2)/spark.log 2>&1 & spark=$$!; \
-$(1)/python -m pytest -m "not spark or own_driver"; rest=$$?; \
+$(1)/python -m pytest -m spark > $(2)/spark.log 2>&1 & spark=$$!; \
+$(1)/python -m pytest -m "not spark"; rest=$$?; \
 wait $$spark; spark=$$?; cat $(2)/spark.log; exit $$((rest | spark))
 endef
 
