@@ -37,8 +37,8 @@ MANY_KERNELS = "test_examples.py"
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """`make test` runs the tests on Spark beside the others, and what one of the two has compiled the other need not. So
-    of the first come those that compile most kernels, and of the others those that need none; last come those with a
+    """`make test` runs the tests on Spark beside the others, and what one of the two has compiled the other need not.
+    So of the first come those that compile most kernels, and of the others those that need none; last come those with a
     driver of their own, which wait more than they work."""
     items.sort(key=_turn)
 
