@@ -79,7 +79,7 @@ def _explored(reading: Reading, deriver: Deriver, label: frozenset[str]) -> Auto
                 Transition(source, numbers[target], one.guard, label if one.marked else None, writes)
             )
         if len(threads) > MOST_STATES or len(transitions) > MOST_TRANSITIONS:
-            raise NoTransducerError(f"its transducer has more than {MOST_STATES} states, or no end of them")
+            raise NoTransducerError(f"its automaton has more than {MOST_STATES} states, or infinitely many")
     finals = frozenset(number for thread, number in numbers.items() if deriver.end(thread) is not None)
     return trim_guards(numbered(len(threads), transitions, finals))
 

@@ -107,7 +107,7 @@ class Deriver:
         """The same thread in its simplest form: concatenations taken apart, and no slots that nothing looks at."""
         self._work += 1
         if self._work > MOST_WORK:
-            raise NoTransducerError("its transducer is too large: it takes too long to make")
+            raise NoTransducerError("its automaton takes too long to construct")
         rest: list[Item] = []
         for item in reversed(_flat(thread.rest)):
             match item:
@@ -236,7 +236,9 @@ class Deriver:
         for thread in item.threads:
             for one in self.derivatives(thread):
                 if one.guard.within:
-                    raise NoTransducerError("a complement of what has a window of its own has no transducer")
+                    raise NoTransducerError(
+                        "a complement of a part with a window of its own has no automaton"
+                    )
                 leads.setdefault(self.settled(one.thread), []).append(one.guard)
         for guard, threads in self._cases(leads):
             yield Derivative(guard, False, Thread((Others(threads),), slots))

@@ -119,7 +119,8 @@ class Determiniser:
 
     def _states_of(self, listed: list[int]) -> States:
         require(
-            all(is_count(state, len(self._marks) - 1) for state in listed), "its automaton has other states"
+            all(is_count(state, len(self._marks) - 1) for state in listed),
+            "a state of its automaton is not one of the query's",
         )
         return frozenset(listed)
 

@@ -97,7 +97,7 @@ class ChainDeterminiser:
     def load(self, states: list[Any]) -> None:
         """Numbers states as they were when saved."""
         known = all(is_count(state, len(self._marks) - 1) for item in states for state in item)
-        require(known, "its automaton has other states")
+        require(known, "a state of its automaton is not one of the query's")
         self._met.load(frozenset(item) for item in states)
 
     def _branches(self, marks: list[_Mark]) -> list[Branch]:

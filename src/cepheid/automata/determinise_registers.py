@@ -269,10 +269,12 @@ class RegisterDeterminiser:
             "a state of its automaton has too many columns",
         )
         for state, where in members:
-            require(is_count(state, len(self._leaving) - 1), "its automaton has other states")
+            require(
+                is_count(state, len(self._leaving) - 1), "a state of its automaton is not one of the query's"
+            )
             for register, column in where:
                 known = isinstance(register, str) and is_count(column, max(columns, 0))
-                require(known, "a state of its automaton has other registers")
+                require(known, "a state of its automaton has registers that the query has not")
         return columns, frozenset((state, tuple((r, c) for r, c in where)) for state, where in members)
 
 
