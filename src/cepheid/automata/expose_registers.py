@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from cepheid.automata.automaton import Automaton, Transition, numbered
+from cepheid.automata.automaton import Automaton, Transition, renumbered
 from cepheid.automata.derivatives import NoTransducerError
 
 UNMARKED = "⊗"
@@ -30,6 +30,7 @@ def with_exposed_registers(automaton: Automaton, windowed: bool) -> Automaton:
     """The automaton that exposes its registers. In a window, which begins with the first event that is marked, nothing
     may be stored before that.
 
+    >>> from cepheid.automata.automaton import numbered
     >>> first, second = Transition(0, 1, label=frozenset()), Transition(1, 2, writes=frozenset(["r"]))
     >>> exposing = with_exposed_registers(numbered(3, [first, second], frozenset([2])), True)
     >>> [sorted(one.label) for one in exposing.transitions]
@@ -37,14 +38,8 @@ def with_exposed_registers(automaton: Automaton, windowed: bool) -> Automaton:
     """
     if windowed and stores_before_marks(automaton):
         raise NoTransducerError("an event is stored before any is marked")
-    return numbered(
-        automaton.states,
-        map(_exposed, automaton.transitions),
-        automaton.finals,
-        checks=automaton.checks,
-        exposes=True,
-        guarded=automaton.guarded,
-    )
+    transitions = tuple(map(_exposed, automaton.transitions))
+    return renumbered(replace(automaton, transitions=transitions, exposes=True))
 
 
 def stores_before_marks(automaton: Automaton) -> bool:
