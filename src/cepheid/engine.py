@@ -36,9 +36,9 @@ from cepheid.matches.match_arrays import Found, Gathering, Ints
 from cepheid.matches.table import Layout, tabulate
 from cepheid.matches.whole_stream import TableAtHand
 from cepheid.memory import VARIABLE, memory_limit
+from cepheid.plan.automaton_with_registers import determinised
 from cepheid.plan.candidates import CHAIN, COMPACT
 from cepheid.plan.plan import Plan
-from cepheid.plan.transducer import determinised
 from cepheid.saved import Arrays, pack
 from cepheid.schema import Schema, counts_nanoseconds
 from cepheid.semantics.rows import values_of

@@ -225,7 +225,7 @@ def test_the_reasons_of_preferred_evaluators_are_printed() -> None:
 
 
 def test_a_candidate_is_asked_only_when_those_before_it_decline(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(candidates, "transducer_of", raising("transducer_of"))
+    monkeypatch.setattr(candidates, "automaton_with_registers", raising("automaton_with_registers"))
     monkeypatch.setattr(candidates, "construct_chain", raising("construct_chain"))
     assert plan_for(cepheid.query(UNARY), SCHEMA).evaluator == "compact"
     with pytest.raises(AssertionError, match="construct_chain"):
@@ -259,7 +259,7 @@ def test_a_query_that_tells_its_runs_apart_says_so() -> None:
     assert "events are compared that a match does not show, so time grows with all runs" in shown["plan"]
 
 
-def test_registers_that_the_running_transducer_exposes_are_shown() -> None:
+def test_registers_that_the_running_automaton_exposes_are_shown() -> None:
     plan = plan_for(cepheid.query(EXPOSED), SCHEMA)
     assert plan.automaton is not None
     assert any("↓r" in (transition.label or ()) for transition in plan.automaton.transitions)
@@ -281,7 +281,7 @@ def test_who_asks_for_configurations_sees_what_it_runs() -> None:
 
 
 @pytest.mark.parametrize("query", [SREMO, NARY])
-def test_a_transducer_is_drawn_with_its_registers(query: str) -> None:
+def test_an_automaton_is_drawn_with_its_registers(query: str) -> None:
     drawing = draw(choice_for(cepheid.query(query)))
     assert drawing.startswith("digraph automaton {")
     assert "shape=box, style=dashed" in drawing

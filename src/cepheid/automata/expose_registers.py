@@ -11,7 +11,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from cepheid.automata.automaton import Automaton, Transition, renumbered
-from cepheid.automata.derivatives import NoTransducerError
+from cepheid.automata.derivatives import NoAutomatonError
 
 UNMARKED = "⊗"
 """Labels an event that is marked only to expose a register."""
@@ -37,7 +37,7 @@ def with_exposed_registers(automaton: Automaton, windowed: bool) -> Automaton:
     [[], ['↓r', '⊗']]
     """
     if windowed and stores_before_marks(automaton):
-        raise NoTransducerError("an event is stored before any is marked")
+        raise NoAutomatonError("an event is stored before any is marked")
     transitions = tuple(map(_exposed, automaton.transitions))
     return renumbered(replace(automaton, transitions=transitions, exposes=True))
 

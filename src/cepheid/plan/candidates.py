@@ -38,7 +38,7 @@ from cepheid.automata.construct_chain import NoChainError, construct_chain
 from cepheid.automata.trim import trim
 from cepheid.automata.unary import is_unary
 from cepheid.errors import CepheidError
-from cepheid.plan.transducer import transducer_of
+from cepheid.plan.automaton_with_registers import automaton_with_registers
 
 UNARY = "every condition is unary, so the pattern is a finite automaton: constant time per event"
 
@@ -87,7 +87,7 @@ def _chain(query: Query, rewritten: Query) -> Taken | str:
 
 
 def _configurations(query: Query, rewritten: Query) -> Taken | str:
-    found = transducer_of(query, rewritten)
+    found = automaton_with_registers(query, rewritten)
     if isinstance(found, str):
         return found
     why = f"{_beyond_unary(rewritten)}: partial matches that agree in all that later conditions read are kept as one"

@@ -104,7 +104,7 @@ class MatchFilter(ABC):
         return nothing_found() if self._counting else found
 
     def finish(self) -> Found:
-        """Nothing: no match of a transducer waits for the end of the stream."""
+        """Nothing: no match of an automaton waits for the end of the stream."""
         return nothing_found()
 
     @property
