@@ -10,8 +10,8 @@ A seed decides which kind of case is drawn, among all or those named:
 
 Streams are cut for which the definition takes longer than `agreement.PATIENCE`; a line says so. Cases run in a process
 of their own. A finding is a difference, any exception but a CepheidError, a crash, or a case that takes more than
-`LIMIT` seconds of CPU time; each is printed with its seed and kind, and `fuzz.py 1 SEED KIND` repeats it. The last lines say
-how many cases of each kind ran. Ends with 1 where anything was found.
+`LIMIT` seconds of CPU time; each is printed with its seed and kind, and `fuzz.py 1 SEED KIND` repeats it. The last
+lines say how many cases of each kind ran. Ends with 1 where anything was found.
 """
 
 from __future__ import annotations
@@ -142,7 +142,7 @@ def watched(seconds: float, first: int, kinds: list[str]) -> Counter[str]:
 
 def _watch(child: subprocess.Popen[bytes], progress: Path) -> int | str:
     """Waits for a process; one whose case takes too long is ended."""
-    running, since, used = b"", 0.0, 0.0
+    running, since, used = b"", time.monotonic(), 0.0
     while True:
         try:
             return child.wait(1)
