@@ -105,9 +105,7 @@ class Held(ABC):
         for word in self._tests.columns_of_texts():
             self._tests.require_texts(word, self._stored(word))
         for word in self._tests.columns_of_tags():
-            require(
-                bool(np.isin(self._stored(word), _TAGS).all()), "a stored value has a tag that there is not"
-            )
+            require(bool(np.isin(self._stored(word), _TAGS).all()), "a stored value has an unknown tag")
 
     def tidy(self, edge: int) -> None:
         """Between two batches: numbers the texts in use anew where most are not."""

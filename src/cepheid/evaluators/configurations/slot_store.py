@@ -224,26 +224,29 @@ class Store(Held):
         self._total = words(state, "total", None)
         self._words, self._texts_in_use = words(state, "words", 2).tolist()
         require(1 <= self._words <= (len(self._total) if self._counting else 1), "`words` are too many")
-        require(is_count(self._texts_in_use), "`words` has no number of texts")
+        require(is_count(self._texts_in_use), "the number of texts in `words` is invalid")
         require_total(self._total, self._words + 8)
         nodes = int(self._meta[NODES])
-        require(self._meta[TOP] == len(self._heap), "`heap` is not as long as it says")
+        require(self._meta[TOP] == len(self._heap), "the length of `heap` is not the one it states")
         require(
             nodes >= FIRST and (nodes - FIRST) * N_WORDS == len(self._nodes),
-            "nodes are not as many as it says",
+            "the number of nodes is not the one it states",
         )
-        require(len(self._partitions) > 0, "there are no `lanes`")
+        require(len(self._partitions) > 0, "`lanes` is empty")
         self._layout = None
         if self._partitions.shape[1] == L_BLOCKS:
-            require(not self._partitions.any() and nodes == FIRST, "`lanes` hold something that has no place")
+            require(
+                not self._partitions.any() and nodes == FIRST,
+                "`lanes` has no blocks, but partial matches are stored",
+            )
             return
         self._layout = self._new_layout()
         require(
             self._partitions.shape[1] == self._partition_words(self._layout),
-            "`lanes` are of another automaton",
+            "`lanes` do not fit the query's automaton",
         )
         fits = nodes_fit(self._nodes, -FIRST_AT, nodes, labels, np.empty(nodes, np.int64))
-        require(fits, "nodes lead outside of what they point to")
+        require(fits, "nodes point out of range")
         self._require_blocks(self._layout)
         fits = slots_fit(
             self._heap,
@@ -254,7 +257,7 @@ class Store(Held):
             self._counting,
             nodes - is_old,
         )
-        require(fits, "`lanes` lead outside of what they point to")
+        require(fits, "`lanes` point out of range")
         if is_old and not self._counting:
             numbers = np.arange(nodes)
             numbers[1:] += 1
@@ -284,7 +287,7 @@ def _graph_of(nodes: Ints) -> Ints:
     """Nodes of releases in which the first node had number 1, and 0 as what comes before stood for the empty string."""
     graph = nodes[N_WORDS:].copy()
     other = graph[N_OTHER::N_WORDS]
-    require(bool((other >= 0).all()), "`nodes` lead outside of what they point to")
+    require(bool((other >= 0).all()), "`nodes` point out of range")
     graph[N_BEFORE::N_WORDS] += BEGIN
     other += other > 0
     return graph

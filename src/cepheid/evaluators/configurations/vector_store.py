@@ -150,7 +150,7 @@ class Counts(Held):
     def load(self, state: State, windowed: bool, labels: int) -> None:
         """What lives is copied once more, so that nothing is taken over that slots do not lead to."""
         if "starts" not in state:
-            message = "the state of this count was saved by an earlier release, which kept it otherwise"
+            message = "the state of this count was saved by an earlier release, in a format that this one cannot read"
             raise CepheidError(
                 "bad-state", message, hint="count the stream anew, or load it with that release"
             )
@@ -160,18 +160,18 @@ class Counts(Held):
         self._total = words(state, "total", None)
         require_total(self._total, 8)
         self._texts_in_use = whole_number(state, "texts", 0, MOST_ROWS)
-        require(self._meta[0] == len(self._heap), "`starts` are not as long as it says")
-        require(len(self._partitions) > 0, "there are no `lanes`")
+        require(self._meta[0] == len(self._heap), "the length of `starts` is not the one it states")
+        require(len(self._partitions) > 0, "`lanes` is empty")
         self._layout = None
         if self._partitions.shape[1] == C_BLOCKS:
-            require(not self._partitions.any(), "`lanes` hold something that has no place")
+            require(not self._partitions.any(), "`lanes` has no blocks, but partial matches are stored")
             return
         self._layout = self._new_layout()
         require(
             self._partitions.shape[1] == self._partition_words(self._layout),
-            "`lanes` are of another automaton",
+            "`lanes` do not fit the query's automaton",
         )
         fits = counts_fit(self._heap, self._partitions, self._layout, self._key_ends())
-        require(fits, "`lanes` lead outside of what they point to")
+        require(fits, "`lanes` point out of range")
         self._copy(NEVER, np.arange(len(self._partitions)))
         self._require_values()
