@@ -14,6 +14,7 @@ from cepheid.evaluators.configurations.tables import Tables
 from cepheid.evaluators.driver import Matches, drive
 from cepheid.evaluators.growth import power_of_two, with_words
 from cepheid.evaluators.interface import State
+from cepheid.kernels.loops.registers import layout as slots
 from cepheid.kernels.loops.registers.collect import (
     copy,
     drop_nodes,
@@ -23,26 +24,7 @@ from cepheid.kernels.loops.registers.collect import (
     stored_words,
 )
 from cepheid.kernels.loops.registers.layout import (
-    B_AT,
-    B_COUNT,
-    B_WORDS,
-    CELLS,
-    I_WORDS,
-    L_BLOCKS,
-    L_HI,
-    L_LO,
-    L_RING,
-    L_RING_CAP,
-    L_SLOTS,
-    M_WORDS,
-    NEED,
-    NEED_NODES,
-    NEED_SLOTS,
     NEVER,
-    R_WORDS,
-    S_COLUMNS,
-    STAMP,
-    TOP,
     ConfigBatch,
     ConfigOptions,
     Layout,
@@ -67,28 +49,18 @@ _FEWEST_CELLS = 1 << 10
 
 
 class Store(Held):
+    partition_words, block_words = slots.L_BLOCKS, slots.B_WORDS
+
     def __init__(self, tables: Tables, tests: Tests, counting: bool) -> None:
-        super().__init__(tables, tests, L_BLOCKS)
+        heap, meta = np.zeros(_FEWEST_WORDS, np.int64), np.zeros(slots.M_WORDS, np.int64)
+        super().__init__(tables, tests, 1, heap, meta)
         self._counting = counting
-        self._words = 1
-        self._heap = np.zeros(_FEWEST_WORDS, np.int64)
         self._nodes = np.zeros(N_WORDS if counting else _FEWEST_WORDS, np.int64)
-        self._meta = np.zeros(M_WORDS, np.int64)
         self._meta[NODES] = FIRST
-        self._index = np.zeros(I_WORDS * _FEWEST_CELLS, np.int64)
+        self._index = np.zeros(slots.I_WORDS * _FEWEST_CELLS, np.int64)
         self._made = np.zeros(3 * 64, np.int64)
         self._stack = np.empty(1 << 10, np.int64)
         self._matches = Matches()
-
-    def _new_layout(self) -> Layout:
-        return self._tables.layout(self._words)
-
-    def _partition_words(self, layout: Layout) -> int:
-        return int(L_BLOCKS + len(layout.size) * B_WORDS)
-
-    @property
-    def _heap_words(self) -> int:
-        return len(self._heap)
 
     def run(self, batch: ConfigBatch, options: ConfigOptions) -> Found:
         self._matches.begin()
@@ -134,22 +106,22 @@ class Store(Held):
     def _widen(self, edge: int) -> None:
         self._words = wider(self._words)
         self._total = with_words(self._total, self._words)
-        self._copy(edge, np.arange(len(self._partitions)))
+        self._copy(edge)
 
     def _make_room(self, edge: int) -> None:
         """Room for the event that asked for it, and for as much again as lives."""
-        words, slots = int(self._meta[NEED]), int(self._meta[NEED_SLOTS])
-        if int(self._meta[TOP]) + words > len(self._heap):
-            self._copy(edge, np.arange(len(self._partitions)), 2 * words)
-        if 2 * I_WORDS * (int(self._meta[CELLS]) + 2 * (slots + 1)) > len(self._index):
-            self._enter_all(slots)
-        cells = power_of_two(2 * (slots + 1), len(self._made) // 3)
+        words, made = int(self._meta[slots.NEED]), int(self._meta[slots.NEED_SLOTS])
+        if int(self._meta[slots.TOP]) + words > len(self._heap):
+            self._copy(edge, more=2 * words)
+        if 2 * slots.I_WORDS * (int(self._meta[slots.CELLS]) + 2 * (made + 1)) > len(self._index):
+            self._enter_all(made)
+        cells = power_of_two(2 * (made + 1), len(self._made) // 3)
         if 3 * cells > len(self._made):
             self._made = np.zeros(3 * cells, np.int64)
 
     def _more_nodes(self, edge: int) -> None:
-        more = int(self._meta[NEED_NODES])
-        self._copy(edge, np.arange(len(self._partitions)))
+        more = int(self._meta[slots.NEED_NODES])
+        self._copy(edge)
         live = int(self._meta[NODES])
         wanted = 2 * (live + more) * N_WORDS
         if wanted > len(self._nodes):
@@ -158,13 +130,14 @@ class Store(Held):
             nodes[:used] = self._nodes[:used]
             self._nodes = nodes
 
-    def _copy(self, edge: int, partitions: Ints, more: int = 0) -> None:
+    def _copy(self, edge: int, *, partitions: Ints | None = None, more: int = 0) -> None:
         assert self._layout is not None
+        partitions = np.arange(len(self._partitions)) if partitions is None else partitions
         layout, old = self._new_layout(), self._layout
         needed = int(measure(self._heap, self._partitions, partitions, old, layout, edge))
         heap = np.zeros(2 * needed + more + _SPARE_WORDS, np.int64)
-        table = np.zeros((len(partitions), self._partition_words(layout)), np.int64)
-        self._meta[TOP] = copy(self._heap, self._partitions, partitions, old, layout, edge, heap, table)
+        table = self._new_partitions(layout, len(partitions))
+        self._meta[slots.TOP] = copy(self._heap, self._partitions, partitions, old, layout, edge, heap, table)
         self._heap, self._partitions, self._layout = heap, table, layout
         self._enter_all(0)
         if not self._counting:
@@ -172,10 +145,10 @@ class Store(Held):
 
     def _enter_all(self, more: int) -> None:
         assert self._layout is not None
-        live = int(self._partitions[:, L_SLOTS].sum())
+        live = int(self._partitions[:, slots.L_SLOTS].sum())
         cells = power_of_two(8 * (live + more + 1) + len(self._partitions), _FEWEST_CELLS)
-        self._index = np.zeros(I_WORDS * cells, np.int64)
-        self._meta[CELLS] = enter_everything(self._index, self._heap, self._partitions, self._layout)
+        self._index = np.zeros(slots.I_WORDS * cells, np.int64)
+        self._meta[slots.CELLS] = enter_everything(self._index, self._heap, self._partitions, self._layout)
 
     def _collect_nodes(self) -> None:
         assert self._layout is not None
@@ -184,7 +157,9 @@ class Store(Held):
 
     def _texts(self, last: Ints, step: int, word: int, values: Ints, is_put: bool) -> int:
         each = set_stored_words if is_put else stored_words
-        return int(each(self._heap, self._partitions, self._layout, S_COLUMNS, last, step, word, values))
+        return int(
+            each(self._heap, self._partitions, self._layout, slots.S_COLUMNS, last, step, word, values)
+        )
 
     def live_rows(self, edge: int) -> Ints:
         if self._layout is None:
@@ -196,14 +171,14 @@ class Store(Held):
 
     @property
     def memory(self) -> int:
-        used = int(self._meta[TOP]) + N_WORDS * int(
+        used = int(self._meta[slots.TOP]) + N_WORDS * int(
             self._meta[NODES]
         )  # of what is beyond no page has been touched
         return used * 8 + self._partitions.nbytes
 
     def save(self) -> State:
         return {
-            "heap": self._heap[: int(self._meta[TOP])],
+            "heap": self._heap[: int(self._meta[slots.TOP])],
             "lanes": self._partitions,
             "graph": self._nodes[: (int(self._meta[NODES]) - FIRST) * N_WORDS],
             "meta": self._meta,
@@ -211,15 +186,13 @@ class Store(Held):
             "words": np.array([self._words, self._texts_in_use]),
         }
 
-    def load(self, state: State, windowed: bool, labels: int) -> None:
-        """What lives is copied once more, so that nothing is taken over that slots do not lead to."""
+    def _load_own(self, state: State) -> None:
         self._heap = words(state, "heap", None)
-        self._partitions = words(state, "lanes", None, None)
-        self._meta = words(state, "meta", M_WORDS)
+        self._meta = words(state, "meta", slots.M_WORDS)
         is_old = "graph" not in state
         self._nodes = _graph_of(words(state, "nodes", None)) if is_old else words(state, "graph", None)
         self._meta[NODES] += is_old
-        self._meta[STAMP] = 0
+        self._meta[slots.STAMP] = 0
         self._made[:] = 0
         self._total = words(state, "total", None)
         self._words, self._texts_in_use = words(state, "words", 2).tolist()
@@ -227,28 +200,22 @@ class Store(Held):
         require(is_count(self._texts_in_use), "`words` has no number of texts")
         require_total(self._total, self._words + 8)
         nodes = int(self._meta[NODES])
-        require(self._meta[TOP] == len(self._heap), "`heap` is not as long as it says")
         require(
             nodes >= FIRST and (nodes - FIRST) * N_WORDS == len(self._nodes),
             "nodes are not as many as it says",
         )
-        require(len(self._partitions) > 0, "there are no `lanes`")
-        self._layout = None
-        if self._partitions.shape[1] == L_BLOCKS:
-            require(not self._partitions.any() and nodes == FIRST, "`lanes` hold something that has no place")
-            return
-        self._layout = self._new_layout()
-        require(
-            self._partitions.shape[1] == self._partition_words(self._layout),
-            "`lanes` are of another automaton",
-        )
+        is_laid_out = self._partitions.shape[1] > self.partition_words
+        require(is_laid_out or nodes == FIRST, "there are nodes that nothing leads to")
+
+    def _require_fit(self, layout: Layout, state: State, windowed: bool, labels: int) -> None:
+        nodes, is_old = int(self._meta[NODES]), "graph" not in state
         fits = nodes_fit(self._nodes, -FIRST_AT, nodes, labels, np.empty(nodes, np.int64))
         require(fits, "nodes lead outside of what they point to")
-        self._require_blocks(self._layout)
+        self._require_blocks(layout)
         fits = slots_fit(
             self._heap,
             self._partitions,
-            self._layout,
+            layout,
             self._key_ends(),
             windowed,
             self._counting,
@@ -258,20 +225,20 @@ class Store(Held):
         if is_old and not self._counting:
             numbers = np.arange(nodes)
             numbers[1:] += 1
-            renumber_lists(self._heap, self._partitions, self._layout, numbers)
-        self._copy(NEVER, np.arange(len(self._partitions)))
-        self._require_values()
+            renumber_lists(self._heap, self._partitions, layout, numbers)
 
     def _require_blocks(self, layout: Layout) -> None:
         """Rings and blocks lie inside the heap, each apart from the others: the check of one writes to it."""
         rings = np.where(
-            self._partitions[:, L_HI] > self._partitions[:, L_LO], self._partitions[:, L_RING_CAP], 0
+            self._partitions[:, slots.L_HI] > self._partitions[:, slots.L_LO],
+            self._partitions[:, slots.L_RING_CAP],
+            0,
         )
-        begins, counts, sizes = [self._partitions[:, L_RING]], [rings], [R_WORDS]
+        begins, counts, sizes = [self._partitions[:, slots.L_RING]], [rings], [slots.R_WORDS]
         for region, size in enumerate(layout.size.tolist()):
-            block = L_BLOCKS + region * B_WORDS
-            begins.append(self._partitions[:, block + B_AT])
-            counts.append(self._partitions[:, block + B_COUNT])
+            block = slots.L_BLOCKS + region * slots.B_WORDS
+            begins.append(self._partitions[:, block + slots.B_AT])
+            counts.append(self._partitions[:, block + slots.B_COUNT])
             sizes.append(size)
         at, count = np.concatenate(begins), np.concatenate(counts)
         require_indices(count, 0, len(self._heap) + 1, "lanes")

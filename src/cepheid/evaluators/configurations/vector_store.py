@@ -23,23 +23,9 @@ from cepheid.kernels.loops.registers.layout import (
     ConfigOptions,
     Layout,
 )
+from cepheid.kernels.loops.vectors import layout as vectors
 from cepheid.kernels.loops.vectors.collect import copy, enter_everything, measure, stored_words
-from cepheid.kernels.loops.vectors.layout import (
-    B_WORDS,
-    C_BLOCKS,
-    C_HI,
-    C_LO,
-    C_ROOM,
-    C_SLOTS,
-    CELLS,
-    M_WORDS,
-    NEED,
-    NEED_CELLS,
-    STATE_WORDS,
-    WIDEST,
-    Space,
-    VectorTables,
-)
+from cepheid.kernels.loops.vectors.layout import Space, VectorTables
 from cepheid.kernels.loops.vectors.loop import count_events
 from cepheid.kernels.loops.vectors.verify import counts_fit
 from cepheid.kernels.memory.status import MORE_CELLS, MORE_HEAP, MORE_PLACES, MORE_WORDS
@@ -51,22 +37,13 @@ _FEWEST_CELLS = 1 << 10
 
 
 class Counts(Held):
+    partition_words, block_words = vectors.C_BLOCKS, vectors.B_WORDS
+
     def __init__(self, tables: Tables, tests: Tests) -> None:
-        super().__init__(tables, tests, C_BLOCKS)
-        self._heap = np.empty(_FEWEST_WORDS, np.int64)
-        self._meta = np.zeros(M_WORDS, np.int64)
+        heap, meta = np.empty(_FEWEST_WORDS, np.int64), np.zeros(vectors.M_WORDS, np.int64)
+        super().__init__(tables, tests, vectors.STATE_WORDS, heap, meta)
         self._index = np.zeros(I_WORDS * _FEWEST_CELLS, np.int64)
         self._places = 64
-
-    def _new_layout(self) -> Layout:
-        return self._tables.layout(STATE_WORDS)
-
-    def _partition_words(self, layout: Layout) -> int:
-        return int(C_BLOCKS + len(layout.size) * B_WORDS)
-
-    @property
-    def _heap_words(self) -> int:
-        return len(self._heap)
 
     def run(self, batch: ConfigBatch, options: ConfigOptions) -> Found:
         assert self._layout is not None
@@ -92,7 +69,7 @@ class Counts(Held):
             loop,
             {
                 MORE_HEAP: lambda at: self._make_room(NEVER if options.by_partition else int(batch.edge[at])),
-                MORE_CELLS: lambda at: self._enter_all(int(self._meta[NEED_CELLS])),
+                MORE_CELLS: lambda at: self._enter_all(int(self._meta[vectors.NEED_CELLS])),
                 MORE_PLACES: lambda at: self._add_places(),
                 MORE_WORDS: lambda at: self._lengthen_total(),
             },
@@ -100,32 +77,36 @@ class Counts(Held):
         return nothing_found()
 
     def _make_room(self, edge: int) -> None:
-        self._copy(edge, np.arange(len(self._partitions)), int(self._meta[NEED]))
+        self._copy(edge, more=int(self._meta[vectors.NEED]))
 
     def _add_places(self) -> None:
-        self._places += 4 * int(self._partitions[:, C_ROOM].max())
+        self._places += 4 * int(self._partitions[:, vectors.C_ROOM].max())
 
     def _lengthen_total(self) -> None:
-        self._total = with_words(self._total, 2 * len(self._total) + int(self._meta[WIDEST]))
+        self._total = with_words(self._total, 2 * len(self._total) + int(self._meta[vectors.WIDEST]))
 
-    def _copy(self, edge: int, partitions: Ints, more: int = 0) -> None:
+    def _copy(self, edge: int, *, partitions: Ints | None = None, more: int = 0) -> None:
         assert self._layout is not None
+        partitions = np.arange(len(self._partitions)) if partitions is None else partitions
         layout, old = self._new_layout(), self._layout
         words = int(measure(self._heap, self._partitions, partitions, old, layout, edge))
-        heap, meta = np.empty(2 * (words + more) + _FEWEST_WORDS, np.int64), np.zeros(M_WORDS, np.int64)
-        table = np.zeros((len(partitions), self._partition_words(layout)), np.int64)
+        heap, meta = (
+            np.empty(2 * (words + more) + _FEWEST_WORDS, np.int64),
+            np.zeros(vectors.M_WORDS, np.int64),
+        )
+        table = self._new_partitions(layout, len(partitions))
         copy(self._heap, self._partitions, partitions, old, layout, edge, heap, meta, table)
         self._heap, self._meta, self._partitions, self._layout = heap, meta, table, layout
         self._enter_all(0)
 
     def _enter_all(self, more: int) -> None:
         assert self._layout is not None
-        live = 2 * int(self._partitions[:, C_SLOTS].sum())
+        live = 2 * int(self._partitions[:, vectors.C_SLOTS].sum())
         if self._layout.indexed[0] >= 0:
-            live += int((self._partitions[:, C_HI] - self._partitions[:, C_LO]).sum())
+            live += int((self._partitions[:, vectors.C_HI] - self._partitions[:, vectors.C_LO]).sum())
         cells = power_of_two(4 * (live + more), _FEWEST_CELLS)
         self._index = np.zeros(I_WORDS * cells, np.int64)
-        self._meta[CELLS] = enter_everything(self._index, self._heap, self._partitions, self._layout)
+        self._meta[vectors.CELLS] = enter_everything(self._index, self._heap, self._partitions, self._layout)
 
     def _texts(self, last: Ints, step: int, word: int, values: Ints, is_put: bool) -> int:
         where = self._heap, self._partitions, self._layout, last, S_COLUMNS, step
@@ -147,31 +128,18 @@ class Counts(Held):
             "texts": np.array([self._texts_in_use]),
         }
 
-    def load(self, state: State, windowed: bool, labels: int) -> None:
-        """What lives is copied once more, so that nothing is taken over that slots do not lead to."""
+    def _load_own(self, state: State) -> None:
         if "starts" not in state:
             message = "the state of this count was saved by an earlier release, which kept it otherwise"
             raise CepheidError(
                 "bad-state", message, hint="count the stream anew, or load it with that release"
             )
         self._heap = words(state, "starts", None)
-        self._partitions = words(state, "lanes", None, None)
-        self._meta = words(state, "meta", M_WORDS)
+        self._meta = words(state, "meta", vectors.M_WORDS)
         self._total = words(state, "total", None)
         require_total(self._total, 8)
         self._texts_in_use = whole_number(state, "texts", 0, MOST_ROWS)
-        require(self._meta[0] == len(self._heap), "`starts` are not as long as it says")
-        require(len(self._partitions) > 0, "there are no `lanes`")
-        self._layout = None
-        if self._partitions.shape[1] == C_BLOCKS:
-            require(not self._partitions.any(), "`lanes` hold something that has no place")
-            return
-        self._layout = self._new_layout()
-        require(
-            self._partitions.shape[1] == self._partition_words(self._layout),
-            "`lanes` are of another automaton",
-        )
-        fits = counts_fit(self._heap, self._partitions, self._layout, self._key_ends())
+
+    def _require_fit(self, layout: Layout, state: State, windowed: bool, labels: int) -> None:
+        fits = counts_fit(self._heap, self._partitions, layout, self._key_ends())
         require(fits, "`lanes` lead outside of what they point to")
-        self._copy(NEVER, np.arange(len(self._partitions)))
-        self._require_values()
