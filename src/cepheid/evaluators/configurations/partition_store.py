@@ -64,9 +64,8 @@ class Held(ABC):
         """Makes the index anew, with room for so many entries more."""
 
     @abstractmethod
-    def _texts(self, last: Ints, step: int, word: int, values: Ints, is_put: bool) -> int:
-        """One word of every column that is remembered, into `values`, or with `is_put` from there: how many. Columns
-        are `step` words long and over at `last[region]`."""
+    def _records(self, region: int) -> tuple[Ints, int]:
+        """Where the slots of a region begin, and at which of their words the columns do."""
 
     @abstractmethod
     def _load_own(self, state: State) -> None:
@@ -95,18 +94,15 @@ class Held(ABC):
         else:
             self._copy(NEVER)
 
-    def _stored(self, word: int) -> Ints:
-        """One word of every column that is remembered."""
-        values = np.zeros(len(self._heap), np.int64)
-        return values[: self._texts(*self._remembered, word, values, is_put=False)].copy()
-
-    @property
-    def _remembered(self) -> tuple[Ints, int]:
-        """By region the word at which columns are over, and how long they are."""
+    def _remembered(self) -> Ints:
+        """Where the columns begin that are remembered."""
         assert self._layout is not None
-        columns = self._tables.columns
-        last = np.array([columns.end(number) for number in range(len(self._layout.size))], np.int64)
-        return last, max(columns.column, 1)
+        columns, found = self._tables.columns, [np.zeros(0, np.int64)]
+        for region in range(len(self._layout.size)):
+            slots, first = self._records(region)
+            inside = np.arange(first, columns.end(region), max(columns.column, 1))
+            found.append((slots[:, np.newaxis] + inside).reshape(-1))
+        return np.concatenate(found)
 
     def _key_ends(self) -> Ints:
         """By kind, the word after those that tell its slots apart."""
@@ -132,24 +128,23 @@ class Held(ABC):
 
     def _require_values(self) -> None:
         """After loading: what stored events have as texts are numbers of texts, and what has a tag has a known one."""
+        at = self._remembered()
         for word in self._tests.columns_of_texts():
-            self._tests.require_texts(word, self._stored(word))
+            self._tests.require_texts(word, self._heap[at + word])
         for word in self._tests.columns_of_tags():
-            require(
-                bool(np.isin(self._stored(word), _TAGS).all()), "a stored value has a tag that there is not"
-            )
+            known = bool(np.isin(self._heap[at + word], _TAGS).all())
+            require(known, "a stored value has a tag that there is not")
 
     def tidy(self, edge: int) -> None:
         """Between two batches: numbers the texts in use anew where most are not."""
         if self._layout is None or self._tests.numbered <= 2 * self._texts_in_use + _SPARE_TEXTS:
             return
         self._copy(edge)
-        last, step = self._remembered
-        held = [(word, self._stored(word)) for word in self._tests.columns_of_texts()]
-        kept = np.unique(np.concatenate([np.zeros(0, np.int64), *(values for _, values in held)]))
-        renumbered = self._tests.keep(kept)
-        for word, values in held:
-            self._texts(last, step, word, renumbered[np.maximum(values, -1)], is_put=True)
+        columns = self._remembered()
+        texts = [columns + word for word in self._tests.columns_of_texts()]
+        held = np.concatenate([columns[:0], *texts])
+        renumbered = self._tests.keep(np.unique(self._heap[held]))
+        self._heap[held] = renumbered[np.maximum(self._heap[held], -1)]
         self._enter_all(0)
         self._texts_in_use = self._tests.numbered
 
@@ -163,3 +158,14 @@ class Held(ABC):
             self._copy(edge, partitions=partitions[partitions < len(self._partitions)])
         else:
             self._partitions = np.zeros((max(len(partitions), 1), self._partitions.shape[1]), np.int64)
+
+
+def in_blocks(begins: Ints, counts: Ints, size: int) -> Ints:
+    """Where each entry begins, of blocks of so many entries of one size.
+
+    >>> in_blocks(np.array([100, 200]), np.array([2, 1]), 8).tolist()
+    [100, 108, 200]
+    """
+    within = np.arange(counts.sum()) - np.repeat(np.cumsum(counts) - counts, counts)
+    found: Ints = np.repeat(begins, counts) + within * size
+    return found

@@ -9,7 +9,7 @@ from __future__ import annotations
 import numpy as np
 
 from cepheid.evaluators.configurations.guards import Tests
-from cepheid.evaluators.configurations.partition_store import Held
+from cepheid.evaluators.configurations.partition_store import Held, in_blocks
 from cepheid.evaluators.configurations.tables import Tables
 from cepheid.evaluators.driver import Matches, drive
 from cepheid.evaluators.growth import power_of_two, with_words
@@ -20,8 +20,6 @@ from cepheid.kernels.loops.registers.collect import (
     drop_nodes,
     measure,
     renumber_lists,
-    set_stored_words,
-    stored_words,
 )
 from cepheid.kernels.loops.registers.layout import (
     NEVER,
@@ -155,11 +153,15 @@ class Store(Held):
         numbers = np.zeros(int(self._meta[NODES]), np.int64)
         self._meta[NODES] = drop_nodes(self._heap, self._partitions, self._layout, self._nodes, numbers)
 
-    def _texts(self, last: Ints, step: int, word: int, values: Ints, is_put: bool) -> int:
-        each = set_stored_words if is_put else stored_words
-        return int(
-            each(self._heap, self._partitions, self._layout, slots.S_COLUMNS, last, step, word, values)
-        )
+    def _records(self, region: int) -> tuple[Ints, int]:
+        assert self._layout is not None
+        at, counts = self._block(region)
+        return in_blocks(at, counts, int(self._layout.size[region])), slots.S_COLUMNS
+
+    def _block(self, region: int) -> tuple[Ints, Ints]:
+        """By partition where its slots of a region begin, and how many there are."""
+        block = slots.L_BLOCKS + region * slots.B_WORDS
+        return self._partitions[:, block + slots.B_AT], self._partitions[:, block + slots.B_COUNT]
 
     def live_rows(self, edge: int) -> Ints:
         if self._layout is None:
@@ -236,9 +238,9 @@ class Store(Held):
         )
         begins, counts, sizes = [self._partitions[:, slots.L_RING]], [rings], [slots.R_WORDS]
         for region, size in enumerate(layout.size.tolist()):
-            block = slots.L_BLOCKS + region * slots.B_WORDS
-            begins.append(self._partitions[:, block + slots.B_AT])
-            counts.append(self._partitions[:, block + slots.B_COUNT])
+            at, count = self._block(region)
+            begins.append(at)
+            counts.append(count)
             sizes.append(size)
         at, count = np.concatenate(begins), np.concatenate(counts)
         require_indices(count, 0, len(self._heap) + 1, "lanes")

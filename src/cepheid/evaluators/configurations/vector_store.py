@@ -10,7 +10,7 @@ import numpy as np
 
 from cepheid.errors import CepheidError
 from cepheid.evaluators.configurations.guards import Tests
-from cepheid.evaluators.configurations.partition_store import Held
+from cepheid.evaluators.configurations.partition_store import Held, in_blocks
 from cepheid.evaluators.configurations.tables import Tables
 from cepheid.evaluators.driver import drive
 from cepheid.evaluators.growth import power_of_two, with_words
@@ -24,7 +24,7 @@ from cepheid.kernels.loops.registers.layout import (
     Layout,
 )
 from cepheid.kernels.loops.vectors import layout as vectors
-from cepheid.kernels.loops.vectors.collect import copy, enter_everything, measure, stored_words
+from cepheid.kernels.loops.vectors.collect import copy, enter_everything, measure
 from cepheid.kernels.loops.vectors.layout import Space, VectorTables
 from cepheid.kernels.loops.vectors.loop import count_events
 from cepheid.kernels.loops.vectors.verify import counts_fit
@@ -108,9 +108,17 @@ class Counts(Held):
         self._index = np.zeros(I_WORDS * cells, np.int64)
         self._meta[vectors.CELLS] = enter_everything(self._index, self._heap, self._partitions, self._layout)
 
-    def _texts(self, last: Ints, step: int, word: int, values: Ints, is_put: bool) -> int:
-        where = self._heap, self._partitions, self._layout, last, S_COLUMNS, step
-        return int(stored_words(*where, word, values, is_put))
+    def _records(self, region: int) -> tuple[Ints, int]:
+        """Of region 0 these are the starts; other slots have no column of a start."""
+        assert self._layout is not None
+        partitions = self._partitions
+        if region == 0:
+            record, first = int(self._layout.numbers[0]), partitions[:, vectors.C_LO]
+            begins = partitions[:, vectors.C_STARTS] + (first - partitions[:, vectors.C_BASE]) * record
+            return in_blocks(begins, partitions[:, vectors.C_HI] - first, record), S_COLUMNS
+        block = vectors.C_BLOCKS + region * vectors.B_WORDS
+        at, counts = partitions[:, block + vectors.B_AT], partitions[:, block + vectors.B_COUNT]
+        return in_blocks(at, counts, int(self._layout.size[region])), self._tables.columns.end(0)
 
     def live_rows(self, edge: int) -> Ints:
         return np.zeros(0, np.int64)
