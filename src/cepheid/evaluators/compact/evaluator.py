@@ -21,7 +21,7 @@ from cepheid.evaluators.compact.programs import dense_automaton
 from cepheid.evaluators.compact.transitions import TransitionTable
 from cepheid.evaluators.driver import Matches, drive
 from cepheid.evaluators.growth import with_rows, with_words
-from cepheid.evaluators.interface import GUARD, Bounds, Events, State, guard_of, part_of
+from cepheid.evaluators.interface import GUARD, Bounds, Events, State, guard_of, named, part_of
 from cepheid.evaluators.window import SlidingWindow
 from cepheid.evaluators.window_prefilter import Nearness
 from cepheid.kernels.columns.events import BEGINS, ENDS, group_by_partition, take_lists
@@ -328,7 +328,7 @@ class CompactEvaluator:
             "meta": self._meta,
             "lanes": self._partitions,
             "node_words": np.array([N_WORDS]),
-            **{f"window:{name}": array for name, array in self._window.save().items()},
+            **named("window:", self._window.save()),
             "total": self._total,
             "digits": self._digits,
             "words": np.array([self._words]),

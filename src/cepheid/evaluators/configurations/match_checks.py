@@ -27,6 +27,7 @@ from cepheid.evaluators.configurations.projection import Projection
 from cepheid.evaluators.interface import Bounds, Events, State
 from cepheid.matches.match_arrays import Found, Ints, nothing_found
 from cepheid.state_checks import (
+    bytes_of,
     letters,
     require,
     require_ascending,
@@ -146,10 +147,7 @@ class _Attributes:
         return int(self._table.nbytes) + self._rows.nbytes
 
     def save(self) -> dict[str, np.ndarray]:
-        sink = pa.BufferOutputStream()
-        with pa.ipc.new_stream(sink, self._table.schema) as writer:
-            writer.write_table(self._table)
-        return {"rows": self._rows, "events": np.frombuffer(sink.getvalue(), np.uint8)}
+        return {"rows": self._rows, "events": bytes_of(self._table)}
 
     def load(self, state: State, bounds: Bounds) -> None:
         self._rows = words(state, "rows", None)
