@@ -158,14 +158,3 @@ class Held(ABC):
             self._copy(edge, partitions=partitions[partitions < len(self._partitions)])
         else:
             self._partitions = np.zeros((max(len(partitions), 1), self._partitions.shape[1]), np.int64)
-
-
-def in_blocks(begins: Ints, counts: Ints, size: int) -> Ints:
-    """Where each entry begins, of blocks of so many entries of one size.
-
-    >>> in_blocks(np.array([100, 200]), np.array([2, 1]), 8).tolist()
-    [100, 108, 200]
-    """
-    within = np.arange(counts.sum()) - np.repeat(np.cumsum(counts) - counts, counts)
-    found: Ints = np.repeat(begins, counts) + within * size
-    return found

@@ -9,10 +9,10 @@ from __future__ import annotations
 import numpy as np
 
 from cepheid.evaluators.configurations.guards import Tests
-from cepheid.evaluators.configurations.partition_store import Held, in_blocks
+from cepheid.evaluators.configurations.partition_store import Held
 from cepheid.evaluators.configurations.tables import Tables
 from cepheid.evaluators.driver import Matches, drive
-from cepheid.evaluators.growth import power_of_two, with_words
+from cepheid.evaluators.growth import in_blocks, power_of_two, with_words
 from cepheid.evaluators.interface import State
 from cepheid.kernels.loops.registers import layout as slots
 from cepheid.kernels.loops.registers.collect import (
@@ -23,6 +23,7 @@ from cepheid.kernels.loops.registers.collect import (
 )
 from cepheid.kernels.loops.registers.layout import (
     NEVER,
+    NOWHERE,
     ConfigBatch,
     ConfigOptions,
     Layout,
@@ -32,14 +33,30 @@ from cepheid.kernels.loops.registers.layout import (
 )
 from cepheid.kernels.loops.registers.loop import configurations
 from cepheid.kernels.loops.registers.merge import enter_everything
-from cepheid.kernels.loops.registers.verify import slots_fit
-from cepheid.kernels.matches.collect import rows_of_nodes
-from cepheid.kernels.matches.nodes import BEGIN, FIRST, FIRST_AT, N_BEFORE, N_OTHER, N_WORDS, NODES
+from cepheid.kernels.matches.collect import rows_of_events
+from cepheid.kernels.matches.nodes import (
+    BEGIN,
+    FIRST,
+    FIRST_AT,
+    N_BEFORE,
+    N_EVENT,
+    N_OTHER,
+    N_WORDS,
+    NODES,
+)
 from cepheid.kernels.matches.verify import nodes_fit
-from cepheid.kernels.memory.big_integers import wider
+from cepheid.kernels.memory.big_integers import MASK, SAFE, wider
 from cepheid.kernels.memory.status import MORE_HEAP, MORE_NODES, MORE_STACK, MORE_WORDS
 from cepheid.matches.match_arrays import Found, Ints
-from cepheid.state_checks import is_count, require, require_disjoint, require_indices, require_total, words
+from cepheid.state_checks import (
+    MOST_ROWS,
+    is_count,
+    require,
+    require_disjoint,
+    require_indices,
+    require_total,
+    words,
+)
 
 _FEWEST_WORDS = 1 << 16  # so that copying what lives is rare
 _SPARE_WORDS = 1 << 16  # beyond twice what lives, so that copying it is rare
@@ -167,9 +184,9 @@ class Store(Held):
         if self._layout is None:
             return np.zeros(0, np.int64)
         self.collect(edge)
-        used = int(self._meta[NODES])
-        rows = np.zeros(used, np.int64)
-        return np.unique(rows[: rows_of_nodes(self._nodes, -FIRST_AT, used, rows)])
+        used = (int(self._meta[NODES]) - FIRST) * N_WORDS
+        rows: Ints = rows_of_events(self._nodes[N_EVENT:used:N_WORDS])
+        return rows
 
     @property
     def memory(self) -> int:
@@ -214,16 +231,7 @@ class Store(Held):
         fits = nodes_fit(self._nodes, -FIRST_AT, nodes, labels, np.empty(nodes, np.int64))
         require(fits, "nodes lead outside of what they point to")
         self._require_blocks(layout)
-        fits = slots_fit(
-            self._heap,
-            self._partitions,
-            layout,
-            self._key_ends(),
-            windowed,
-            self._counting,
-            nodes - is_old,
-        )
-        require(fits, "`lanes` lead outside of what they point to")
+        self._require_slots(layout, windowed, nodes - is_old)
         if is_old and not self._counting:
             numbers = np.arange(nodes)
             numbers[1:] += 1
@@ -247,6 +255,55 @@ class Store(Held):
         held = count > 0
         lengths = count * np.repeat(sizes, len(self._partitions))
         require_disjoint(at[held], lengths[held], len(self._heap), "lanes")
+
+    def _require_slots(self, layout: Layout, windowed: bool, nodes: int) -> None:
+        """Slots and rings, which lie inside the heap, lead only to each other and to so many nodes. Rings are made anew
+        from the slots they lead to, and no slot has a cell of the index, which is not saved."""
+        heap, partitions = self._heap, self._partitions
+        fields = (slots.L_ROOT, slots.L_LO, slots.L_HI, slots.L_RING, slots.L_RING_CAP)
+        root, low, high, ring, cap = (partitions[:, field] for field in fields)
+        require_indices(root, 0, len(layout.region), "lanes")
+        require_indices(layout.region[root], NOWHERE, 0, "lanes")
+        require_indices(low, 0, MOST_ROWS + 1, "lanes")
+        require_indices(high, 0, MOST_ROWS + 1 if windowed else 2, "lanes")
+        fits = (low <= high) & (high - low <= cap) & (cap & (cap - 1) == 0)
+        require(fits.all(), "the rings of `lanes` are of other sizes")
+
+        def entry_of(ordinals: Ints, of: Ints) -> Ints:
+            return ring[of] + (ordinals & (cap[of] - 1)) * slots.R_WORDS
+
+        numbers = np.arange(len(partitions))
+        of = np.repeat(numbers, high - low)
+        entries = entry_of(in_blocks(low, high - low, 1), of)
+        heap[entries + slots.R_SLOT] = NOWHERE
+        began = heap[entries + slots.R_START]
+        require((began[1:] >= began[:-1])[of[1:] == of[:-1]].all(), "the rings of `lanes` are out of order")
+        for region, size in enumerate(layout.size.tolist()):
+            at, counts = self._block(region)
+            found, of = in_blocks(at, counts, size), np.repeat(numbers, counts)
+            ordinals, kinds = heap[found + slots.S_ORDINAL], heap[found + slots.S_KIND]
+            require_indices(kinds, 0, len(layout.keys), "lanes")
+            require_indices(self._key_ends()[kinds], 0, int(layout.numbers[region]) + 1, "lanes")
+            require(((low[of] <= ordinals) & (ordinals < high[of])).all(), "slots of `lanes` have no start")
+            entries = entry_of(ordinals, of)
+            same = heap[entries + slots.R_START] == heap[found + slots.S_START]
+            require(same.all() or not windowed, "slots of `lanes` have other starts")
+            if region == 0:
+                require(len(np.unique(entries)) == len(entries), "slots of `lanes` share a start")
+                heap[entries + slots.R_SLOT] = (found - at[of]) // size
+            heap[found + slots.S_CELL] = NOWHERE
+            first = found + layout.numbers[region]
+            states = np.full(len(found), layout.states[region])
+            self._require_numbers(in_blocks(first, states, layout.words), nodes)
+
+    def _require_numbers(self, at: Ints, nodes: int) -> None:
+        """Numbers have words as arithmetic leaves them; lists are nodes."""
+        if not self._counting:
+            require_indices(self._heap[at], 0, nodes, "lanes")
+            return
+        numbers = self._heap[at[:, np.newaxis] + np.arange(self._words)]
+        require_indices(numbers[:, :-1], 0, MASK + 1, "lanes")
+        require_indices(numbers[:, -1], 0, SAFE, "lanes")
 
 
 def _graph_of(nodes: Ints) -> Ints:

@@ -10,27 +10,29 @@ import numpy as np
 
 from cepheid.errors import CepheidError
 from cepheid.evaluators.configurations.guards import Tests
-from cepheid.evaluators.configurations.partition_store import Held, in_blocks
+from cepheid.evaluators.configurations.partition_store import Held
 from cepheid.evaluators.configurations.tables import Tables
 from cepheid.evaluators.driver import drive
-from cepheid.evaluators.growth import power_of_two, with_words
+from cepheid.evaluators.growth import in_blocks, power_of_two, with_words
 from cepheid.evaluators.interface import State
 from cepheid.kernels.loops.registers.layout import (
     I_WORDS,
     NEVER,
+    NOWHERE,
     S_COLUMNS,
+    S_KIND,
     ConfigBatch,
     ConfigOptions,
     Layout,
 )
 from cepheid.kernels.loops.vectors import layout as vectors
+from cepheid.kernels.loops.vectors.arithmetic import LOOSE_BITS
 from cepheid.kernels.loops.vectors.collect import copy, enter_everything, measure
 from cepheid.kernels.loops.vectors.layout import Space, VectorTables
 from cepheid.kernels.loops.vectors.loop import count_events
-from cepheid.kernels.loops.vectors.verify import counts_fit
 from cepheid.kernels.memory.status import MORE_CELLS, MORE_HEAP, MORE_PLACES, MORE_WORDS
 from cepheid.matches.match_arrays import Found, Ints, nothing_found
-from cepheid.state_checks import MOST_ROWS, require, require_total, whole_number, words
+from cepheid.state_checks import MOST_ROWS, require, require_indices, require_total, whole_number, words
 
 _FEWEST_WORDS = 1 << 12
 _FEWEST_CELLS = 1 << 10
@@ -149,5 +151,66 @@ class Counts(Held):
         self._texts_in_use = whole_number(state, "texts", 0, MOST_ROWS)
 
     def _require_fit(self, layout: Layout, state: State, windowed: bool, labels: int) -> None:
-        fits = counts_fit(self._heap, self._partitions, layout, self._key_ends())
-        require(fits, "`lanes` lead outside of what they point to")
+        """Every number that is used as an index is in its range, and words of a vector have no more bits than it says.
+        What is counted beside them, such as the words of all blocks, `copy` works out anew."""
+        fields = (vectors.C_ROOT, vectors.C_LO, vectors.C_HI)
+        root, low, high = (self._partitions[:, field] for field in fields)
+        require_indices(root, 0, len(layout.region), "lanes")
+        require_indices(layout.region[root], NOWHERE, 0, "lanes")
+        require_indices(low, 0, MOST_ROWS + 1, "lanes")
+        require_indices(high, 0, MOST_ROWS + 1, "lanes")
+        require((low <= high).all(), "`lanes` have fewer starts than none")
+        partitions = self._partitions[low < high]  # of others nothing is read
+        held = self._require_starts(partitions, int(layout.numbers[0]))
+        base, low, high, room = (
+            partitions[:, field] for field in (vectors.C_BASE, vectors.C_LO, vectors.C_HI, vectors.C_ROOM)
+        )
+        for region, size in enumerate(layout.size.tolist()):
+            block = vectors.C_BLOCKS + region * vectors.B_WORDS
+            at, counts = partitions[:, block + vectors.B_AT], partitions[:, block + vectors.B_COUNT]
+            most = len(self._heap)
+            require_indices(counts, 0, most + 1, "lanes")
+            inside = (counts == 0) | ((at >= 0) & (at <= most - counts * size))
+            held += int(counts.sum()) * size
+            require(inside.all() and held <= most, "blocks of `lanes` lead outside of what they point to")
+            found, of = in_blocks(at, counts, size), np.repeat(np.arange(len(partitions)), counts)
+            if region > 0:
+                kinds = self._heap[found + S_KIND]
+                require_indices(kinds, 0, len(layout.keys), "lanes")
+                require_indices(self._key_ends()[kinds], 0, int(layout.numbers[region]) + 1, "lanes")
+            states = np.full(len(found), layout.states[region])
+            each = in_blocks(found + layout.numbers[region], states, vectors.STATE_WORDS)
+            of = np.repeat(of, states)
+            held = self._require_vectors(each, room[of], (low - base)[of], (high - low)[of], held)
+
+    def _require_starts(self, partitions: Ints, record: int) -> int:
+        """The starts of partitions lie inside the heap: the words that they hold."""
+        fields = (vectors.C_BASE, vectors.C_LO, vectors.C_HI, vectors.C_ROOM, vectors.C_STARTS)
+        base, low, high, room, starts = (partitions[:, field] for field in fields)
+        most = len(self._heap)
+        require_indices(room, 1, most + 1, "lanes")
+        fits = (base >= 0) & (base <= low) & (high - base <= room)
+        fits &= (starts >= 0) & (starts <= most - room * record)
+        fits &= partitions[:, vectors.C_BLOCKS + vectors.B_COUNT] == 1
+        require(fits.all(), "starts of `lanes` lead outside of what they point to")
+        return int((room * record).sum())
+
+    def _require_vectors(self, each: Ints, room: Ints, first: Ints, count: Ints, held: int) -> int:
+        """Vectors, of which places from `first` on are read, lie inside the heap: the words held, with theirs."""
+        at, length, bits = (
+            self._heap[each + word] for word in (vectors.V_AT, vectors.V_LENGTH, vectors.V_BITS)
+        )
+        there, most = at != 0, len(self._heap)
+        at, length, bits, room, first, count = (
+            values[there] for values in (at, length, bits, room, first, count)
+        )
+        require_indices(bits, 0, LOOSE_BITS + 1, "vectors")
+        require(((length >= 1) & (length <= most // room)).all(), "vectors are longer than all there is")
+        require(((at > 0) & (at <= most - length * room)).all(), "vectors lead outside of what they point to")
+        held += int((length * room).sum())
+        require(held <= most, "vectors share what they point to")
+        rows = in_blocks(at + first, length, room)
+        words = self._heap[in_blocks(rows, np.repeat(count, length), 1)]
+        above = words >> np.repeat(np.repeat(bits, length), np.repeat(count, length))
+        require(not above.any(), "numbers of vectors have more bits than these say")
+        return held
