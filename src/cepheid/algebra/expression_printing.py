@@ -12,6 +12,8 @@ from decimal import Decimal
 from typing import assert_never
 
 from cepheid.algebra.conditions import (
+    EVENT,
+    Aggregate,
     Arithmetic,
     Attribute,
     Call,
@@ -25,6 +27,7 @@ from cepheid.algebra.conditions import (
     Like,
     Literal,
     Negation,
+    Previous,
     RLike,
     type_of_value,
 )
@@ -126,6 +129,10 @@ def _bare_condition(condition: Condition) -> tuple[str, int]:
             return _predicate(condition, ""), PREDICATE
         case Call(function, arguments):
             return f"{print_name(function)}({_listed(arguments)})", VALUE
+        case Aggregate(function, operand, distinct):
+            return f"{function}({'DISTINCT ' if distinct else ''}{print_condition(operand)})", VALUE
+        case Previous(operand, steps):
+            return f"prev({print_condition(operand)}{'' if steps == 1 else f', {steps}'})", VALUE
         case _:
             assert_never(condition)
 
@@ -165,6 +172,8 @@ def print_attribute(attribute: Attribute) -> str:
     >>> print_attribute(Attribute("x", "price")), print_attribute(Attribute(None, "price"))
     ('x.price', 'price')
     """
+    if attribute.name == EVENT and attribute.var is not None:
+        return print_name(attribute.var)
     name = print_name(attribute.name, keyword_safe=attribute.var is not None)
     if attribute.var is None:
         return name

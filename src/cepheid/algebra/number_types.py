@@ -21,6 +21,7 @@ from typing import assert_never
 import pyarrow as pa
 
 from cepheid.algebra.conditions import (
+    Aggregate,
     Arithmetic,
     Attribute,
     Call,
@@ -35,6 +36,7 @@ from cepheid.algebra.conditions import (
     Like,
     Literal,
     Negation,
+    Previous,
     RLike,
     rebuild,
 )
@@ -43,9 +45,11 @@ from cepheid.algebra.kinds import Kind
 from cepheid.algebra.precision import (
     INTEGER_DIGITS,
     DecimalType,
+    average_type,
     is_held,
     result_type,
     rounded_type,
+    sum_type,
     type_of_decimal,
     widest,
 )
@@ -127,6 +131,12 @@ def decimal_type(expression: Expression, schema: Schema) -> DecimalType | None:
             ]
             known = [dtype for dtype in types if dtype is not None]
             return widest(known) if len(known) == len(types) else None
+        case Aggregate("sum" | "avg"):
+            return expression.result
+        case Aggregate("count"):
+            return None
+        case Aggregate(_, operand) | Previous(operand):
+            return decimal_type(operand, schema)
         case Literal() | Comparison() | Conjunction() | Disjunction() | Negation():
             return None
         case IsTrue() | IsNull() | In() | Like() | RLike() | Call():
@@ -172,6 +182,13 @@ def _settled(expression: Expression, schema: Schema) -> _Settled:
             return In(settled[0][0], tuple(item for item, _ in settled[1:]), span), None
         case Call(function, arguments, span):
             return _call(function, [_settled(argument, schema) for argument in arguments], span)
+        case Aggregate(operand=Attribute(name="")):
+            return expression, _ONE_WHOLE
+        case Aggregate(_, operand):
+            return _aggregate(expression, *_settled(operand, schema))
+        case Previous(operand):
+            of_operand, number = _settled(operand, schema)
+            return replace(expression, operand=of_operand), number
         case Conjunction() | Disjunction() | Negation() | IsTrue() | IsNull() | Like() | RLike():
             return rebuild(expression, lambda child: _decided(_settled(child, schema))), None
         case _:
@@ -320,6 +337,20 @@ def _rounded(function: str, number: _Number, digits: Sequence[_Settled]) -> _Num
         exact, kinds = widest([exact, _LONG]), kinds - {_REAL} | {_WHOLE}
     constant = number.constant and all(place is not None and place.constant for _, place in digits)
     return _Number(kinds, exact, constant)
+
+
+def _aggregate(node: Aggregate, operand: Expression, number: _Number | None) -> _Settled:
+    """Sums and averages have Spark's types: of whole numbers 64 bits and a double, of decimals more digits."""
+    if node.function == "count":
+        return replace(node, operand=operand), _ONE_WHOLE
+    if number is None or node.function not in ("sum", "avg"):
+        return replace(node, operand=operand), number
+    if _REAL in number.kinds:
+        return replace(node, operand=_as_double_if_mixed(operand, number)), _ONE_REAL
+    if _DECIMAL not in number.kinds:
+        return replace(node, operand=operand), _ONE_WHOLE if node.function == "sum" else _ONE_REAL
+    result = sum_type(number.exact) if node.function == "sum" else average_type(number.exact)
+    return replace(node, operand=operand, result=result), _Number(_DECIMALS, result)
 
 
 def _digits(rest: Sequence[Expression]) -> int | None:

@@ -17,6 +17,8 @@ import pyarrow as pa
 
 from cepheid.algebra.coercion import as_literal_of
 from cepheid.algebra.conditions import (
+    EVENT,
+    Aggregate,
     Arithmetic,
     Attribute,
     Call,
@@ -31,11 +33,12 @@ from cepheid.algebra.conditions import (
     Like,
     Literal,
     Negation,
+    Previous,
     RLike,
     attributes,
 )
 from cepheid.algebra.conditions import rebuild as rebuild_condition
-from cepheid.algebra.functions import ALIASES, FUNCTIONS, Function, Kinds
+from cepheid.algebra.functions import ALIASES, ANY, FUNCTIONS, NUMBER, ORDERED, Function, Kinds
 from cepheid.algebra.kinds import Kind, kind_of
 from cepheid.algebra.moments import Moment, TimeOfDay
 from cepheid.algebra.nodes import (
@@ -189,6 +192,11 @@ def _typed(expression: Expression, schema: Schema) -> Typed:
             ), Kind.BOOLEAN
         case Call():
             return _call(expression, schema)
+        case Aggregate():
+            return _aggregate(expression, schema)
+        case Previous(operand):
+            typed, kind = _typed(operand, schema)
+            return replace(expression, operand=typed), kind
         case _:
             assert_never(expression)
 
@@ -387,6 +395,23 @@ def _call(call: Call, schema: Schema) -> Typed:
     expressions = tuple(expression for expression, _ in typed)
     result = function.result or _shared_kind(function, typed, schema)
     return Call(name, expressions, call.span), result
+
+
+def _aggregate(node: Aggregate, schema: Schema) -> Typed:
+    """Numbers are summed; min and max take what has an order; the others take anything that a condition reads."""
+    if isinstance(node.operand, Attribute) and node.operand.name == EVENT:
+        return node, Kind.NUMBER
+    operand, kind = _typed(node.operand, schema)
+    wanted = (
+        NUMBER if node.function in ("sum", "avg") else ORDERED if node.function in ("min", "max") else ANY
+    )
+    if kind is not Kind.NULL and kind not in wanted:
+        listed = " or ".join(sorted(item.value for item in wanted))
+        message = f"`{node.function}` takes {listed}; `{print_condition(operand)}` is {kind.value}"
+        raise CepheidError(
+            "type-mismatch", message, span=node.operand.span, hint="count(…) takes all of them"
+        )
+    return replace(node, operand=operand), Kind.NUMBER if node.function in ("count", "sum", "avg") else kind
 
 
 def _with_literals_alike(typed: list[Typed], schema: Schema) -> list[Typed]:

@@ -26,6 +26,7 @@ from cepheid.algebra.conditions import (
     Condition,
     conjunction,
     conjuncts,
+    is_about_whole_sets,
     sets_read,
     variables,
 )
@@ -48,7 +49,7 @@ from cepheid.algebra.nodes import (
     rebuild,
 )
 from cepheid.algebra.variables import bound, defined, defined_once, is_iteration, names_of
-from cepheid.automata.attach_atoms import NotAttachedError, non_empty, not_bound, on_first, on_last
+from cepheid.automata.attach_atoms import NotAttachedError, non_empty, not_bound, on_first, on_last, printed
 from cepheid.automata.attach_keys import with_one_key
 from cepheid.automata.attach_names import MARK, condition_with
 from cepheid.automata.attach_rounds import Check, check_bound, check_of, with_first_marked
@@ -172,6 +173,8 @@ def _parts(pattern: Pattern, known: frozenset[str], names: _Names) -> Parts:
             parts = _parts(body, known, names)
             alike = dict[frozenset[str], list[Condition]]()
             for item in conjuncts(condition):
+                if is_about_whole_sets(item):
+                    raise NotAttachedError(f"FILTER {printed(item)} is about whole sets")
                 if sets_read(item):
                     parts = _with_sets_named(parts, item, names)
                 else:

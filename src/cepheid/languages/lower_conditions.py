@@ -13,11 +13,11 @@ from itertools import pairwise
 from lark import Token, Tree
 
 from cepheid.algebra.conditions import (
+    EVENT,
     FALSE,
     TRUE,
     Arithmetic,
     Attribute,
-    Call,
     Comparison,
     Condition,
     Conjunction,
@@ -31,6 +31,7 @@ from cepheid.algebra.conditions import (
     RLike,
 )
 from cepheid.errors import CepheidError, Source
+from cepheid.languages.calls import called, of_distinct, of_events
 from cepheid.languages.literals import literals_of
 from cepheid.languages.parsed import Node, Part, span_of
 from cepheid.languages.words import decimal_of, integer_of, name_of, negated, text_of, time_of
@@ -62,7 +63,13 @@ def _lowered(source: Source, node: Node) -> Condition:
             return Attribute(None, name_of(name), span=span)
         case "call", [Token() as function, *arguments]:
             values = tuple(lower_condition(source, item) for item in arguments if item is not None)
-            return Call(name_of(function).lower(), values, span)
+            return called(name_of(function).lower(), values, span)
+        case "of_events", [Token() as function, Token() as var]:
+            return of_events(
+                name_of(function).lower(), Attribute(name_of(var), EVENT, span=span_of(source, var)), span
+            )
+        case "of_distinct", [Token() as function, _, operand]:
+            return of_distinct(name_of(function).lower(), lower_condition(source, operand), span)
         case "integer", [Token() as token]:
             return Literal(integer_of(source, token), span)
         case "decimal", [Token() as token]:

@@ -17,10 +17,17 @@ from __future__ import annotations
 
 import itertools
 from collections import defaultdict
-from collections.abc import Callable, Collection, Iterable, Iterator
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from typing import NamedTuple, assert_never
 
-from cepheid.algebra.conditions import Condition, conjuncts, sets_read, variables
+from cepheid.algebra.conditions import (
+    Condition,
+    conjuncts,
+    is_about_whole_sets,
+    sets_chosen,
+    sets_read,
+    variables,
+)
 from cepheid.algebra.nodes import (
     EVENTS,
     All,
@@ -44,7 +51,8 @@ from cepheid.semantics.keys import is_one_key
 from cepheid.semantics.reading import recognised
 from cepheid.semantics.strategies import ComplexEvent, choose
 from cepheid.semantics.stream import Stream
-from cepheid.semantics.values import holds
+from cepheid.semantics.values import Attributes, holds
+from cepheid.semantics.whole_sets import Gathered, most_steps, with_aggregates, with_previous
 
 Pairs = frozenset[tuple[str, int]]
 
@@ -160,7 +168,8 @@ def _pair(name: str | None, position: int) -> Pairs:
 def _filter(results: Results, condition: Condition, stream: Stream) -> Results:
     """ρ FILTER (P AND Q) is (ρ FILTER P) FILTER Q; any other condition is one predicate."""
     for part in conjuncts(condition):
-        results = frozenset(_satisfying(results, part, stream))
+        asked = _satisfying_of_whole_sets if is_about_whole_sets(part) else _satisfying
+        results = frozenset(asked(results, part, stream))
     return results
 
 
@@ -183,6 +192,37 @@ def _satisfying(results: Results, condition: Condition, stream: Stream) -> Itera
             at = dict(valuation)
             if all(holds_at((*(at[name] for name in names), *chosen)) for chosen in choices):
                 yield result._replace(valuation=valuation)
+
+
+def _satisfying_of_whole_sets(results: Results, condition: Condition, stream: Stream) -> Iterator[Result]:
+    """As `_satisfying`, where aggregates are over all of μ(X), and `prev` is the event before the chosen one in μ(X):
+    the choices are of the events that have one. Without plain sets there is one choice."""
+    names = sorted(variables(condition) - sets_read(condition))
+    chosen, steps = sorted(sets_chosen(condition)), most_steps(condition)
+    for result in results:
+        places = {name: sorted(_gathered(result, name)) for name in sets_read(condition)}
+        gathered = {name: [stream[place].attributes for place in found] for name, found in places.items()}
+        settled = with_aggregates(condition, gathered)
+        choices = list(
+            itertools.product(*(range(steps.get(name, 0), len(gathered[name])) for name in chosen))
+        )
+        for valuation in _extensions(result.valuation, names, len(stream)):
+            events: dict[str | None, Attributes] = {
+                name: stream[place].attributes for name, place in valuation if name in names
+            }
+            if all(
+                _holds_of_choice(settled, dict(zip(chosen, at, strict=True)), gathered, events)
+                for at in choices
+            ):
+                yield result._replace(valuation=valuation)
+
+
+def _holds_of_choice(
+    condition: Condition, at: Mapping[str, int], gathered: Gathered, events: Mapping[str | None, Attributes]
+) -> bool:
+    here: dict[str | None, Attributes] = dict(events)
+    here.update({name: gathered[name][number] for name, number in at.items()})
+    return holds(with_previous(condition, at, gathered), here)
 
 
 def _gathered(result: Result, name: str) -> list[int]:

@@ -17,6 +17,7 @@ import numpy as np
 import pyarrow as pa
 
 from cepheid.algebra.conditions import (
+    Aggregate,
     Arithmetic,
     Attribute,
     Call,
@@ -31,6 +32,7 @@ from cepheid.algebra.conditions import (
     Like,
     Literal,
     Negation,
+    Previous,
     RLike,
     attributes,
 )
@@ -167,6 +169,8 @@ class Columns:
                 return rlike(self.value(operand), pattern)
             case Call(function, arguments):
                 return apply(function, [self.value(argument) for argument in arguments])
+            case Aggregate() | Previous():
+                raise AssertionError(expression)  # of whole matches, not of rows
             case _:
                 assert_never(expression)
 

@@ -16,6 +16,7 @@ from typing import assert_never
 import pyarrow as pa
 
 from cepheid.algebra.conditions import (
+    Aggregate,
     Arithmetic,
     Attribute,
     Call,
@@ -30,6 +31,7 @@ from cepheid.algebra.conditions import (
     Like,
     Literal,
     Negation,
+    Previous,
     RLike,
     attributes,
     children,
@@ -324,6 +326,8 @@ class Compiler:
                 self._call(expression, function, arguments, compiled)
             case Literal() | Attribute():
                 raise AssertionError(expression)  # these read one event at most
+            case Aggregate() | Previous():
+                raise AssertionError(expression)  # `attach` leaves none on events
             case _:
                 assert_never(expression)
 

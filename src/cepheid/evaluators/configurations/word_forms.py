@@ -15,6 +15,7 @@ from typing import assert_never
 import pyarrow as pa
 
 from cepheid.algebra.conditions import (
+    Aggregate,
     Arithmetic,
     Attribute,
     Call,
@@ -28,6 +29,7 @@ from cepheid.algebra.conditions import (
     Like,
     Literal,
     Negation,
+    Previous,
     RLike,
     children,
     type_of_value,
@@ -85,6 +87,8 @@ def form_of(expression: Expression, schema: Schema) -> int:
             return tags.TRUTH
         case IsTrue() | IsNull() | In() | Like() | RLike():
             return tags.TRUTH
+        case Aggregate() | Previous():
+            raise AssertionError(expression)  # `attach` leaves none on events
         case _:
             assert_never(expression)
 
