@@ -17,14 +17,13 @@ from __future__ import annotations
 
 import itertools
 from collections import defaultdict
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator
 from typing import NamedTuple, assert_never
 
 from cepheid.algebra.conditions import (
     Condition,
     conjuncts,
     is_about_whole_sets,
-    sets_chosen,
     sets_read,
     variables,
 )
@@ -51,8 +50,8 @@ from cepheid.semantics.keys import is_one_key
 from cepheid.semantics.reading import recognised
 from cepheid.semantics.strategies import ComplexEvent, choose
 from cepheid.semantics.stream import Stream
-from cepheid.semantics.values import Attributes, holds
-from cepheid.semantics.whole_sets import Gathered, most_steps, with_aggregates, with_previous
+from cepheid.semantics.values import holds
+from cepheid.semantics.whole_sets import holds_of_sets
 
 Pairs = frozenset[tuple[str, int]]
 
@@ -195,34 +194,17 @@ def _satisfying(results: Results, condition: Condition, stream: Stream) -> Itera
 
 
 def _satisfying_of_whole_sets(results: Results, condition: Condition, stream: Stream) -> Iterator[Result]:
-    """As `_satisfying`, where aggregates are over all of μ(X), and `prev` is the event before the chosen one in μ(X):
-    the choices are of the events that have one. Without plain sets there is one choice."""
+    """As `_satisfying`; aggregates are over all of μ(X), and `prev` is the event before the chosen one in μ(X)."""
     names = sorted(variables(condition) - sets_read(condition))
-    chosen, steps = sorted(sets_chosen(condition)), most_steps(condition)
     for result in results:
-        places = {name: sorted(_gathered(result, name)) for name in sets_read(condition)}
-        gathered = {name: [stream[place].attributes for place in found] for name, found in places.items()}
-        settled = with_aggregates(condition, gathered)
-        choices = list(
-            itertools.product(*(range(steps.get(name, 0), len(gathered[name])) for name in chosen))
-        )
+        gathered = {
+            name: [stream[place].attributes for place in sorted(_gathered(result, name))]
+            for name in sets_read(condition)
+        }
         for valuation in _extensions(result.valuation, names, len(stream)):
-            events: dict[str | None, Attributes] = {
-                name: stream[place].attributes for name, place in valuation if name in names
-            }
-            if all(
-                _holds_of_choice(settled, dict(zip(chosen, at, strict=True)), gathered, events)
-                for at in choices
-            ):
+            events = {name: stream[place].attributes for name, place in valuation if name in names}
+            if holds_of_sets(condition, gathered, events):
                 yield result._replace(valuation=valuation)
-
-
-def _holds_of_choice(
-    condition: Condition, at: Mapping[str, int], gathered: Gathered, events: Mapping[str | None, Attributes]
-) -> bool:
-    here: dict[str | None, Attributes] = dict(events)
-    here.update({name: gathered[name][number] for name, number in at.items()})
-    return holds(with_previous(condition, at, gathered), here)
 
 
 def _gathered(result: Result, name: str) -> list[int]:

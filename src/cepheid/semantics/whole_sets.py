@@ -6,6 +6,7 @@ of each aggregate in its place; and for a choice of one event of each set, the v
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Mapping, Sequence
 from decimal import Decimal
 from typing import Any
@@ -20,14 +21,41 @@ from cepheid.algebra.conditions import (
     Previous,
     children,
     rebuild,
+    sets_chosen,
     variables,
 )
 from cepheid.semantics.decimals import EXACT, fitted
 from cepheid.semantics.functions import apply
 from cepheid.semantics.numbers import TIMES, instant, int64_or_null
-from cepheid.semantics.values import Attributes, value_of
+from cepheid.semantics.values import Attributes, holds, value_of
 
 Gathered = Mapping[str, Sequence[Attributes]]
+
+
+def holds_of_sets(condition: Condition, gathered: Gathered, events: Mapping[str, Attributes]) -> bool:
+    """Whether the condition is true for every choice of one event of each set that it reads events of, if `prev` is
+    asked of the set of one that has so many before it. `events` are the single ones.
+
+    >>> from cepheid.algebra.conditions import Comparison
+    >>> v = Attribute("X", "v", each=True)
+    >>> rising = Comparison(">", v, Previous(v))
+    >>> [holds_of_sets(rising, {"X": [{"v": v} for v in values]}, {}) for values in ([1, 2, 3], [1, 2, 2], [1], [])]
+    [True, False, True, True]
+    """
+    chosen, steps = sorted(sets_chosen(condition)), most_steps(condition)
+    settled = with_aggregates(condition, gathered)
+    choices = itertools.product(*(range(steps.get(name, 0), len(gathered[name])) for name in chosen))
+    return all(
+        _holds_of_choice(settled, dict(zip(chosen, at, strict=True)), gathered, events) for at in choices
+    )
+
+
+def _holds_of_choice(
+    condition: Condition, at: Mapping[str, int], gathered: Gathered, events: Mapping[str, Attributes]
+) -> bool:
+    here: dict[str | None, Attributes] = {name: gathered[name][number] for name, number in at.items()}
+    here.update(events)
+    return holds(with_previous(condition, at, gathered), here)
 
 
 def with_aggregates(condition: Condition, gathered: Gathered) -> Condition:
