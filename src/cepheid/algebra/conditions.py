@@ -280,6 +280,15 @@ def sets_read(expression: Expression) -> frozenset[str]:
     return frozenset(item.var for item in mentioned(expression) if item.each and item.var is not None)
 
 
+def aggregates(expression: Expression) -> Iterator[Aggregate]:
+    """Every aggregate, in text order, with repetitions."""
+    if isinstance(expression, Aggregate):
+        yield expression
+    for child in children(expression):
+        if not isinstance(child, Literal):  # lists have many
+            yield from aggregates(child)
+
+
 def is_about_whole_sets(expression: Expression) -> bool:
     """Whether the value depends on more of a set than one event: whether there is an aggregate, or a `prev`.
 

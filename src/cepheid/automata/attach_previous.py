@@ -7,16 +7,14 @@ The event before is a register, written by every event of the set; a run knows w
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 
 from cepheid.algebra.conditions import (
-    Aggregate,
-    Attribute,
     Condition,
     Expression,
     Previous,
-    children,
+    aggregates,
     sets_read,
     variables,
 )
@@ -26,8 +24,9 @@ from cepheid.algebra.limits import guarded
 from cepheid.algebra.nodes import Atom, Bind, Pattern
 from cepheid.algebra.variables import defined, names_of, sets
 from cepheid.automata.attach_atoms import restricted
-from cepheid.automata.attach_sets import NoExtremeError
+from cepheid.automata.attach_sets import NoExtremeError, about
 from cepheid.automata.pattern_alternatives import Alternatives
+from cepheid.semantics.whole_sets import most_steps
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,7 +43,7 @@ def on_previous(
     """The pattern whose matches satisfy the condition; `NoExtremeError` where one register does not suffice. `known`:
     variables bound before it; `register`: a new name.
 
-    >>> from cepheid.algebra.conditions import Comparison
+    >>> from cepheid.algebra.conditions import Attribute, Comparison
     >>> from cepheid.algebra.nodes import Seq
     >>> v = Attribute("X", "v", each=True)
     >>> two = Bind(Seq(Atom("A"), Atom("B")), "X")
@@ -63,11 +62,7 @@ def on_previous(
 
 def _reads_neighbours(condition: Expression) -> bool:
     """Whether a condition on one whole set reads, of each event, only the one directly before it."""
-    if isinstance(condition, Aggregate):
-        return False
-    if isinstance(condition, Previous):
-        return condition.steps == 1
-    return all(map(_reads_neighbours, children(condition)))
+    return set(most_steps(condition).values()) == {1} and next(aggregates(condition), None) is None
 
 
 class _OnPrevious(Alternatives[Known]):
@@ -76,7 +71,7 @@ class _OnPrevious(Alternatives[Known]):
         self.gathered = frozenset([name])
         self.singles = variables(condition) - self.gathered
         self._name = name
-        self._condition = condition
+        self._condition = _with_register(condition, register)
         self._register = register
 
     def _concerns(self, pattern: Pattern, known: Known) -> bool:
@@ -91,20 +86,12 @@ class _OnPrevious(Alternatives[Known]):
             return {replace(known, begun=True): Bind(atom, self._register)}
         if known.singles != self.singles:
             raise NoExtremeError
-        condition = _about(self._condition, {self._name: None, **dict.fromkeys(own)}, self._register)
+        condition = about(self._condition, {self._name: None, **dict.fromkeys(own)})
         return {known: Bind(restricted(atom, condition), self._register)}
 
 
-def _about(condition: Condition, at_hand: Mapping[str, None], register: str) -> Condition:
-    """The condition where these variables are the event at hand, and the one before it is in the register."""
+def _with_register(condition: Condition, register: str) -> Condition:
+    """The condition where the event before is the one in the register."""
     if isinstance(condition, Previous):
-        return _previous(condition.operand, register)
-    if isinstance(condition, Attribute):
-        return replace(condition, var=None, each=False) if condition.var in at_hand else condition
-    return rebuild_condition(condition, lambda child: _about(child, at_hand, register))
-
-
-def _previous(operand: Expression, register: str) -> Expression:
-    if isinstance(operand, Attribute):
-        return replace(operand, var=register, each=False)
-    return rebuild_condition(operand, lambda child: _previous(child, register))
+        return about(condition.operand, dict.fromkeys(variables(condition), register))
+    return rebuild_condition(condition, lambda child: _with_register(child, register))
