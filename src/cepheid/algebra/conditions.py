@@ -162,6 +162,16 @@ class Call(Node):
     span: Span | None = field(default=None, compare=False, repr=False)
 
 
+@node
+class Case(Node):
+    """`CASE WHEN condition THEN value … ELSE otherwise END`: the value of the first condition that is true."""
+
+    conditions: tuple[Expression, ...]
+    values: tuple[Expression, ...]
+    otherwise: Expression
+    span: Span | None = field(default=None, compare=False, repr=False)
+
+
 AGGREGATES = ("count", "sum", "avg", "min", "max", "first", "last")
 EVENT = ""
 """The name of the `Attribute` that stands for events themselves, as in `count(X)`; no column can be written so."""
@@ -205,6 +215,7 @@ Expression = (
     | Like
     | RLike
     | Call
+    | Case
     | Aggregate
     | Previous
 )
@@ -231,6 +242,8 @@ def children(expression: Expression) -> tuple[Expression, ...]:
             return (operand, *items)
         case Call(_, arguments):
             return arguments
+        case Case(conditions, values, otherwise):
+            return (*conditions, *values, otherwise)
         case _:
             assert_never(expression)
 
@@ -252,6 +265,8 @@ def rebuild(expression: Expression, change: Callable[[Expression], Expression]) 
             return replace(expression, operand=change(operand), items=tuple(map(change, items)))
         case Call(_, arguments):
             return replace(expression, arguments=tuple(map(change, arguments)))
+        case Case(conditions, values, otherwise, span):
+            return Case(tuple(map(change, conditions)), tuple(map(change, values)), change(otherwise), span)
         case _:
             assert_never(expression)
 
@@ -348,7 +363,7 @@ def without_negations(condition: Condition, negated: bool = False) -> tuple[Cond
             return without_negations(operand)
         case Literal() | Attribute() | Arithmetic() | Call() | Conjunction() | Disjunction():
             return condition, negated
-        case Aggregate() | Previous():
+        case Case() | Aggregate() | Previous():
             return condition, negated
         case Comparison() | IsTrue() | IsNull() | In() | Like() | RLike():
             return condition, negated

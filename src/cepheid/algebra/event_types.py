@@ -14,6 +14,7 @@ from cepheid.algebra.conditions import (
     Arithmetic,
     Attribute,
     Call,
+    Case,
     Comparison,
     Conjunction,
     Disjunction,
@@ -86,7 +87,7 @@ def _compared(expression: Expression, column: str) -> Iterator[str]:
             pass
         case Negation() | IsTrue() | IsNull() | In() | Like() | RLike() | Call():
             pass
-        case Aggregate() | Previous():
+        case Case() | Aggregate() | Previous():
             pass
         case _:
             assert_never(expression)

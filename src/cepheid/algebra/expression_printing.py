@@ -17,6 +17,7 @@ from cepheid.algebra.conditions import (
     Arithmetic,
     Attribute,
     Call,
+    Case,
     Comparison,
     Condition,
     Conjunction,
@@ -38,7 +39,7 @@ KEYWORDS = frozenset(
     re.findall(
         r"\w+",
         "SELECT ALL STRICT NXT NEXT LAST MAX FROM WHERE PARTITION BY WITHIN CONSUME LIMIT AS OR FILTER "
-        "AND NOT IN BETWEEN LIKE RLIKE IS NULL TRUE FALSE TIMESTAMP DATE",
+        "AND NOT IN BETWEEN LIKE RLIKE IS NULL TRUE FALSE TIMESTAMP DATE CASE WHEN THEN ELSE END",
     )
 )
 PLAIN_NAME = re.compile(r"[^\W\d]\w*")
@@ -129,6 +130,8 @@ def _bare_condition(condition: Condition) -> tuple[str, int]:
             return _predicate(condition, ""), PREDICATE
         case Call(function, arguments):
             return f"{print_name(function)}({_listed(arguments)})", VALUE
+        case Case():
+            return _case(condition), VALUE
         case Aggregate(function, operand, distinct):
             return f"{function}({'DISTINCT ' if distinct else ''}{print_condition(operand)})", VALUE
         case Previous(operand, steps):
@@ -158,6 +161,13 @@ def _predicate(condition: IsNull | IsTrue | In | Like | RLike, negated: str) -> 
             return f"{value} {negated}RLIKE {print_value(pattern)}"
         case _:
             assert_never(condition)
+
+
+def _case(case: Case) -> str:
+    pairs = zip(case.conditions, case.values, strict=True)
+    whens = " ".join(f"WHEN {print_condition(when)} THEN {print_condition(value)}" for when, value in pairs)
+    last = "" if case.otherwise == Literal(None) else f" ELSE {print_condition(case.otherwise)}"
+    return f"CASE {whens}{last} END"
 
 
 def _listed(items: tuple[Condition, ...]) -> str:

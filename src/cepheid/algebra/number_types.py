@@ -25,6 +25,7 @@ from cepheid.algebra.conditions import (
     Arithmetic,
     Attribute,
     Call,
+    Case,
     Comparison,
     Condition,
     Conjunction,
@@ -121,16 +122,9 @@ def decimal_type(expression: Expression, schema: Schema) -> DecimalType | None:
             exact = decimal_type(first, schema)
             return None if exact is None else rounded_type(exact, _digits(rest))
         case Call(function, arguments) if function in _CHOOSERS:
-            exacts = [decimal_type(argument, schema) for argument in arguments]
-            if not any(exacts):
-                return None
-            types = [
-                exact or _exact_type(argument, schema)
-                for argument, exact in zip(arguments, exacts, strict=True)
-                if argument != Literal(None)
-            ]
-            known = [dtype for dtype in types if dtype is not None]
-            return widest(known) if len(known) == len(types) else None
+            return _one_decimal_type(arguments, schema)
+        case Case(_, values, otherwise):
+            return _one_decimal_type((*values, otherwise), schema)
         case Aggregate("sum" | "avg"):
             return expression.result
         case Aggregate("count"):
@@ -143,6 +137,20 @@ def decimal_type(expression: Expression, schema: Schema) -> DecimalType | None:
             return None
         case _:
             assert_never(expression)
+
+
+def _one_decimal_type(choices: Sequence[Expression], schema: Schema) -> DecimalType | None:
+    """The type of what is one of several; None where it may be a double, or is no decimal."""
+    exacts = [decimal_type(choice, schema) for choice in choices]
+    if not any(exacts):
+        return None
+    types = [
+        exact or _exact_type(choice, schema)
+        for choice, exact in zip(choices, exacts, strict=True)
+        if choice != Literal(None)
+    ]
+    known = [dtype for dtype in types if dtype is not None]
+    return widest(known) if len(known) == len(types) else None
 
 
 def _exact_type(expression: Expression, schema: Schema) -> DecimalType | None:
@@ -182,6 +190,8 @@ def _settled(expression: Expression, schema: Schema) -> _Settled:
             return In(settled[0][0], tuple(item for item, _ in settled[1:]), span), None
         case Call(function, arguments, span):
             return _call(function, [_settled(argument, schema) for argument in arguments], span)
+        case Case():
+            return _case(expression, schema)
         case Aggregate(operand=Attribute(name="")):
             return expression, _ONE_WHOLE
         case Aggregate(_, operand):
@@ -337,6 +347,16 @@ def _rounded(function: str, number: _Number, digits: Sequence[_Settled]) -> _Num
         exact, kinds = widest([exact, _LONG]), kinds - {_REAL} | {_WHOLE}
     constant = number.constant and all(place is not None and place.constant for _, place in digits)
     return _Number(kinds, exact, constant)
+
+
+def _case(node: Case, schema: Schema) -> _Settled:
+    conditions = tuple(_decided(_settled(condition, schema)) for condition in node.conditions)
+    chosen = _with_constants_decided(
+        [_settled(value, schema) for value in (*node.values, node.otherwise)], False
+    )
+    numbers = [number for _, number in chosen if number is not None]
+    *values, otherwise = (value for value, _ in chosen)
+    return Case(conditions, tuple(values), otherwise, node.span), _one_of(numbers) if numbers else None
 
 
 def _aggregate(node: Aggregate, operand: Expression, number: _Number | None) -> _Settled:

@@ -22,6 +22,7 @@ from cepheid.algebra.conditions import (
     Arithmetic,
     Attribute,
     Call,
+    Case,
     Comparison,
     Condition,
     Conjunction,
@@ -192,6 +193,8 @@ def _typed(expression: Expression, schema: Schema) -> Typed:
             ), Kind.BOOLEAN
         case Call():
             return _call(expression, schema)
+        case Case():
+            return _case(expression, schema)
         case Aggregate():
             return _aggregate(expression, schema)
         case Previous(operand):
@@ -393,8 +396,21 @@ def _call(call: Call, schema: Schema) -> Typed:
         if kind is not Kind.NULL and kind not in function.parameter(index):
             raise _wrong_argument(function, argument, kind, function.parameter(index))
     expressions = tuple(expression for expression, _ in typed)
-    result = function.result or _shared_kind(function, typed, schema)
+    result = function.result or _shared_kind(function.name, typed, schema, f"call it as {function.signature}")
     return Call(name, expressions, call.span), result
+
+
+def _case(node: Case, schema: Schema) -> Typed:
+    """Its values have one kind, as the arguments of `coalesce` have."""
+    conditions = tuple(_condition(condition, schema) for condition in node.conditions)
+    typed = _with_literals_alike([_typed(value, schema) for value in (*node.values, node.otherwise)], schema)
+    for value, kind in typed:
+        if kind is Kind.OTHER:
+            message = f"CASE takes values that a condition reads; `{print_condition(value)}` is {kind.value}"
+            raise CepheidError("type-mismatch", message, span=value.span)
+    kind = _shared_kind("CASE", typed, schema, "give all its values one type")
+    *values, otherwise = (value for value, _ in typed)
+    return Case(conditions, tuple(values), otherwise, node.span), kind
 
 
 def _aggregate(node: Aggregate, schema: Schema) -> Typed:
@@ -433,17 +449,17 @@ def _wrong_argument(function: Function, argument: Expression, kind: Kind, wanted
     return CepheidError("type-mismatch", message, span=argument.span, hint=f"call it as {function.signature}")
 
 
-def _shared_kind(function: Function, typed: list[Typed], schema: Schema) -> Kind:
+def _shared_kind(name: str, typed: list[Typed], schema: Schema, hint: str) -> Kind:
     """The one kind of arguments that must agree; NULL goes with any."""
     kinds = [(argument, kind) for argument, kind in typed if kind is not Kind.NULL]
     for argument, kind in kinds[1:]:
         if kind is not kinds[0][1]:
             raise CepheidError(
                 "type-mismatch",
-                f"`{function.name}` takes values of one type; `{print_condition(argument)}` is {kind.value}, "
+                f"`{name}` takes values of one type; `{print_condition(argument)}` is {kind.value}, "
                 f"`{print_condition(kinds[0][0])}` is {kinds[0][1].value}",
                 span=argument.span,
-                hint=f"call it as {function.signature}",
+                hint=hint,
             )
         if kind is Kind.TIMESTAMP:
             _check_zones(kinds[0][0], argument, schema, argument.span)

@@ -6,7 +6,7 @@ becomes `0 - x`, and `!=`, `==` are written as `<>`, `=`.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from decimal import Decimal
 from itertools import pairwise
 
@@ -18,6 +18,7 @@ from cepheid.algebra.conditions import (
     TRUE,
     Arithmetic,
     Attribute,
+    Case,
     Comparison,
     Condition,
     Conjunction,
@@ -30,7 +31,7 @@ from cepheid.algebra.conditions import (
     Negation,
     RLike,
 )
-from cepheid.errors import CepheidError, Source
+from cepheid.errors import CepheidError, Source, Span
 from cepheid.languages.calls import called, of_distinct, of_events
 from cepheid.languages.literals import literals_of
 from cepheid.languages.parsed import Node, Part, span_of
@@ -78,6 +79,10 @@ def _lowered(source: Source, node: Node) -> Condition:
             return Literal(text_of(token), span)
         case ("timestamp" | "date" | "time") as rule, [_, Token() as token]:
             return Literal(time_of(source, rule, token), span)
+        case "value", [Token() as token]:
+            return Literal(token.value, span)
+        case "case", [_, subject, *whens, otherwise]:
+            return _case(source, subject, whens, otherwise, span)
         case "true", _:
             return Literal(TRUE.value, span)
         case "false", _:
@@ -97,6 +102,8 @@ def _lowered(source: Source, node: Node) -> Condition:
             return Negation(lower_condition(source, operand), span)
         case "in", [operand, *items]:
             listed = tuple(value for item in items for value in _listed(source, item))
+            if not listed:  # of a parameter
+                return Literal(False, span)
             return In(lower_condition(source, operand), listed, span)
         case "between", [operand, low, high]:
             value = lower_condition(source, operand)
@@ -123,6 +130,21 @@ def _minus(source: Source, node: Node, operand: Node) -> Condition:
     if isinstance(value, Literal) and isinstance(value.value, float | Decimal):
         return Literal(negated(value.value), span)
     return Arithmetic("-", Literal(0), value, span)
+
+
+def _case(source: Source, subject: Part, whens: Sequence[Part], otherwise: Part, span: Span) -> Case:
+    """`CASE x WHEN a THEN …` is `CASE WHEN x = a THEN …`."""
+    compared = None if subject is None else lower_condition(source, subject)
+    conditions, values = list[Condition](), list[Condition]()
+    for when in whens:
+        assert isinstance(when, Tree)
+        condition, value = (lower_condition(source, child) for child in when.children)
+        if compared is not None:
+            condition = Comparison("=", compared, condition, condition.span)
+        conditions.append(condition)
+        values.append(value)
+    last = Literal(None) if otherwise is None else lower_condition(source, otherwise)
+    return Case(tuple(conditions), tuple(values), last, span)
 
 
 def _listed(source: Source, item: Part) -> Iterator[Condition]:

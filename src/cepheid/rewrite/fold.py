@@ -16,6 +16,7 @@ from cepheid.algebra.conditions import (
     Arithmetic,
     Attribute,
     Call,
+    Case,
     Comparison,
     Condition,
     Conjunction,
@@ -66,7 +67,7 @@ def _when_true(condition: Condition) -> Condition:
             return _any(_flat(tuple(_when_true(operand) for operand in operands)))
         case Literal() | Attribute() | Arithmetic() | Comparison() | Negation() | IsNull():
             return condition
-        case In() | Like() | RLike() | Call() | Aggregate() | Previous():
+        case In() | Like() | RLike() | Call() | Case() | Aggregate() | Previous():
             return condition
         case _:
             assert_never(condition)
@@ -116,7 +117,7 @@ def _value(expression: Expression) -> Expression:
             return NULL
         case Literal() | Attribute() | Arithmetic() | Comparison() | Negation() | IsTrue() | IsNull():
             return expression
-        case In() | Like() | RLike() | Call() | Aggregate() | Previous():
+        case In() | Like() | RLike() | Call() | Case() | Aggregate() | Previous():
             return expression
         case _:
             assert_never(expression)
@@ -148,7 +149,7 @@ def _is_two_valued(condition: Condition) -> bool:
             return value is not None
         case Attribute() | Arithmetic() | Comparison() | In() | Like() | RLike() | Call():
             return False
-        case Aggregate() | Previous():
+        case Case() | Aggregate() | Previous():
             return False
         case _:
             assert_never(condition)

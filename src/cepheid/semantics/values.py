@@ -24,6 +24,7 @@ from cepheid.algebra.conditions import (
     Arithmetic,
     Attribute,
     Call,
+    Case,
     Comparison,
     Condition,
     Conjunction,
@@ -99,6 +100,9 @@ def value_of(expression: Expression, events: Mapping[str | None, Attributes]) ->
             return _rlike(value_of(operand, events), pattern)
         case Call(function, arguments):
             return apply(function, [value_of(argument, events) for argument in arguments])
+        case Case(conditions, values, otherwise):
+            pairs = zip(conditions, values, strict=True)
+            return value_of(next((value for when, value in pairs if holds(when, events)), otherwise), events)
         case Aggregate() | Previous():
             raise AssertionError(expression)  # literals stand in their place (`whole_sets`)
         case _:

@@ -21,6 +21,7 @@ from cepheid.algebra.conditions import (
     Arithmetic,
     Attribute,
     Call,
+    Case,
     Comparison,
     Condition,
     Conjunction,
@@ -37,6 +38,7 @@ from cepheid.algebra.conditions import (
     attributes,
 )
 from cepheid.evaluators.columns.arithmetic import arithmetic
+from cepheid.evaluators.columns.choose import switched
 from cepheid.evaluators.columns.compare import all_of, compare, negated
 from cepheid.evaluators.columns.distinct import Codes, Dictionary, distinct, repeats
 from cepheid.evaluators.columns.functions import apply
@@ -169,6 +171,8 @@ class Columns:
                 return rlike(self.value(operand), pattern)
             case Call(function, arguments):
                 return apply(function, [self.value(argument) for argument in arguments])
+            case Case(conditions, values, otherwise):
+                return self._first_true(conditions, values, otherwise)
             case Aggregate() | Previous():
                 raise AssertionError(expression)  # of whole matches, not of rows
             case _:
@@ -179,6 +183,14 @@ class Columns:
         for operand in operands:
             result = all_of(result, self._truth(operand))
         return result
+
+    def _first_true(
+        self, conditions: tuple[Expression, ...], values: tuple[Expression, ...], otherwise: Expression
+    ) -> Value:
+        chosen = self.value(otherwise)
+        for condition, value in reversed(list(zip(conditions, values, strict=True))):
+            chosen = switched(self._truth(condition).true, self.value(value), chosen)
+        return chosen
 
     def _column(self, name: str) -> pa.ChunkedArray:
         """The column as it is, but for string views, which Arrow's kernels do not all take."""

@@ -20,6 +20,7 @@ from cepheid.algebra.conditions import (
     Arithmetic,
     Attribute,
     Call,
+    Case,
     Comparison,
     Condition,
     Conjunction,
@@ -320,7 +321,7 @@ class Compiler:
                 self._fold(tags.IS_NULL, (operand,), compiled)
             case In(operand, items):
                 self._fold(tags.OR, self._items(operand, items), compiled)
-            case Like() | RLike():
+            case Like() | RLike() | Case():
                 self._ask(expression, compiled)
             case Call(function, arguments):
                 self._call(expression, function, arguments, compiled)

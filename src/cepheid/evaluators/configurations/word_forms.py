@@ -19,6 +19,7 @@ from cepheid.algebra.conditions import (
     Arithmetic,
     Attribute,
     Call,
+    Case,
     Comparison,
     Conjunction,
     Disjunction,
@@ -87,6 +88,8 @@ def form_of(expression: Expression, schema: Schema) -> int:
             return tags.TRUTH
         case IsTrue() | IsNull() | In() | Like() | RLike():
             return tags.TRUTH
+        case Case(_, values, otherwise):
+            return _shared(form_of(value, schema) for value in (*values, otherwise))
         case Aggregate() | Previous():
             raise AssertionError(expression)  # `attach` leaves none on events
         case _:
