@@ -10,12 +10,14 @@ and only alternatives that wait for different ones are kept apart. Of ALL every 
 Rounds `{l,m}` whose own events wait for later ones are written out; in an iteration without bound these events are a
 set. Conditions on sets are put in place where the last scope ends that binds one of their other variables
 (`attach_sets`): a set without events asks for nothing, so that alternatives need not be kept apart for them. PART-BY
-compares all events of its body with the first (`attach_keys`).
+compares all events of its body with the first (`attach_keys`). Conditions on whole sets are checks, but for those that
+compare neighbours of a set (`attach_previous`).
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import partial
 from itertools import count
@@ -26,6 +28,8 @@ from cepheid.algebra.conditions import (
     Condition,
     conjunction,
     conjuncts,
+    is_about_whole_sets,
+    sets_chosen,
     sets_read,
     variables,
     with_attributes,
@@ -49,14 +53,22 @@ from cepheid.algebra.nodes import (
     rebuild,
 )
 from cepheid.algebra.variables import bound, defined, defined_once, is_iteration, names_of
-from cepheid.automata.attach_atoms import NotAttachedError, non_empty, not_bound, on_first, on_last
+from cepheid.automata.attach_atoms import NotAttachedError, non_empty, not_bound, on_first, on_last, printed
 from cepheid.automata.attach_keys import with_one_key
 from cepheid.automata.attach_names import MARK
-from cepheid.automata.attach_rounds import Check, check_bound, check_of, with_first_marked
+from cepheid.automata.attach_previous import on_previous
+from cepheid.automata.attach_rounds import (
+    Check,
+    check_bound,
+    check_of,
+    check_of_whole_sets,
+    with_first_marked,
+)
 from cepheid.automata.attach_sets import NoExtremeError, on_sets
 from cepheid.automata.pattern_alternatives import in_sequence
 from cepheid.automata.pattern_of_positions import pattern_of
 from cepheid.automata.positions_of_pattern import positions_of
+from cepheid.semantics.whole_sets import holds_of_sets
 
 MOST_PARTS = 256
 
@@ -95,7 +107,7 @@ def attach(pattern: Pattern, extremes: bool = True) -> Attached:
             continue
         check_bound(check, whole, check.singles)
         singles = ((name, ()) for name in sorted(check.singles))
-        checks.append(Check(check.condition, (*check.paths, *singles)))
+        checks.append(replace(check, paths=(*check.paths, *singles)))
     return Attached(whole, names.variable, tuple(checks))
 
 
@@ -174,7 +186,9 @@ def _parts(pattern: Pattern, known: frozenset[str], names: _Names) -> Parts:
             parts = _parts(body, known, names)
             alike = dict[frozenset[str], list[Condition]]()
             for item in conjuncts(condition):
-                if sets_read(item):
+                if is_about_whole_sets(item):
+                    parts = _with_whole_sets(parts, item, known, names)
+                elif sets_read(item):
                     parts = _with_sets_named(parts, item, names)
                 else:
                     alike.setdefault(variables(item), []).append(item)
@@ -322,6 +336,36 @@ def _with_sets_named(parts: Parts, condition: Condition, names: _Names) -> Parts
     return {waiting: _gathered_twice(part, scope) for waiting, part in parts.items()}
 
 
+def _with_whole_sets(parts: Parts, condition: Condition, known: frozenset[str], names: _Names) -> Parts:
+    """A condition on whole sets on their events, if it reads of each only the one before it; else noted, under names
+    for what they gather here, and asked wherever what is filtered has a first event."""
+    if names.extremes:
+        with suppress(NoExtremeError):
+            return {
+                waiting: on_previous(condition, part, known, names.unseen) for waiting, part in parts.items()
+            }
+    scope = {name: names.unseen(name) for name in sorted(sets_read(condition))}
+    marker = names.unseen("filter")
+    names.on_sets.append(check_of_whole_sets(with_names(condition, scope), marker))
+    found: Parts = {}
+    for waiting, part in parts.items():
+        filled = non_empty(part)
+        marked = [] if filled is None else [with_first_marked(_gathered_twice(filled, scope), marker)]
+        if nullable(part) and _holds_of_nothing(condition):
+            marked.append(EMPTY)
+        if marked:
+            found[waiting] = either(marked)
+    return found
+
+
+def _holds_of_nothing(condition: Condition) -> bool:
+    """Whether the empty match satisfies a condition on whole sets."""
+    singles = variables(condition) - sets_read(condition)
+    if singles and not sets_chosen(condition):
+        raise NotAttachedError(f"FILTER {printed(condition)} can be asked of no event")
+    return holds_of_sets(condition, dict.fromkeys(sets_read(condition), ()), {})
+
+
 def _gathered_twice(pattern: Pattern, scope: dict[str, str]) -> Pattern:
     pattern = rebuild(pattern, lambda child: _gathered_twice(child, scope))
     return (
@@ -372,7 +416,8 @@ def _with_round_gathered(
     scope = {name: names.unseen(name) for name in sorted(own)}
     paths = [(name, (marker, *path)) for name, path in check.paths]
     paths += [(name, (marker,)) for name in scope.values()]
-    names.on_sets.append(Check(_of_each(check.condition, scope), tuple(paths)))
+    condition = with_names(check.condition, scope) if check.whole else _of_each(check.condition, scope)
+    names.on_sets.append(Check(condition, tuple(paths), check.whole))
     return {waiting: _with_events_gathered(part, scope) for waiting, part in parts.items()}
 
 

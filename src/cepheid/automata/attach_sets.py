@@ -178,7 +178,7 @@ class _OnSets(Alternatives[Known]):
             if level == FAILED and self._compared is not None:
                 condition = _without(condition, self._compared[name].where)
         names = {**dict.fromkeys(at_hand), **{name: self._registers[name] for name in levels}}
-        return _about(condition, names)
+        return about(condition, names)
 
     def _noted(self, number: int, pattern: Pattern, known: Known) -> dict[Known, Pattern]:
         """What is known of a plural once it has this event, too."""
@@ -193,8 +193,8 @@ class _OnSets(Alternatives[Known]):
         compared = self._compared[plural]
         if not variables(compared.value) <= known.singles | {plural}:
             raise NoExtremeError
-        value = _about(compared.value, {plural: None})
-        kept = _about(compared.value, {plural: self._registers[plural]})
+        value = about(compared.value, {plural: None})
+        kept = about(compared.value, {plural: self._registers[plural]})
         fits: Condition = Comparison("=", value, value)
         if compared.may_be_nan:
             fits = Negation(IsNull(value))
@@ -251,7 +251,7 @@ def _without(condition: Condition, part: Condition) -> Condition:
     return operands[0] if len(operands) == 1 else Disjunction(operands)
 
 
-def _about(expression: Expression, names: Mapping[str, str | None]) -> Expression:
+def about(expression: Expression, names: Mapping[str, str | None]) -> Expression:
     """The expression with these variables read from registers, or from the event at hand (None)."""
     return with_attributes(
         expression,
