@@ -28,7 +28,7 @@ from cepheid.evaluators.configurations.evaluator import ConfigurationsEvaluator
 from cepheid.evaluators.configurations.match_checks import Checked
 from cepheid.evaluators.configurations.projection import Projected
 from cepheid.evaluators.configurations.selection import HOW, Selection
-from cepheid.evaluators.interface import Bounds, Evaluator, Events, part_of
+from cepheid.evaluators.interface import Bounds, Evaluator, Events, named, part_of
 from cepheid.evaluators.semantics import SemanticsEvaluator
 from cepheid.matches.event_rows import RowsOfMatches
 from cepheid.matches.history import HIDDEN, POSITION, ROW, History
@@ -273,12 +273,10 @@ class Engine:
         tables = {"history": self._history.save(), "schema": schema.arrow.empty_table()}
         if self._last is not None:
             tables["last"] = self._last
-        arrays = {
-            f"{prefix}{name}": array
-            for partitions, prefix in self._saved_partitions()
-            for name, array in partitions.save().items()
-        }
-        arrays |= {f"evaluator:{name}": array for name, array in self._evaluator.save().items()}
+        arrays: Arrays = {}
+        for partitions, prefix in self._saved_partitions():
+            arrays |= named(prefix, partitions.save())
+        arrays |= named("evaluator:", self._evaluator.save())
         return pack(header, tables, arrays)
 
     def _saved_partitions(self) -> list[tuple[Partitions, str]]:

@@ -146,6 +146,14 @@ def require_columns(table: pa.Table, schema: pa.Schema, name: str) -> None:
     require(same, f"the columns of the table `{name}` differ")
 
 
+def bytes_of(table: pa.Table) -> npt.NDArray[np.uint8]:
+    """A table as an uncompressed Arrow stream."""
+    sink = pa.BufferOutputStream()
+    with pa.ipc.new_stream(sink, table.schema) as writer:
+        writer.write_table(table)
+    return np.frombuffer(sink.getvalue(), np.uint8)
+
+
 def stream_of(content: npt.NDArray[Any] | bytes, name: str) -> pa.Table:
     """A table from an uncompressed Arrow stream. Its stated lengths are checked against its bytes, so that reading
     takes no more memory than these."""

@@ -25,9 +25,9 @@ from cepheid.automata.automaton import Automaton, Predicate
 from cepheid.automata.construct_reading import NoAutomatonError, construct_reading
 from cepheid.automata.guards import exclude, exclusions
 from cepheid.automata.printing import automaton_dot, print_automaton
-from cepheid.automata.simulate import simulate
 from cepheid.semantics.stream import Event, inside
 from cepheid.semantics.values import holds
+from support.literal_runs import simulate
 from support.paper_example import TABLE_1
 from support.random_sremo import (
     ANY,

@@ -14,7 +14,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import assert_never
 
-from cepheid.algebra.conditions import Attribute, attributes
+from cepheid.algebra.conditions import Attribute, mentioned
 from cepheid.algebra.covers import check_set_use, check_sets
 from cepheid.algebra.nodes import (
     EVENTS,
@@ -48,6 +48,7 @@ from cepheid.algebra.printing import print_name, print_pattern, print_window
 from cepheid.algebra.registers import check_registers
 from cepheid.algebra.text_patterns import check_text_patterns
 from cepheid.algebra.variables import bound, defined, defined_once, is_iteration, label_of, sets, shown
+from cepheid.algebra.whole_sets import check_whole_sets, refuse_whole_sets
 from cepheid.errors import CepheidError, Span, did_you_mean, quoted
 
 OUTPUT_COLUMNS = ("match_id", "start", "end", "positions")
@@ -72,6 +73,7 @@ def check_scope(query: Query) -> None:
                     check_text_patterns(condition)
             case Filter(_, condition):
                 check_text_patterns(condition)
+                check_whole_sets(condition, query.pattern)
             case Repeat():
                 check_repeat(node)
             case Select():
@@ -107,6 +109,7 @@ def _check_reading(reading: Reading, window: Window | None) -> None:
                 _check_window(window, span)
             case Read(condition):
                 check_text_patterns(condition)
+                refuse_whole_sets(condition)
             case Concat() | Or() | Iterate() | Both() | Complement():
                 pass
             case _:
@@ -117,7 +120,7 @@ def _uses(pattern: Pattern, path: tuple[Pattern, ...]) -> Iterator[tuple[tuple[P
     """Every attribute of a variable that a filter reads, with the formulas around the filter, outermost first."""
     inside = (*path, pattern)
     if isinstance(pattern, Filter):
-        yield from ((inside, read) for read in attributes(pattern.condition) if read.var is not None)
+        yield from ((inside, read) for read in mentioned(pattern.condition) if read.var is not None)
     for child in children(pattern):
         yield from _uses(child, inside)
 

@@ -10,12 +10,14 @@ and only alternatives that wait for different ones are kept apart. Of ALL every 
 Rounds `{l,m}` whose own events wait for later ones are written out; in an iteration without bound these events are a
 set. Conditions on sets are put in place where the last scope ends that binds one of their other variables
 (`attach_sets`): a set without events asks for nothing, so that alternatives need not be kept apart for them. PART-BY
-compares all events of its body with the first (`attach_keys`).
+compares all events of its body with the first (`attach_keys`). Conditions on whole sets are checks, but for those that
+compare neighbours of a set (`attach_previous`).
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import partial
 from itertools import count
@@ -26,10 +28,13 @@ from cepheid.algebra.conditions import (
     Condition,
     conjunction,
     conjuncts,
+    is_about_whole_sets,
+    sets_chosen,
     sets_read,
     variables,
+    with_attributes,
+    with_names,
 )
-from cepheid.algebra.conditions import rebuild as rebuild_condition
 from cepheid.algebra.empty import EMPTY, either, is_empty, nullable
 from cepheid.algebra.limits import guarded
 from cepheid.algebra.nodes import (
@@ -48,14 +53,22 @@ from cepheid.algebra.nodes import (
     rebuild,
 )
 from cepheid.algebra.variables import bound, defined, defined_once, is_iteration, names_of
-from cepheid.automata.attach_atoms import NotAttachedError, non_empty, not_bound, on_first, on_last
+from cepheid.automata.attach_atoms import NotAttachedError, non_empty, not_bound, on_first, on_last, printed
 from cepheid.automata.attach_keys import with_one_key
-from cepheid.automata.attach_names import MARK, condition_with
-from cepheid.automata.attach_rounds import Check, check_bound, check_of, with_first_marked
+from cepheid.automata.attach_names import MARK
+from cepheid.automata.attach_previous import on_previous
+from cepheid.automata.attach_rounds import (
+    Check,
+    check_bound,
+    check_of,
+    check_of_whole_sets,
+    with_first_marked,
+)
 from cepheid.automata.attach_sets import NoExtremeError, on_sets
 from cepheid.automata.pattern_alternatives import in_sequence
 from cepheid.automata.pattern_of_positions import pattern_of
 from cepheid.automata.positions_of_pattern import positions_of
+from cepheid.semantics.whole_sets import holds_of_sets
 
 MOST_PARTS = 256
 
@@ -94,7 +107,7 @@ def attach(pattern: Pattern, extremes: bool = True) -> Attached:
             continue
         check_bound(check, whole, check.singles)
         singles = ((name, ()) for name in sorted(check.singles))
-        checks.append(Check(check.condition, (*check.paths, *singles)))
+        checks.append(replace(check, paths=(*check.paths, *singles)))
     return Attached(whole, names.variable, tuple(checks))
 
 
@@ -139,7 +152,7 @@ def _renamed(pattern: Pattern, scope: dict[str, str], names: _Names) -> Pattern:
             inner = {**scope, **names.scope(defined_once(body))}
             return replace(pattern, body=_renamed(body, inner, names))
         case Filter(body, condition):
-            renamed = _with_names(condition, scope)
+            renamed = _in_scope(condition, scope)
             return replace(pattern, body=_renamed(body, scope, names), condition=renamed)
         case Seq() | StrictSeq() | Or() | All() | Repeat() | PartBy() | Select() | Bind() | Recognise():
             return rebuild(pattern, lambda child: _renamed(child, scope, names))
@@ -147,14 +160,15 @@ def _renamed(pattern: Pattern, scope: dict[str, str], names: _Names) -> Pattern:
             assert_never(pattern)
 
 
-def _with_names(condition: Condition, scope: dict[str, str]) -> Condition:
-    if isinstance(condition, Attribute):
-        if condition.each or condition.var is None:
-            return condition
-        if condition.var not in scope:
-            raise NotAttachedError(f"`{condition.var}` is bound nowhere that its filter could see")
-        return replace(condition, var=scope[condition.var])
-    return rebuild_condition(condition, lambda child: _with_names(child, scope))
+def _in_scope(condition: Condition, scope: dict[str, str]) -> Condition:
+    def named(attribute: Attribute) -> Attribute:
+        if attribute.each or attribute.var is None:
+            return attribute
+        if attribute.var not in scope:
+            raise NotAttachedError(f"`{attribute.var}` is bound nowhere that its filter could see")
+        return replace(attribute, var=scope[attribute.var])
+
+    return with_attributes(condition, named)
 
 
 # ── filters to atoms ────────────────────────────────────────────────────────────────────────────────────────
@@ -172,7 +186,9 @@ def _parts(pattern: Pattern, known: frozenset[str], names: _Names) -> Parts:
             parts = _parts(body, known, names)
             alike = dict[frozenset[str], list[Condition]]()
             for item in conjuncts(condition):
-                if sets_read(item):
+                if is_about_whole_sets(item):
+                    parts = _with_whole_sets(parts, item, known, names)
+                elif sets_read(item):
                     parts = _with_sets_named(parts, item, names)
                 else:
                     alike.setdefault(variables(item), []).append(item)
@@ -316,8 +332,38 @@ def _in_all_rounds(pattern: Repeat, parts: Parts) -> Parts:
 def _with_sets_named(parts: Parts, condition: Condition, names: _Names) -> Parts:
     """Notes a condition on sets under names for what they gather here: elsewhere they may gather more."""
     scope = {name: names.unseen(name) for name in sorted(sets_read(condition))}
-    names.on_sets.append(check_of(condition_with(condition, scope)))
+    names.on_sets.append(check_of(with_names(condition, scope)))
     return {waiting: _gathered_twice(part, scope) for waiting, part in parts.items()}
+
+
+def _with_whole_sets(parts: Parts, condition: Condition, known: frozenset[str], names: _Names) -> Parts:
+    """A condition on whole sets on their events, if it reads of each only the one before it; else noted, under names
+    for what they gather here, and asked wherever what is filtered has a first event."""
+    if names.extremes:
+        with suppress(NoExtremeError):
+            return {
+                waiting: on_previous(condition, part, known, names.unseen) for waiting, part in parts.items()
+            }
+    scope = {name: names.unseen(name) for name in sorted(sets_read(condition))}
+    marker = names.unseen("filter")
+    names.on_sets.append(check_of_whole_sets(with_names(condition, scope), marker))
+    found: Parts = {}
+    for waiting, part in parts.items():
+        filled = non_empty(part)
+        marked = [] if filled is None else [with_first_marked(_gathered_twice(filled, scope), marker)]
+        if nullable(part) and _holds_of_nothing(condition):
+            marked.append(EMPTY)
+        if marked:
+            found[waiting] = either(marked)
+    return found
+
+
+def _holds_of_nothing(condition: Condition) -> bool:
+    """Whether the empty match satisfies a condition on whole sets."""
+    singles = variables(condition) - sets_read(condition)
+    if singles and not sets_chosen(condition):
+        raise NotAttachedError(f"FILTER {printed(condition)} can be asked of no event")
+    return holds_of_sets(condition, dict.fromkeys(sets_read(condition), ()), {})
 
 
 def _gathered_twice(pattern: Pattern, scope: dict[str, str]) -> Pattern:
@@ -370,7 +416,8 @@ def _with_round_gathered(
     scope = {name: names.unseen(name) for name in sorted(own)}
     paths = [(name, (marker, *path)) for name, path in check.paths]
     paths += [(name, (marker,)) for name in scope.values()]
-    names.on_sets.append(Check(_of_each(check.condition, scope), tuple(paths)))
+    condition = with_names(check.condition, scope) if check.whole else _of_each(check.condition, scope)
+    names.on_sets.append(Check(condition, tuple(paths), check.whole))
     return {waiting: _with_events_gathered(part, scope) for waiting, part in parts.items()}
 
 
@@ -410,11 +457,9 @@ def _with_events_gathered(pattern: Pattern, scope: dict[str, str]) -> Pattern:
 
 
 def _of_each(condition: Condition, scope: dict[str, str]) -> Condition:
-    if isinstance(condition, Attribute):
-        if condition.var not in scope:
-            return condition
-        return replace(condition, var=scope[condition.var], each=True)
-    return rebuild_condition(condition, lambda child: _of_each(child, scope))
+    return with_attributes(
+        condition, lambda one: replace(one, var=scope[one.var], each=True) if one.var in scope else one
+    )
 
 
 # ── names in other rounds ───────────────────────────────────────────────────────────────────────────────────
@@ -424,7 +469,7 @@ def _afresh(parts: Parts, names: _Names) -> Parts:
     """One more round, with variables of its own."""
     scope = names.again(frozenset[str]().union(*(defined(part) for part in parts.values())))
     return {
-        tuple(condition_with(condition, scope) for condition in waiting): _copied(part, scope)
+        tuple(with_names(condition, scope) for condition in waiting): _copied(part, scope)
         for waiting, part in parts.items()
     }
 
@@ -432,7 +477,7 @@ def _afresh(parts: Parts, names: _Names) -> Parts:
 def _copied(pattern: Pattern, scope: dict[str, str]) -> Pattern:
     if not isinstance(pattern, Atom):
         return rebuild(pattern, lambda child: _copied(child, scope))
-    condition = None if pattern.condition is None else condition_with(pattern.condition, scope)
+    condition = None if pattern.condition is None else with_names(pattern.condition, scope)
     var, also = (
         (None if pattern.var is None else scope[pattern.var]),
         tuple(map(scope.__getitem__, pattern.also)),

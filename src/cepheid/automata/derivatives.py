@@ -16,7 +16,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import assert_never
 
-from cepheid.algebra.conditions import FALSE, Attribute, Condition, conjuncts, rebuild, variables
+from cepheid.algebra.conditions import FALSE, conjuncts, variables, with_names
 from cepheid.algebra.nodes import Both, Complement, Concat, Iterate, Or, Read, Within
 from cepheid.algebra.registers import stored_by
 from cepheid.algebra.skips import reads_nothing
@@ -286,17 +286,10 @@ def _read(item: Read, slots: Slots) -> Iterable[Derivative]:
     tests = conjuncts(item.condition)
     if FALSE in tests or not variables(item.condition) <= held.keys():
         return
-    guard = guard_of(Predicate(None, _at(test, held)) for test in tests)
+    guard = guard_of(Predicate(None, with_names(test, held)) for test in tests)
     if guard is not None:
         left = slots if item.register is None else with_slot(slots, item.register, NEW)
         yield Derivative(guard, item.marked, Thread((), left))
-
-
-def _at(condition: Condition, held: dict[str, str]) -> Condition:
-    """The condition over slots instead of registers."""
-    if isinstance(condition, Attribute) and condition.var is not None:
-        return Attribute(held[condition.var], condition.name, condition.each, condition.span)
-    return rebuild(condition, lambda child: _at(child, held))
 
 
 def _followed(one: Derivative, item: Item) -> Derivative:

@@ -9,6 +9,7 @@ from math import inf
 
 import pyarrow as pa
 
+from cepheid.algebra.conditions import with_names
 from cepheid.algebra.nodes import Query
 from cepheid.algebra.printing import (
     print_condition,
@@ -20,7 +21,7 @@ from cepheid.algebra.printing import (
 )
 from cepheid.algebra.unmarked_prefix import lead
 from cepheid.automata.attach import Attached
-from cepheid.automata.attach_names import automaton_with, condition_with, pattern_with, readable_names
+from cepheid.automata.attach_names import automaton_with, pattern_with, readable_names
 from cepheid.automata.automaton import Automaton
 from cepheid.automata.printing import automaton_dot, print_automaton
 from cepheid.errors import CepheidError
@@ -74,7 +75,7 @@ def _attached(attached: Attached) -> str:
     """Each filter on the last event that it reads, and those that are left for whole matches."""
     names = readable_names(attached.pattern)
     checks = [
-        f"checked on whole matches: FILTER {print_condition(condition_with(check.condition, names))}"
+        f"checked on whole matches: FILTER {print_condition(with_names(check.condition, names))}"
         for check in attached.checks
     ]
     return "\n".join([print_pattern(pattern_with(attached.pattern, names)), *checks])

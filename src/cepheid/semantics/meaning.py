@@ -20,7 +20,13 @@ from collections import defaultdict
 from collections.abc import Callable, Collection, Iterable, Iterator
 from typing import NamedTuple, assert_never
 
-from cepheid.algebra.conditions import Condition, conjuncts, sets_read, variables
+from cepheid.algebra.conditions import (
+    Condition,
+    conjuncts,
+    is_about_whole_sets,
+    sets_read,
+    variables,
+)
 from cepheid.algebra.nodes import (
     EVENTS,
     All,
@@ -45,6 +51,7 @@ from cepheid.semantics.reading import recognised
 from cepheid.semantics.strategies import ComplexEvent, choose
 from cepheid.semantics.stream import Stream
 from cepheid.semantics.values import holds
+from cepheid.semantics.whole_sets import holds_of_sets
 
 Pairs = frozenset[tuple[str, int]]
 
@@ -160,7 +167,8 @@ def _pair(name: str | None, position: int) -> Pairs:
 def _filter(results: Results, condition: Condition, stream: Stream) -> Results:
     """ρ FILTER (P AND Q) is (ρ FILTER P) FILTER Q; any other condition is one predicate."""
     for part in conjuncts(condition):
-        results = frozenset(_satisfying(results, part, stream))
+        asked = _satisfying_of_whole_sets if is_about_whole_sets(part) else _satisfying
+        results = frozenset(asked(results, part, stream))
     return results
 
 
@@ -182,6 +190,20 @@ def _satisfying(results: Results, condition: Condition, stream: Stream) -> Itera
         for valuation in _extensions(result.valuation, names, len(stream)):
             at = dict(valuation)
             if all(holds_at((*(at[name] for name in names), *chosen)) for chosen in choices):
+                yield result._replace(valuation=valuation)
+
+
+def _satisfying_of_whole_sets(results: Results, condition: Condition, stream: Stream) -> Iterator[Result]:
+    """As `_satisfying`; aggregates are over all of μ(X), and `prev` is the event before the chosen one in μ(X)."""
+    names = sorted(variables(condition) - sets_read(condition))
+    for result in results:
+        gathered = {
+            name: [stream[place].attributes for place in sorted(_gathered(result, name))]
+            for name in sets_read(condition)
+        }
+        for valuation in _extensions(result.valuation, names, len(stream)):
+            events = {name: stream[place].attributes for name, place in valuation if name in names}
+            if holds_of_sets(condition, gathered, events):
                 yield result._replace(valuation=valuation)
 
 

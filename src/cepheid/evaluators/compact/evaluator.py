@@ -20,21 +20,32 @@ from cepheid.evaluators.compact.classes import Classes
 from cepheid.evaluators.compact.programs import dense_automaton
 from cepheid.evaluators.compact.transitions import TransitionTable
 from cepheid.evaluators.driver import Matches, drive
-from cepheid.evaluators.growth import with_rows, with_words
-from cepheid.evaluators.interface import GUARD, Bounds, Events, State, guard_of, part_of
+from cepheid.evaluators.growth import in_blocks, with_rows, with_words
+from cepheid.evaluators.interface import GUARD, Bounds, Events, State, guard_of, named, part_of
 from cepheid.evaluators.window import SlidingWindow
 from cepheid.evaluators.window_prefilter import Nearness
 from cepheid.kernels.columns.events import BEGINS, ENDS, group_by_partition, take_lists
 from cepheid.kernels.loops.sliding.change_layout import regrow_partitions, to_sparse_partitions
 from cepheid.kernels.loops.sliding.dense import Dense, DenseSpace, count_dense
 from cepheid.kernels.loops.sliding.loop import slide
-from cepheid.kernels.loops.sliding.partition_state import CLASS_BITS, FIELDS, N_NODES
-from cepheid.kernels.loops.sliding.retained_rows import free_all_but, node_rows, window_rows
+from cepheid.kernels.loops.sliding.partition_state import (
+    CLASS_BITS,
+    EVENT_WORDS,
+    EVENTS,
+    FIELDS,
+    LOW,
+    N_EVENTS,
+    N_NODES,
+    NODES,
+    ROW,
+)
+from cepheid.kernels.loops.sliding.retained_rows import collect_all, free_all_but
 from cepheid.kernels.loops.sliding.saved_cells import cells_to_nodes
 from cepheid.kernels.loops.sliding.tables import Batch, Options
 from cepheid.kernels.loops.sliding.verify import BLOCKS, dense_partitions_fit, free_blocks, partitions_fit
 from cepheid.kernels.loops.sliding.widen import widen_partitions
-from cepheid.kernels.matches.nodes import FIRST, N_WORDS
+from cepheid.kernels.matches.collect import rows_of_events
+from cepheid.kernels.matches.nodes import FIRST, N_EVENT, N_WORDS
 from cepheid.kernels.memory.big_integers import to_int, wider
 from cepheid.kernels.memory.carry_save import BITS, LIMIT, SPARE_BITS
 from cepheid.kernels.memory.heap import META, SMALLEST, with_room
@@ -153,9 +164,15 @@ class CompactEvaluator:
         if self._counting:
             return np.zeros(0, np.int64)
         if not self._window:
-            return np.unique(node_rows(self._heap, self._partitions))
-        rows: Ints = window_rows(self._heap, self._partitions, self._window.edge)
-        return rows
+            collect_all(self._heap, self._partitions)
+            counts = np.maximum(self._partitions[:, N_NODES] - FIRST, 0)
+            return rows_of_events(
+                self._heap[in_blocks(self._partitions[:, NODES], counts, N_WORDS) + N_EVENT]
+            )
+        low, high = self._partitions[:, LOW], self._partitions[:, N_EVENTS]
+        events = in_blocks(self._partitions[:, EVENTS] + low * EVENT_WORDS, high - low, EVENT_WORDS)
+        rows: Ints = self._heap[events + ROW]
+        return np.sort(rows[rows >= self._window.edge])
 
     def keep_partitions(self, partitions: Ints) -> None:
         free_all_but(self._heap, self._meta, self._partitions, partitions)
@@ -328,7 +345,7 @@ class CompactEvaluator:
             "meta": self._meta,
             "lanes": self._partitions,
             "node_words": np.array([N_WORDS]),
-            **{f"window:{name}": array for name, array in self._window.save().items()},
+            **named("window:", self._window.save()),
             "total": self._total,
             "digits": self._digits,
             "words": np.array([self._words]),

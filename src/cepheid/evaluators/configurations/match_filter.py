@@ -13,7 +13,7 @@ import numpy as np
 
 from cepheid.errors import CepheidError
 from cepheid.evaluators.configurations.evaluator import ConfigurationsEvaluator
-from cepheid.evaluators.interface import Bounds, Evaluator, Events, State, first_matches, part_of
+from cepheid.evaluators.interface import Bounds, Evaluator, Events, State, first_matches, named, part_of
 from cepheid.matches.match_arrays import Found, Ints, joined, nothing_found
 from cepheid.state_checks import whole_number
 
@@ -123,7 +123,7 @@ class MatchFilter(ABC):
 
     def save(self) -> State:
         own = {"chosen": np.array([self._kept]), "size": np.array([self._size])}
-        return {**own, **{_INNER + name: array for name, array in self._inner.save().items()}}
+        return {**own, **named(_INNER, self._inner.save())}
 
     def load(self, state: State, bounds: Bounds) -> None:
         self._kept = whole_number(state, "chosen", 0, 1 << 62)
