@@ -26,10 +26,10 @@ FOUND_IN_TEXT = (
     "unknown-register",
     "empty-register",
     "register-clash",
+    "misplaced-not",
     "needs-window",
     "uncovered-event",
     "bad-argument",
-    "not-yet",
 )
 
 

@@ -38,5 +38,6 @@ def test_explain_says_that_an_aggregate_is_asked_of_all_matches() -> None:
     farm = pa.schema([("ts", pa.int64()), ("type", pa.string()), ("v", pa.int64())])
     explained = cepheid.explain("SELECT * FROM s WHERE T+ IN X FILTER sum(X.v) > 3", farm)
     assert (
-        "FILTER sum(X.v) > 3 is about whole sets, which no run holds: it is checked on all matches" in explained
+        "FILTER sum(X.v) > 3 is about whole sets, which no run holds: it is checked on all matches"
+        in explained
     )
