@@ -51,6 +51,7 @@ from cepheid.algebra.nodes import (
     Concat,
     Filter,
     Iterate,
+    Not,
     Or,
     PartBy,
     Pattern,
@@ -110,6 +111,12 @@ def _pattern(pattern: Pattern, schema: Schema) -> Pattern:
             return replace(pattern, body=_pattern(body, schema))
         case Recognise(reading):
             return Recognise(_reading(reading, schema))
+        case Not(body, window, span):
+            return Not(_pattern(body, schema), _typed_window(window, schema, span), span)
+        case Within(body, window, span):
+            return replace(
+                pattern, body=_pattern(body, schema), window=_typed_window(window, schema, span) or window
+            )
         case Atom() | Seq() | StrictSeq() | Or() | All() | Repeat() | Select() | Bind():
             return rebuild(pattern, lambda child: _pattern(child, schema))
         case _:

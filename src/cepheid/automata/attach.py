@@ -42,6 +42,7 @@ from cepheid.algebra.nodes import (
     Atom,
     Bind,
     Filter,
+    Not,
     Or,
     PartBy,
     Pattern,
@@ -50,6 +51,7 @@ from cepheid.algebra.nodes import (
     Select,
     Seq,
     StrictSeq,
+    Within,
     rebuild,
 )
 from cepheid.algebra.variables import bound, defined, defined_once, is_iteration, names_of
@@ -154,7 +156,19 @@ def _renamed(pattern: Pattern, scope: dict[str, str], names: _Names) -> Pattern:
         case Filter(body, condition):
             renamed = _in_scope(condition, scope)
             return replace(pattern, body=_renamed(body, scope, names), condition=renamed)
-        case Seq() | StrictSeq() | Or() | All() | Repeat() | PartBy() | Select() | Bind() | Recognise():
+        case (
+            Seq()
+            | StrictSeq()
+            | Or()
+            | All()
+            | Repeat()
+            | PartBy()
+            | Select()
+            | Bind()
+            | Not()
+            | Within()
+            | Recognise()
+        ):
             return rebuild(pattern, lambda child: _renamed(child, scope, names))
         case _:
             assert_never(pattern)
@@ -200,8 +214,10 @@ def _parts(pattern: Pattern, known: frozenset[str], names: _Names) -> Parts:
         case Seq(left, right) | StrictSeq(left, right):
             lefts, rights = _parts(left, known, names), _parts(right, known | bound(left), names)
             return _joined(partial(in_sequence, type(pattern)), lefts, rights, known)
-        case All(left, right):
-            return _joined(_in_any_order, _parts(left, known, names), _parts(right, known, names), known)
+        case All(left, right, apart):
+            return _joined(
+                partial(_in_any_order, apart), _parts(left, known, names), _parts(right, known, names), known
+            )
         case Or(parts):
             return _merged([_parts(part, known, names) for part in parts])
         case Bind(body):
@@ -222,7 +238,7 @@ def _parts(pattern: Pattern, known: frozenset[str], names: _Names) -> Parts:
             }
         case Select(strategy):
             raise NotAttachedError(f"{strategy.value} compares matches inside the formula")
-        case Recognise():
+        case Not() | Within() | Recognise():
             raise NotAttachedError("an operator has no automaton yet")
         case _:
             assert_never(pattern)
@@ -271,9 +287,9 @@ def _too_many() -> NotAttachedError:
     return NotAttachedError("filters in alternatives wait for later events in too many combinations")
 
 
-def _in_any_order(left: Pattern, right: Pattern) -> Pattern:
+def _in_any_order(apart: bool, left: Pattern, right: Pattern) -> Pattern:
     """ALL in every order, so that in each the last of the compared events is known."""
-    return pattern_of(*positions_of(All(left, right)))
+    return pattern_of(*positions_of(All(left, right, apart)))
 
 
 def _merged(several: Iterable[Parts]) -> Parts:
@@ -304,7 +320,9 @@ def _repeated(pattern: Repeat, parts: Parts, known: frozenset[str], names: _Name
     done: Parts = {(): EMPTY}
     found = [done] if pattern.lo == 0 else []
     for number in range(1, pattern.hi + 1):
-        done = _joined(partial(in_sequence, Seq), done, _afresh(parts, names), known)
+        done = _joined(
+            partial(in_sequence, StrictSeq if pattern.strict else Seq), done, _afresh(parts, names), known
+        )
         if number >= pattern.lo:
             found.append(done)
     return _merged(found)

@@ -40,6 +40,7 @@ from cepheid.algebra.nodes import (
     Atom,
     Bind,
     Filter,
+    Not,
     Or,
     PartBy,
     Pattern,
@@ -48,6 +49,7 @@ from cepheid.algebra.nodes import (
     Select,
     Seq,
     StrictSeq,
+    Within,
 )
 from cepheid.algebra.variables import defined, names_of, sets
 from cepheid.automata.attach_atoms import not_bound, restricted
@@ -270,7 +272,18 @@ def _restricted(pattern: Pattern, condition: Condition) -> Pattern:
             return replace(pattern, body=_restricted(body, condition))
         case Or(parts):
             return Or(tuple(_restricted(part, condition) for part in parts))
-        case Seq() | StrictSeq() | All() | Repeat() | Filter() | PartBy() | Select() | Recognise():
+        case (
+            Seq()
+            | StrictSeq()
+            | All()
+            | Repeat()
+            | Filter()
+            | PartBy()
+            | Select()
+            | Not()
+            | Within()
+            | Recognise()
+        ):
             raise AssertionError(pattern)
         case _:
             assert_never(pattern)

@@ -34,6 +34,7 @@ from cepheid.algebra.nodes import (
     Atom,
     Bind,
     Filter,
+    Not,
     Or,
     PartBy,
     Pattern,
@@ -42,6 +43,7 @@ from cepheid.algebra.nodes import (
     Select,
     Seq,
     StrictSeq,
+    Within,
     children,
 )
 from cepheid.algebra.printing import print_condition, print_part_by
@@ -157,11 +159,11 @@ def construct_chain(pattern: Pattern, shown: tuple[str, ...], strict: bool = Fal
 def refuse_operators(pattern: Pattern) -> None:
     """Raises for the first operator that no chain automaton knows."""
     match pattern:
-        case All():
-            raise NoChainError("ALL takes its parts in any order")
+        case All(apart=apart):
+            raise NoChainError(f"{'AND' if apart else 'ALL'} takes its parts in any order")
         case Recognise():
             raise NoChainError("SREMO reads every event of a piece of the stream, with registers")
-        case Select():
+        case Select() | Not() | Within():
             raise NoChainError("an operator has no automaton yet")
         case Atom():
             return
@@ -202,7 +204,7 @@ def _part(pattern: Pattern, positions: Positions) -> Part:
             part = _part(body, positions)
             waiting = [_waiting(item, part, bound(body)) for item in conjuncts(condition)]
             part = replace(part, waiting=(*part.waiting, *waiting))
-        case All() | Select() | Recognise():
+        case All() | Select() | Not() | Within() | Recognise():
             raise AssertionError(pattern)
         case _:
             assert_never(pattern)
@@ -244,12 +246,13 @@ def _repeated(pattern: Repeat, positions: Positions) -> Part:
             if copy.waiting:
                 raise NoChainError(_out_of_reach(copy.waiting[0].condition))
         copies = [replace(copy, names=frozenset()) for copy in copies]
+    links = frozenset([ADJACENT]) if pattern.strict else frozenset[Link]()
     if pattern.hi is None:
-        _then(copies[-1], copies[-1], positions)
+        _then(copies[-1], copies[-1], positions, links)
     whole = EMPTY
     # Right to left, so that b{0,3} is (b ; (b ; b?)?)? and only neighbouring copies follow one another.
     for number in range(len(copies), 0, -1):
-        whole = _then(copies[number - 1], whole, positions)
+        whole = _then(copies[number - 1], whole, positions, links)
         if number > pattern.lo:
             whole = replace(whole, nullable=True)
     return whole

@@ -46,8 +46,8 @@ class _Place(NamedTuple):
 _START = _Place(None, 0, 0, False, False, frozenset())
 
 
-def interleaved(left: Side, right: Side, positions: Positions) -> Fragment:
-    """Adds the positions of `left ALL right`.
+def interleaved(left: Side, right: Side, positions: Positions, apart: bool = False) -> Fragment:
+    """Adds the positions of `left ALL right`; of `left AND right` where the two stay `apart`.
 
     >>> from cepheid.automata.positions_of_pattern import positions_of
     >>> both = Positions()
@@ -66,7 +66,7 @@ def interleaved(left: Side, right: Side, positions: Positions) -> Fragment:
     while open_places:
         place = open_places.popleft()
         loose, strict = set[int](), set[int]()
-        for then, is_strict in _followers(place, *sides, shared, entries):
+        for then, is_strict in _followers(place, *sides, shared, entries, apart):
             if then not in numbers:
                 assert then.entry is not None
                 numbers[then] = positions.add(*then.entry)
@@ -106,6 +106,7 @@ def _followers(
     right: tuple[Side, list[int]],
     shared: frozenset[str],
     entries: dict[tuple[int, int], _Entry | None],
+    apart: bool,
 ) -> Iterator[tuple[_Place, bool]]:
     """The places that can follow, and whether strictly; `entries` are those met so far."""
     lefts = list(_moves(left[0], place.left, place.left_strict))
@@ -118,6 +119,13 @@ def _followers(
             entries[one, two] = _entry(left[0].positions, one, right[0].positions, two)
         entry = entries[one, two]
         if entry is None or entry.names & shared & place.bound:
+            continue
+        if (
+            apart
+            and one
+            and two
+            and left[0].positions.names[one - 1].isdisjoint(right[0].positions.names[two - 1])
+        ):
             continue
         then = _Place(
             entry,

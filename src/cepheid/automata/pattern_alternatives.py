@@ -20,6 +20,7 @@ from cepheid.algebra.nodes import (
     Atom,
     Bind,
     Filter,
+    Not,
     Or,
     PartBy,
     Pattern,
@@ -28,7 +29,9 @@ from cepheid.algebra.nodes import (
     Select,
     Seq,
     StrictSeq,
+    Within,
 )
+from cepheid.algebra.variables import is_iteration
 from cepheid.errors import CepheidError
 
 Known = TypeVar("Known", bound=Hashable)
@@ -83,9 +86,11 @@ class Alternatives(ABC, Generic[Known]):
                     then: part if is_empty(part) else replace(pattern, body=part)
                     for then, part in self.alternatives(body, known, around).items()
                 }
+            case Repeat(strict=True) if is_iteration(pattern):
+                raise CepheidError("not-yet", "a contiguous repetition is compared with later events")
             case Repeat(body, lo, hi):
                 return self._rounds(body, lo, hi, known, inside)
-            case All() | Filter() | PartBy() | Select() | Recognise():
+            case All() | Filter() | PartBy() | Select() | Not() | Within() | Recognise():
                 raise AssertionError(pattern)
             case _:
                 assert_never(pattern)

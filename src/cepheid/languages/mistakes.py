@@ -43,8 +43,12 @@ SIGNS = {
     "DECIMAL": "a number",
     "STRING": "a string in single quotes",
 }
-WORDS = {"_PART_BY": "PART-BY"}  # terminals that are not called as they are written
-SILENT = frozenset(["OR_SIGN", "AND_SIGN", "NOT_SIGN", "PARAMETER", "$END"])
+WORDS = {
+    "_PART_BY": "PART-BY",
+    "_ABSENT": "NOT",
+    "ANY_AS": "ANY",
+}  # terminals that are not called as they are written
+SILENT = frozenset(["OR_SIGN", "AND_SIGN", "NOT_SIGN", "PARAMETER", "_NEXT_AGAIN", "WITHIN_OF", "$END"])
 LEXEME = re.compile(r"--[^\n]*|'(?:[^']|'')*'|\"(?:[^\"]|\"\")*\"|`(?:[^`]|``)*`|\w+|\S")
 
 

@@ -28,6 +28,7 @@ from cepheid.algebra.nodes import (
     Atom,
     Bind,
     Filter,
+    Not,
     Or,
     PartBy,
     Pattern,
@@ -36,6 +37,7 @@ from cepheid.algebra.nodes import (
     Select,
     Seq,
     StrictSeq,
+    Within,
     rebuild,
     walk,
 )
@@ -138,7 +140,7 @@ def restrict(pattern: Pattern, conditions: tuple[Condition, ...]) -> Pattern:
             read = ((condition, only_variable(condition)) for condition in conditions)
             here = (over_current_event(condition, var) for condition, var in read if var is not None)
             return _with_condition(pattern, *here)
-        case Seq() | StrictSeq() | Or() | All() | Repeat() | Filter() | PartBy() | Bind():
+        case Seq() | StrictSeq() | Or() | All() | Repeat() | Filter() | PartBy() | Bind() | Not() | Within():
             return rebuild(pattern, further)
         case Select() | Recognise():
             # A strategy chooses among its matches before the filter sees them.

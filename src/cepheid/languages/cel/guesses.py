@@ -29,7 +29,7 @@ NAME_AFTER = {
     "[": "an attribute such as `x.id`",
     ".": "an attribute name",
 }
-PATTERN = frozenset(["NAME", "QUOTED_NAME", "STRATEGY_OF", "LPAR"])
+PATTERN = frozenset(["NAME", "QUOTED_NAME", "STRATEGY_OF", "ANY_AS", "_ABSENT", "LPAR"])
 GROUPS = (
     Group(frozenset(["STRATEGY_OF"]), PATTERN, "a pattern such as `T AS x`"),
     Group(frozenset(["STRING", "NAME"]), VALUE | {"NOT", "MINUS"}, "a value such as `x.price` or `10`"),
@@ -111,12 +111,6 @@ def _part_by(mistake: Mistake) -> str | None:
     return None
 
 
-def _both(mistake: Mistake) -> str | None:
-    if mistake.found.upper() != "AND" or "AND" in mistake.accepts or mistake.accepts == NAME_OF_EVENT:
-        return None
-    return "write A ALL B for both in any order, A ; B for one after the other"
-
-
 def _other_sign(mistake: Mistake) -> str | None:
     text, place = mistake.source.text, mistake.start
     if text[max(0, place - 1) : place + 1] in ("=<", "=>"):
@@ -173,7 +167,6 @@ GUESSES: tuple[Guess, ...] = (
     _last_semicolon,
     _pattern_after_filter,
     _part_by,
-    _both,
     _other_sign,
     _double_quoted_string,
     _keyword_read_as_name,
