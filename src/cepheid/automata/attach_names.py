@@ -1,4 +1,4 @@
-"""Names that `attach` made up, as people read them.
+"""Readable names in place of those that `attach` made up.
 
 In: an attached pattern and its automaton, where a variable of each scope has a name of its own, `x′0`. Out:
 the same with the names that the user wrote; where several stand for one variable, the second is `x_2`.

@@ -1,9 +1,9 @@
-"""Conditions that are asked of whole matches, and the rounds in which their events lie, for `attach`.
+"""Conditions that are checked on whole matches, and the rounds in which their events lie, for `attach`.
 
-A condition inside a repetition speaks of the events of one round. Asked of a whole match, it needs to know which of its
-events are of the same one: so the first event of every round is bound to a name of that repetition, its *marker*, and
-the round of an event is the number of events with the marker up to it. Names of a repetition are its own, so that
-wherever one is met, it is in a round.
+A condition inside a repetition compares events of one round. A check of a whole match must find the events of the same
+round: so the first event of every round is bound to a name of that repetition, its *marker*, and the round of an event
+is the number of events with the marker up to it. A name inside a repetition is used nowhere else, so every event with
+that name lies in a round.
 """
 
 from __future__ import annotations

@@ -6,9 +6,9 @@ The test for a choice stands on its last event. Of a plural's earlier events a r
 all prices are below z.price if the highest is, and all equal z.id if one does and they equal each other. An extreme is
 a register, written by the atoms that `Bind` it: at the plural's first event, and at each that is harder to satisfy.
 
-What the runs know is a `Known`; a pattern has one alternative for each way from one to another, so nothing is guessed.
-Where the events of a plural can fail in more than one direction, as with `<>`, there is no extreme: then the condition
-is left over as a `Check` of whole matches (`attach_rounds`).
+A `Known` is the state of a run: which events have been seen. The pattern gets one alternative for each pair of states
+before and after it, so no run guesses. Where the events of a plural can fail in more than one direction, as with `<>`,
+there is no extreme: then the condition becomes a `Check` of whole matches (`attach_rounds`).
 """
 
 from __future__ import annotations
@@ -59,7 +59,7 @@ _MIRRORED = {"=": "=", "<>": "<>", "<": ">", "<=": ">=", ">": "<", ">=": "<="}
 
 
 class NoExtremeError(Exception):
-    """No one event of a plural decides for all."""
+    """No single event of a plural decides for all."""
 
 
 NONE, SOME, FAILED = range(3)

@@ -2,10 +2,10 @@
 
 In: a pattern whose unary conditions are on its atoms, and the names the output shows. Out: an automaton with the
 register `LAST` that accepts exactly the pattern's (complex event, binding) pairs, or a `NoChainError` that says why
-there is none. Every state but the start skips to itself: `ADJACENT` is asked for, not waited for. As in `construct.py`
-there is one state per atom and one *edge* for each way in which an atom can follow another. An edge that was made
-inside a part joins two neighbouring events of one match of that part; so what the part says of neighbours is a link on
-exactly these edges, and not on those that enter it, leave it or go round a repetition outside it:
+there is none. Every state but the start skips to itself: `ADJACENT` is a test, not a state. As in `construct.py` there
+is one state per atom and one *edge* for each way in which an atom can follow another. An edge that was made inside a
+part joins two neighbouring events of one match of that part; so a condition of the part on neighbours becomes a link on
+exactly these edges, and not on edges that enter it, leave it or belong to a repetition outside it:
 - PART-BY compares all events of its body, and all have one key when neighbours do;
 - FILTER x.a = y.b, where no event can come between x and y, compares neighbours;
 - a strict sequence is `ADJACENT` on the edges it makes.
@@ -297,7 +297,7 @@ def _waiting(condition: Condition, part: Part, binds: frozenset[str]) -> Waiting
 
 
 def _equality(condition: Condition) -> tuple[Attribute, Attribute, bool] | None:
-    """The attributes of two events that a condition wants equal, or different and known."""
+    """The attributes of two events that must be equal, or different and neither NULL nor NaN."""
     negated = isinstance(condition, Negation)
     compared = condition.operand if isinstance(condition, Negation) else condition
     if not isinstance(compared, Comparison) or compared.op not in ("=", "<>"):
@@ -415,7 +415,7 @@ def _order(link: Link) -> tuple[str, str, str]:
 
 
 def _needed(edges: Iterable[Edge]) -> Iterator[Edge]:
-    """The edges that no other between the same positions makes superfluous by asking for less, in order."""
+    """The edges, in order, without those that require more than another between the same positions."""
     by_pair: dict[tuple[int, int], dict[tuple[frozenset[Link], frozenset[Link]], Edge]] = {}
     for edge in edges:
         if edge.equal.isdisjoint(edge.different):
