@@ -140,15 +140,15 @@ def bound(pattern: Pattern) -> frozenset[str]:
 
 
 def absent(pattern: Pattern) -> frozenset[str]:
-    """The variables of what the pattern's NOTs forbid that a filter around it can read: a match binds none of them, so
-    what the filter says of them it says of what is forbidden.
+    """The variables and sets of what the pattern's NOTs forbid that a filter around it can read: a match binds none of
+    them, so what the filter says of them it says of what is forbidden.
 
     >>> sorted(absent(Seq(Atom("A", "x"), Not(Atom("B", "y")))))
     ['y']
     """
     match pattern:
         case Not(body):
-            return bound(body) | absent(body)
+            return bound(body) | sets(body) | absent(body)
         case Repeat() if is_iteration(pattern):
             return frozenset()
         case Atom() | Select() | Recognise():
