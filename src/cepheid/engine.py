@@ -18,6 +18,7 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from cepheid.algebra.nodes import WindowUnit
+from cepheid.algebra.reach import looks_everywhere, waits
 from cepheid.algebra.unmarked_prefix import lead
 from cepheid.automata.automaton import Automaton
 from cepheid.automata.determinise_chain import ChainDeterminiser
@@ -28,7 +29,7 @@ from cepheid.evaluators.configurations.evaluator import ConfigurationsEvaluator
 from cepheid.evaluators.configurations.match_checks import Checked
 from cepheid.evaluators.configurations.projection import Projected
 from cepheid.evaluators.configurations.selection import HOW, Selection
-from cepheid.evaluators.interface import Bounds, Evaluator, Events, part_of
+from cepheid.evaluators.interface import Bounds, Evaluator, Events, named, part_of
 from cepheid.evaluators.semantics import SemanticsEvaluator
 from cepheid.matches.event_rows import RowsOfMatches
 from cepheid.matches.history import HIDDEN, POSITION, ROW, History
@@ -36,9 +37,9 @@ from cepheid.matches.match_arrays import Found, Gathering, Ints
 from cepheid.matches.table import Layout, tabulate
 from cepheid.matches.whole_stream import TableAtHand
 from cepheid.memory import VARIABLE, memory_limit
+from cepheid.plan.automaton_with_registers import determinised
 from cepheid.plan.candidates import CHAIN, COMPACT
 from cepheid.plan.plan import Plan
-from cepheid.plan.transducer import determinised
 from cepheid.saved import Arrays, pack
 from cepheid.schema import Schema, counts_nanoseconds
 from cepheid.semantics.rows import values_of
@@ -273,12 +274,10 @@ class Engine:
         tables = {"history": self._history.save(), "schema": schema.arrow.empty_table()}
         if self._last is not None:
             tables["last"] = self._last
-        arrays = {
-            f"{prefix}{name}": array
-            for partitions, prefix in self._saved_partitions()
-            for name, array in partitions.save().items()
-        }
-        arrays |= {f"evaluator:{name}": array for name, array in self._evaluator.save().items()}
+        arrays: Arrays = {}
+        for partitions, prefix in self._saved_partitions():
+            arrays |= named(prefix, partitions.save())
+        arrays |= named("evaluator:", self._evaluator.save())
         return pack(header, tables, arrays)
 
     def _saved_partitions(self) -> list[tuple[Partitions, str]]:
@@ -294,7 +293,7 @@ class Engine:
             rows, reported, ended = header["rows"], header["reported"], header["ended"]
             require(is_count(rows), f"it has taken {rows} rows")
             require(is_count(reported, 1 << 62), f"it has given {reported} matches")
-            require(ended is None or isinstance(ended, str), "why it ended is no text")
+            require(ended is None or isinstance(ended, str), "the reason why it ended is not a text")
             self._rows, self._reported, self._ended = rows, reported, ended
             self._history.load(tables["history"], rows)
             self._alive = len(tables["history"])
@@ -373,7 +372,8 @@ class Engine:
         """Whether what happened longer ago than the window lasts can play no part any more."""
         query = self.plan.query
         by_time = query.window is not None and query.window.unit is not WindowUnit.EVENTS
-        return by_time and not lead(query.pattern) and not self._options["lane_positions"]
+        reaches = lead(query.pattern) or looks_everywhere(query.pattern) or waits(query)
+        return by_time and not reaches and not self._options["lane_positions"]
 
     def _moment(self, now: int | float) -> np.int64 | np.float64:
         return np.float64(now) if pa.types.is_floating(self.plan.schema.time_type) else np.int64(now)
@@ -519,7 +519,7 @@ def checked_options(options: dict[str, Any]) -> dict[str, Any]:
     for name in ("positions", "counting", "lane_positions"):
         require(isinstance(options[name], bool), f"its option `{name}` is neither true nor false")
     known = {"positions", "columns", "limit", "counting", "lane_positions"}
-    require(set(options) == known, "its options are other ones")
+    require(set(options) == known, "its options are not those of an engine")
     return options
 
 

@@ -11,8 +11,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import assert_never
 
-from cepheid.algebra.conditions import Attribute, Condition
-from cepheid.algebra.conditions import rebuild as rebuild_condition
+from cepheid.algebra.conditions import with_attributes
 from cepheid.algebra.node import kept
 from cepheid.algebra.nodes import (
     EVENTS,
@@ -20,6 +19,7 @@ from cepheid.algebra.nodes import (
     Atom,
     Bind,
     Filter,
+    Not,
     Or,
     PartBy,
     Pattern,
@@ -29,6 +29,7 @@ from cepheid.algebra.nodes import (
     Select,
     Seq,
     StrictSeq,
+    Within,
     children,
     rebuild,
     walk,
@@ -57,6 +58,7 @@ def sets(pattern: Pattern) -> frozenset[str]:
 def with_sets(pattern: Pattern) -> Pattern:
     """The pattern with every attribute of a set variable in its conditions marked as one.
 
+    >>> from cepheid.algebra.conditions import Attribute
     >>> hot = Attribute("X", "hot")
     >>> with_sets(Filter(Bind(Atom("T"), "X"), hot)).condition
     Attribute(var='X', name='hot', each=True)
@@ -69,13 +71,10 @@ def _with_sets(pattern: Pattern, names: frozenset[str]) -> Pattern:
     pattern = rebuild(pattern, lambda child: _with_sets(child, names))
     if not isinstance(pattern, Filter):
         return pattern
-    return replace(pattern, condition=_reading_sets(pattern.condition, names))
-
-
-def _reading_sets(condition: Condition, names: frozenset[str]) -> Condition:
-    if isinstance(condition, Attribute):
-        return replace(condition, each=True) if condition.var in names else condition
-    return rebuild_condition(condition, lambda child: _reading_sets(child, names))
+    of_set = with_attributes(
+        pattern.condition, lambda one: replace(one, each=True) if one.var in names else one
+    )
+    return replace(pattern, condition=of_set)
 
 
 def is_iteration(pattern: Pattern) -> bool:
@@ -98,7 +97,19 @@ def defined_once(pattern: Pattern) -> frozenset[str]:
             return frozenset()
         case Repeat() if is_iteration(pattern):
             return frozenset()
-        case Seq() | StrictSeq() | Or() | All() | Repeat() | Filter() | PartBy() | Select() | Bind():
+        case (
+            Seq()
+            | StrictSeq()
+            | Or()
+            | All()
+            | Repeat()
+            | Filter()
+            | PartBy()
+            | Select()
+            | Bind()
+            | Not()
+            | Within()
+        ):
             return frozenset[str]().union(*map(defined_once, children(pattern)))
         case _:
             assert_never(pattern)
@@ -120,10 +131,30 @@ def bound(pattern: Pattern) -> frozenset[str]:
             return bound(left) | bound(right)
         case Repeat(body, lo, hi):
             return bound(body) if (lo, hi) == (1, 1) else frozenset()
-        case Recognise():
+        case Recognise() | Not():
             return frozenset()
-        case Filter(body) | PartBy(body) | Bind(body) | Select(_, body):
+        case Filter(body) | PartBy(body) | Bind(body) | Select(_, body) | Within(body):
             return bound(body)
+        case _:
+            assert_never(pattern)
+
+
+def absent(pattern: Pattern) -> frozenset[str]:
+    """The variables and sets of what the pattern's NOTs forbid that a filter around it can read: a match binds none of
+    them, so what the filter says of them it says of what is forbidden.
+
+    >>> sorted(absent(Seq(Atom("A", "x"), Not(Atom("B", "y")))))
+    ['y']
+    """
+    match pattern:
+        case Not(body):
+            return bound(body) | sets(body) | absent(body)
+        case Repeat() if is_iteration(pattern):
+            return frozenset()
+        case Atom() | Select() | Recognise():
+            return frozenset()
+        case Seq() | StrictSeq() | Or() | All() | Repeat() | Filter() | PartBy() | Bind() | Within():
+            return frozenset[str]().union(*map(absent, children(pattern)))
         case _:
             assert_never(pattern)
 
@@ -162,14 +193,14 @@ def _listed(pattern: Pattern, counts: dict[str, int]) -> tuple[str, ...]:
 
 def _labels_outside_sets(pattern: Pattern) -> frozenset[str]:
     match pattern:
-        case Bind():
+        case Bind() | Not():
             return frozenset()
         case Recognise():
             return frozenset([EVENTS])
         case Atom():
             label = label_of(pattern)
             return frozenset() if label is None else frozenset([label])
-        case Seq() | StrictSeq() | Or() | All() | Repeat() | Filter() | PartBy() | Select():
+        case Seq() | StrictSeq() | Or() | All() | Repeat() | Filter() | PartBy() | Select() | Within():
             return frozenset[str]().union(*map(_labels_outside_sets, children(pattern)))
         case _:
             assert_never(pattern)
@@ -199,7 +230,9 @@ def _at_most(pattern: Pattern) -> dict[str, int]:
             return {EVENTS: 2}
         case Bind(body, var):
             return {**_at_most(body), var: 2}
-        case Filter(body) | PartBy(body) | Select(_, body):
+        case Not():
+            return {}
+        case Filter(body) | PartBy(body) | Select(_, body) | Within(body):
             return _at_most(body)
         case _:
             assert_never(pattern)

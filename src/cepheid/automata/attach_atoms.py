@@ -1,7 +1,7 @@
-"""One condition onto the atoms of a pattern that decide it, for `attach`.
+"""Puts one condition on the atoms of a pattern that decide it, for `attach`.
 
-In: a condition and a pattern without filters. Out: the pattern with the condition, about the event at hand and events
-bound before it, on atoms such that every match passes exactly one of them.
+In: a condition and a pattern without filters. Out: the pattern with the condition, over the event at hand and events
+bound before it, on atoms of which every match takes exactly one.
 """
 
 from __future__ import annotations
@@ -10,14 +10,19 @@ from collections.abc import Iterable
 from dataclasses import replace
 from typing import assert_never
 
-from cepheid.algebra.conditions import Attribute, Condition, conjunction, variables
-from cepheid.algebra.conditions import rebuild as rebuild_condition
+from cepheid.algebra.conditions import (
+    Condition,
+    conjunction,
+    variables,
+    with_names,
+)
 from cepheid.algebra.empty import nullable
 from cepheid.algebra.nodes import (
     All,
     Atom,
     Bind,
     Filter,
+    Not,
     Or,
     PartBy,
     Pattern,
@@ -26,6 +31,7 @@ from cepheid.algebra.nodes import (
     Select,
     Seq,
     StrictSeq,
+    Within,
     rebuild,
 )
 from cepheid.algebra.printing import print_condition
@@ -43,7 +49,7 @@ class NotAttachedError(CepheidError):
 def on_last(condition: Condition, pattern: Pattern) -> Pattern:
     """On the atoms that bind the last of the condition's variables, of which every match binds some.
 
-    >>> from cepheid.algebra.conditions import Comparison
+    >>> from cepheid.algebra.conditions import Attribute, Comparison
     >>> rising = Comparison(">", Attribute("y", "price"), Attribute("x", "price"))
     >>> print_condition(on_last(rising, Seq(Atom("A", "x"), Atom("B", "y"))).right.condition)
     'price > x.price'
@@ -51,7 +57,7 @@ def on_last(condition: Condition, pattern: Pattern) -> Pattern:
     names = variables(condition)
     match pattern:
         case Atom() if names & names_of(pattern):
-            return restricted(pattern, _about(condition, names_of(pattern)))
+            return restricted(pattern, with_names(condition, dict.fromkeys(names_of(pattern))))
         case Seq(left, right) | StrictSeq(left, right):
             sequence = type(pattern)
             if names & bound(right):
@@ -66,6 +72,8 @@ def on_last(condition: Condition, pattern: Pattern) -> Pattern:
             return replace(pattern, body=on_last(condition, body))
         case Atom() | Seq() | StrictSeq() | All() | Repeat() | Filter() | PartBy() | Select() | Recognise():
             pass
+        case Not() | Within():
+            raise AssertionError(pattern)
         case _:
             assert_never(pattern)
     raise not_bound(condition)
@@ -78,6 +86,7 @@ def not_bound(condition: Condition) -> NotAttachedError:
 def on_first(condition: Condition, pattern: Pattern) -> Pattern:
     """For a condition that reads only what was bound before: on the first atoms of a pattern that has no empty match.
 
+    >>> from cepheid.algebra.conditions import Attribute
     >>> risen = Attribute("x", "risen")
     >>> on_first(risen, Seq(Repeat(Atom("A"), 0, None), Atom("B"))).right.condition == risen
     True
@@ -92,6 +101,8 @@ def on_first(condition: Condition, pattern: Pattern) -> Pattern:
             return sequence(on_first(condition, left), right)
         case Or() | All() | Repeat() | Filter() | PartBy() | Select() | Bind() | Recognise():
             return rebuild(pattern, lambda child: on_first(condition, child))
+        case Not() | Within():
+            raise AssertionError(pattern)
         case _:
             assert_never(pattern)
 
@@ -119,7 +130,7 @@ def non_empty(pattern: Pattern) -> Pattern | None:
         case Repeat(body, _, hi):
             inner = None if hi == 0 else non_empty(body)
             return None if inner is None else inner if hi == 1 else replace(pattern, body=inner, lo=1)
-        case Atom() | All() | Filter() | PartBy() | Select() | Recognise():
+        case Atom() | All() | Filter() | PartBy() | Select() | Not() | Within() | Recognise():
             raise AssertionError(pattern)
         case _:
             assert_never(pattern)
@@ -136,22 +147,13 @@ def restricted(atom: Atom, condition: Condition) -> Atom:
     return replace(atom, condition=conjunction((*kept, condition)))
 
 
-def _about(condition: Condition, names: frozenset[str]) -> Condition:
-    if isinstance(condition, Attribute):
-        return replace(condition, var=None) if condition.var in names else condition
-    return rebuild_condition(condition, lambda child: _about(child, names))
-
-
 def printed(condition: Condition) -> str:
     """The condition as it was written, without the numbers of scopes.
 
+    >>> from cepheid.algebra.conditions import Attribute
     >>> printed(Attribute("x′3", "hot"))
     'x.hot'
     """
-    return print_condition(_with_plain_names(condition))
-
-
-def _with_plain_names(condition: Condition) -> Condition:
-    if isinstance(condition, Attribute) and condition.var is not None:
-        return replace(condition, var=condition.var.partition("′")[0])
-    return rebuild_condition(condition, _with_plain_names)
+    return print_condition(
+        with_names(condition, {name: name.partition("′")[0] for name in variables(condition)})
+    )

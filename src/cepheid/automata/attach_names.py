@@ -1,4 +1,4 @@
-"""Names that `attach` made up, as people read them.
+"""Readable names in place of those that `attach` made up.
 
 In: an attached pattern and its automaton, where a variable of each scope has a name of its own, `x′0`. Out:
 the same with the names that the user wrote; where several stand for one variable, the second is `x_2`.
@@ -10,13 +10,13 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import assert_never
 
-from cepheid.algebra.conditions import Attribute, Condition, variables
-from cepheid.algebra.conditions import rebuild as rebuild_condition
+from cepheid.algebra.conditions import variables, with_names
 from cepheid.algebra.nodes import (
     All,
     Atom,
     Bind,
     Filter,
+    Not,
     Or,
     PartBy,
     Pattern,
@@ -25,6 +25,7 @@ from cepheid.algebra.nodes import (
     Select,
     Seq,
     StrictSeq,
+    Within,
     conditions_in,
     rebuild,
 )
@@ -76,25 +77,26 @@ def pattern_with(pattern: Pattern, names: Mapping[str, str]) -> Pattern:
                 pattern,
                 var=None if var is None else names.get(var, var),
                 also=tuple(names.get(name, name) for name in also),
-                condition=None if condition is None else condition_with(condition, names),
+                condition=None if condition is None else with_names(condition, names),
             )
         case Bind(body, var):
             return replace(pattern, body=pattern_with(body, names), var=names.get(var, var))
-        case Seq() | StrictSeq() | Or() | All() | Repeat() | Filter() | PartBy() | Select() | Recognise():
+        case (
+            Seq()
+            | StrictSeq()
+            | Or()
+            | All()
+            | Repeat()
+            | Filter()
+            | PartBy()
+            | Select()
+            | Not()
+            | Within()
+            | Recognise()
+        ):
             return rebuild(pattern, lambda child: pattern_with(child, names))
         case _:
             assert_never(pattern)
-
-
-def condition_with(condition: Condition, names: Mapping[str, str]) -> Condition:
-    """The condition under other names.
-
-    >>> condition_with(Attribute("x′0", "hot"), {"x′0": "x"})
-    Attribute(var='x', name='hot', each=False)
-    """
-    if isinstance(condition, Attribute):
-        return replace(condition, var=names.get(condition.var, condition.var)) if condition.var else condition
-    return rebuild_condition(condition, lambda child: condition_with(child, names))
 
 
 def automaton_with(automaton: Automaton, names: Mapping[str, str]) -> Automaton:
@@ -125,7 +127,7 @@ def _guard(guard: Guard, names: Mapping[str, str]) -> Guard:
         return frozenset(
             test
             if isinstance(test, Link) or test.condition is None
-            else replace(test, condition=condition_with(test.condition, names))
+            else replace(test, condition=with_names(test.condition, names))
             for test in tests
         )
 

@@ -1,11 +1,11 @@
-"""One event read: what can be left of an expression, and what the event must be like (partial derivatives).
+"""Partial derivatives: the expressions that can be left after one event is read, each with a guard on that event.
 
 In: a `Thread`. Out: its `Derivative`s, each with a guard over slots, whether it marks, and the thread that is left, in
 which the event just read is in the slot NEW. There are no ε-transitions to remove: an item that can be read without
 an event lets the next one read it too. Theorems 4.7, 4.8 and 4.10 of `srt`, and 4.11 with 4.12:
 
-- a condition that looks at an empty register gives none, so guards speak of full slots only;
-- a complement reads an event by the guards that tell apart which of its body's threads go on. It is the subset
+- a condition that reads an empty register gives none, so guards read full slots only;
+- a complement has a derivative for each set of its body's threads that can read the event. It is the subset
   construction, in which each thread knows its own slots; where the body stores events in one slot after the
   other and a window bounds their number, exploring it is the unrolling of theorem 4.11.
 """
@@ -16,7 +16,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import assert_never
 
-from cepheid.algebra.conditions import FALSE, Attribute, Condition, conjuncts, rebuild, variables
+from cepheid.algebra.conditions import FALSE, conjuncts, variables, with_names
 from cepheid.algebra.nodes import Both, Complement, Concat, Iterate, Or, Read, Within
 from cepheid.algebra.registers import stored_by
 from cepheid.algebra.skips import reads_nothing
@@ -44,8 +44,8 @@ MOST_CASES = 256  # of one complement reading one event
 MOST_WORK = 10_000  # threads looked at; a second at most, as a rule
 
 
-class NoTransducerError(CepheidError):
-    """An expression has no transducer, or none small enough; the message says why."""
+class NoAutomatonError(CepheidError):
+    """An expression has no automaton, or none small enough; the message says why."""
 
     def __init__(self, reason: str) -> None:
         super().__init__("not-yet", reason)
@@ -95,7 +95,7 @@ class Deriver:
             slots = self._end_item(item, slots)
 
     def end(self, thread: Thread) -> Slots | None:
-        """What the registers hold when nothing more is read; None where the thread cannot end here."""
+        """The contents of the registers if nothing more is read; None where the thread cannot end here."""
         slots: Slots | None = thread.slots
         for item in thread.rest:
             if slots is None:
@@ -104,10 +104,10 @@ class Deriver:
         return slots
 
     def settled(self, thread: Thread, after: Registers = frozenset()) -> Thread:
-        """The same thread in its simplest form: concatenations taken apart, and no slots that nothing looks at."""
+        """The same thread in its simplest form: concatenations split, without slots that are never read."""
         self._work += 1
         if self._work > MOST_WORK:
-            raise NoTransducerError("its transducer is too large: it takes too long to make")
+            raise NoAutomatonError("its automaton takes too long to construct")
         rest: list[Item] = []
         for item in reversed(_flat(thread.rest)):
             match item:
@@ -232,22 +232,22 @@ class Deriver:
     def _others(self, item: Others, slots: Slots) -> Iterable[Derivative]:
         if any(self._reads_everything(thread) for thread in item.threads):
             return
-        leads: dict[Thread, list[Guard]] = {}
+        guards_to: dict[Thread, list[Guard]] = {}
         for thread in item.threads:
             for one in self.derivatives(thread):
                 if one.guard.within:
-                    raise NoTransducerError("a complement of what has a window of its own has no transducer")
-                leads.setdefault(self.settled(one.thread), []).append(one.guard)
-        for guard, threads in self._cases(leads):
+                    raise NoAutomatonError("a complement of a part with a window of its own has no automaton")
+                guards_to.setdefault(self.settled(one.thread), []).append(one.guard)
+        for guard, threads in self._cases(guards_to):
             yield Derivative(guard, False, Thread((Others(threads),), slots))
 
-    def _cases(self, leads: dict[Thread, list[Guard]]) -> Iterable[tuple[Guard, tuple[Thread, ...]]]:
-        """Every event has one case, a guard with all threads that go on under it, or one after which the body can read
-        anything, so that its complement can read nothing."""
+    def _cases(self, guards_to: dict[Thread, list[Guard]]) -> Iterable[tuple[Guard, tuple[Thread, ...]]]:
+        """Every event has one case: a guard with all threads that continue under it, or one after which the body can
+        read any string, so that its complement can read none."""
         cases: list[tuple[Guard, tuple[Thread, ...]]] = [(ALWAYS, ())]
         # What reads everything goes first: it leaves one case where it would else leave two.
-        for thread in sorted(leads, key=lambda thread: not self._reads_everything(thread)):
-            guards = merge(leads[thread])
+        for thread in sorted(guards_to, key=lambda thread: not self._reads_everything(thread)):
+            guards = merge(guards_to[thread])
             kept = []
             for case, threads in cases:
                 without = [case]
@@ -259,7 +259,7 @@ class Deriver:
                 kept += [(one, threads) for one in without]
             cases = kept
             if len(cases) > MOST_CASES:
-                raise NoTransducerError(f"a complement has more than {MOST_CASES} cases for one event")
+                raise NoAutomatonError(f"a complement has more than {MOST_CASES} cases for one event")
         by_threads: dict[tuple[Thread, ...], list[Guard]] = {}
         for guard, threads in cases:
             by_threads.setdefault(self.ordered(threads), []).append(guard)
@@ -286,17 +286,10 @@ def _read(item: Read, slots: Slots) -> Iterable[Derivative]:
     tests = conjuncts(item.condition)
     if FALSE in tests or not variables(item.condition) <= held.keys():
         return
-    guard = guard_of(Predicate(None, _at(test, held)) for test in tests)
+    guard = guard_of(Predicate(None, with_names(test, held)) for test in tests)
     if guard is not None:
         left = slots if item.register is None else with_slot(slots, item.register, NEW)
         yield Derivative(guard, item.marked, Thread((), left))
-
-
-def _at(condition: Condition, held: dict[str, str]) -> Condition:
-    """The condition over slots instead of registers."""
-    if isinstance(condition, Attribute) and condition.var is not None:
-        return Attribute(held[condition.var], condition.name, condition.each, condition.span)
-    return rebuild(condition, lambda child: _at(child, held))
 
 
 def _followed(one: Derivative, item: Item) -> Derivative:

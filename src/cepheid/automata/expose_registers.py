@@ -1,17 +1,17 @@
 """Exposing registers: an automaton whose marks say which events its registers hold.
 
 In: an automaton. Out: one that marks every event that it stores, under the names of the registers. Runs that mark the
-same events may remember any number of different ones; determinised, they would be one partial match that remembers all.
-Told apart by these labels they are different partial matches, each of which remembers as many events as there are
-registers. `evaluators.configurations.projection` drops the labels and the duplicate matches that this leaves.
+same events may have stored any number of different ones; determinised, they would be one partial match that remembers
+all of these. With these labels they are different partial matches, each of which remembers one event per register.
+`evaluators.configurations.projection` drops the labels and the duplicate matches that this leaves.
 """
 
 from __future__ import annotations
 
 from dataclasses import replace
 
-from cepheid.automata.automaton import Automaton, Transition, numbered
-from cepheid.automata.derivatives import NoTransducerError
+from cepheid.automata.automaton import Automaton, Transition, renumbered
+from cepheid.automata.derivatives import NoAutomatonError
 
 UNMARKED = "⊗"
 """Labels an event that is marked only to expose a register."""
@@ -27,24 +27,19 @@ def exposed(register: str) -> str:
 
 
 def with_exposed_registers(automaton: Automaton, windowed: bool) -> Automaton:
-    """The automaton that exposes its registers. In a window, which begins with the first event that is marked, nothing
-    may be stored before that.
+    """The automaton that exposes its registers. A window begins with the first marked event, so with one no event may
+    be stored before that.
 
+    >>> from cepheid.automata.automaton import numbered
     >>> first, second = Transition(0, 1, label=frozenset()), Transition(1, 2, writes=frozenset(["r"]))
     >>> exposing = with_exposed_registers(numbered(3, [first, second], frozenset([2])), True)
     >>> [sorted(one.label) for one in exposing.transitions]
     [[], ['↓r', '⊗']]
     """
     if windowed and stores_before_marks(automaton):
-        raise NoTransducerError("an event is stored before any is marked")
-    return numbered(
-        automaton.states,
-        map(_exposed, automaton.transitions),
-        automaton.finals,
-        checks=automaton.checks,
-        exposes=True,
-        guarded=automaton.guarded,
-    )
+        raise NoAutomatonError("an event is stored before any is marked")
+    transitions = tuple(map(_exposed, automaton.transitions))
+    return renumbered(replace(automaton, transitions=transitions, exposes=True))
 
 
 def stores_before_marks(automaton: Automaton) -> bool:

@@ -21,7 +21,16 @@ import cepheid
 from cepheid.algebra.zones import known_zone
 from cepheid.cli.checking import Data, look_for_types
 from cepheid.cli.failures import debugging, errors, interrupted, reported
-from cepheid.cli.inputs import Columns, Input, described, inputs_of, language_of, query_text, schema_given
+from cepheid.cli.inputs import (
+    Columns,
+    Input,
+    described,
+    inputs_of,
+    language_of,
+    parameters_of,
+    query_text,
+    schema_given,
+)
 from cepheid.cli.streaming import Streaming, run_stream
 from cepheid.errors import CepheidError
 from cepheid.extras import require
@@ -66,7 +75,7 @@ InputPaths = Annotated[
 InputFormat = Annotated[
     str | None, typer.Option("--format", help="parquet, csv, json, …; else by the path's ending.")
 ]
-Time = Annotated[str | None, typer.Option("--time", metavar="COL", help="The column that says when.")]
+Time = Annotated[str | None, typer.Option("--time", metavar="COL", help="The time column.")]
 TimeFormat = Annotated[
     str | None,
     typer.Option("--time-format", metavar="FORMAT", help="How times are written, like '%d.%m.%Y %H:%M'."),
@@ -77,13 +86,14 @@ SchemaText = Annotated[
 ]
 Type = Annotated[
     str | None,
-    typer.Option("--type", metavar="COL", help="The column that says what; `type` if there is one."),
+    typer.Option("--type", metavar="COL", help="The column with the event types; `type` if there is one."),
 ]
 NoType = Annotated[
-    bool, typer.Option("--no-type", help="No column says what: the stream's name is every event's type.")
+    bool, typer.Option("--no-type", help="No type column: the stream's name is every event's type.")
 ]
 Order = Annotated[
-    str | None, typer.Option("--order", metavar="COL", help="The column that decides ties in time.")
+    str | None,
+    typer.Option("--order", metavar="COL", help="The column that orders events with the same time."),
 ]
 ChosenEvaluator = Annotated[
     Evaluator, typer.Option("--evaluator", help="Which evaluator must run the query.")
@@ -94,6 +104,14 @@ Language = Annotated[
 Master = Annotated[str, typer.Option("--master", metavar="URL", help="The Spark master.")]
 Zone = Annotated[
     str, typer.Option("--zone", metavar="ZONE", help="The time zone of times: Europe/Paris, UTC, +02:00.")
+]
+
+
+Params = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--param", metavar="NAME=VALUE", help="The value of :NAME; a number, text, or list as JSON."
+    ),
 ]
 
 
@@ -115,7 +133,7 @@ def _show_version(asked: bool) -> None:
 def program(
     version: Annotated[
         bool,
-        typer.Option("--version", callback=_show_version, is_eager=True, help="Print the version and leave."),
+        typer.Option("--version", callback=_show_version, is_eager=True, help="Print the version and exit."),
     ] = False,
 ) -> None:
     """Complex event recognition on Spark: a query, a stream of events, its matches."""
@@ -135,18 +153,27 @@ def run(
     order: Order = None,
     output: Annotated[
         str | None,
-        typer.Option("--output", "-o", metavar="PATH", help="Where matches go; - is stdout, as JSON lines."),
+        typer.Option(
+            "--output",
+            "-o",
+            metavar="PATH",
+            help="The file or folder for matches; - is stdout, as JSON lines.",
+        ),
     ] = None,
     output_format: Annotated[
-        OutputFormat | None, typer.Option("--output-format", help="Else by the path.")
+        OutputFormat | None,
+        typer.Option("--output-format", help="The format of the output; else by the path's ending."),
     ] = None,
     positions: Annotated[bool, typer.Option("--positions", help="Add each match's positions.")] = False,
     count: Annotated[bool, typer.Option("--count", help="Print only the exact number of matches.")] = False,
-    limit: Annotated[int | None, typer.Option("--limit", min=0, help="At most so many matches.")] = None,
+    limit: Annotated[
+        int | None, typer.Option("--limit", min=0, help="The largest number of matches.")
+    ] = None,
     evaluator: ChosenEvaluator = Evaluator.auto,
     master: Master = "local[*]",
     language: Language = None,
     zone: Zone = "UTC",
+    param: Params = None,
     stream: Annotated[bool, _of_streams("--stream", help="Read folders as streams, until stopped.")] = False,
     watermark: Annotated[str | None, _of_streams("--watermark", metavar="DELAY", help=WATERMARK)] = None,
     checkpoint: Annotated[
@@ -154,7 +181,10 @@ def run(
         _of_streams("--checkpoint", metavar="PATH", help="The folder of the state; else OUTPUT.checkpoint."),
     ] = None,
     late: Annotated[
-        str, _of_streams("--late", help="Later rows: drop (and count), error, a folder or a table.")
+        str,
+        _of_streams(
+            "--late", help="What becomes of later rows: drop (and count), error, a folder or a table."
+        ),
     ] = "drop",
     once: Annotated[
         bool, _of_streams("--once", help="Stop when all files that exist have been read.")
@@ -163,7 +193,8 @@ def run(
         bool, _of_streams("--flush", help="At the end, write the remaining matches to OUTPUT.rest.")
     ] = False,
     files_at_once: Annotated[
-        int | None, _of_streams("--files-at-once", min=1, help="So many files in a micro-batch.")
+        int | None,
+        _of_streams("--files-at-once", min=1, help="The largest number of files in a micro-batch."),
     ] = None,
 ) -> None:
     """Run a query on Spark; without --output, show the first matches."""
@@ -177,7 +208,7 @@ def run(
             message = "the number of matches of a stream is known only at its end"
             raise typer.BadParameter(message, param_hint="--count")
         target = _target(output, output_format, exists=stream)
-        query = _parsed(file, text, language)
+        query = _parsed(file, text, language, param)
         time = _required_time(time)
         columns = Columns(time, time_format, schema_given(schema))
         options: dict[str, Any] = {
@@ -219,16 +250,17 @@ def explain(
     evaluator: ChosenEvaluator = Evaluator.auto,
     language: Language = None,
     zone: Zone = "UTC",
+    param: Params = None,
     dot: Annotated[bool, typer.Option("--dot", help="Print only the automaton, as Graphviz text.")] = False,
 ) -> None:
     """Print every stage of a query: tree, algebra, rewrites, automaton, plan and why."""
     with reported(file):
         if dot:
-            print(draw(choice_for(_parsed(file, text, language), str(evaluator))))
+            print(draw(choice_for(_parsed(file, text, language, param), str(evaluator))))
             return
         columns = Columns(time, time_format, schema_given(schema))
         data = Data(inputs_of(input or [], format), columns, _type(type, no_type), order)
-        print(_explained(_parsed(file, text, language), data, evaluator, zone))
+        print(_explained(_parsed(file, text, language, param), data, evaluator, zone))
 
 
 @app.command()
@@ -246,12 +278,13 @@ def check(
     evaluator: ChosenEvaluator = Evaluator.auto,
     language: Language = None,
     zone: Zone = "UTC",
+    param: Params = None,
 ) -> None:
     """Say what is wrong with a query, where, and the likely fix; exit with 1 if anything is."""
     with reported(file):
         columns = Columns(time, time_format, schema_given(schema))
         data = Data(inputs_of(input or [], format), columns, _type(type, no_type), order)
-        query = _parsed(file, text, language)
+        query = _parsed(file, text, language, param)
         _explained(query, data, evaluator, zone)
         look_for_types(query, data)
         print("ok")
@@ -259,8 +292,10 @@ def check(
 
 @app.command()
 def demo(
-    events: Annotated[int, typer.Option("--events", min=1_000, help="How many readings to make.")] = 200_000,
-    output: Annotated[Path, typer.Option("--output", help="Where everything is written.")] = Path("out/demo"),
+    events: Annotated[
+        int, typer.Option("--events", min=1_000, help="The number of readings to make.")
+    ] = 200_000,
+    output: Annotated[Path, typer.Option("--output", help="The folder for all output.")] = Path("out/demo"),
     master: Master = "local[*]",
 ) -> None:
     """Find fires and rain in a made-up stream of farm sensors."""
@@ -283,8 +318,9 @@ def main() -> None:
         sys.exit(0)
 
 
-def _parsed(file: Path | None, text: str | None, language: str | None) -> Any:
-    return cepheid.query(query_text(file, text), language=language_of(file, language))
+def _parsed(file: Path | None, text: str | None, language: str | None, param: list[str] | None = None) -> Any:
+    values = parameters_of(param or [])
+    return cepheid.query(query_text(file, text), language=language_of(file, language), params=values or None)
 
 
 def _type(type: str | None, no_type: bool) -> str | None:

@@ -15,7 +15,7 @@ from cepheid.evaluators.growth import power_of_two, with_rows, with_words
 from cepheid.evaluators.interface import State
 from cepheid.kernels.loops.linked.layout import FIRST, NEVER, ChainBatch, ChainOptions, ChainTables
 from cepheid.kernels.loops.linked.loop import TOP, USED, ChainSpace, chain, scratch_for
-from cepheid.kernels.loops.linked.rebuild import column_codes, living_rows, measure, rebuild, renumber
+from cepheid.kernels.loops.linked.rebuild import column_codes, live_rows, measure, rebuild, renumber
 from cepheid.kernels.loops.linked.verify import starts_fit, vertices_fit
 from cepheid.kernels.memory.big_integers import to_int, wider
 from cepheid.kernels.memory.status import (
@@ -159,7 +159,7 @@ class Arena:
     def live_rows(self, edge: int) -> Ints:
         top = int(self._meta[TOP])
         rows = np.empty(top, np.int64)
-        count = living_rows(
+        count = live_rows(
             self._heap,
             top,
             self._shape,
@@ -208,9 +208,9 @@ class Arena:
         self._born = words(state, "born", None)
         self._edges = words(state, "edges", len(self._born))
         require(
-            by_position or bool((self._edges == NEVER).all()), "`edges` are of a window that there is not"
+            by_position or bool((self._edges == NEVER).all()), "it has `edges`, and no window counts events"
         )
-        require(len(self._born) > 0 and len(self._heap) >= FIRST, "there are no partitions")
+        require(len(self._born) > 0 and len(self._heap) >= FIRST, "it has no partitions")
         fits = vertices_fit(
             self._heap,
             self._shape,
@@ -220,7 +220,10 @@ class Arena:
             self._keys.most_codes(),
             np.zeros(len(self._heap), np.int64),
         )
-        require(fits, "`heap` leads outside of what it points to")
+        require(fits, "`heap` points out of range")
         self.collect(edge)
         top, values = int(self._meta[TOP]), np.empty(64, np.int64)
-        require(starts_fit(self._heap, top, self._shape, windowed, values), "`heap` has other starts")
+        require(
+            starts_fit(self._heap, top, self._shape, windowed, values),
+            "the first events of matches in `heap` are wrong",
+        )

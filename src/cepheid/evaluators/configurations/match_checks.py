@@ -12,11 +12,12 @@ from __future__ import annotations
 
 from collections.abc import Collection, Sequence
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
 
-from cepheid.algebra.conditions import Attribute, Condition, Expression, attributes, rebuild
+from cepheid.algebra.conditions import Attribute, attributes, with_attributes
 from cepheid.automata.attach_rounds import Check
 from cepheid.evaluators.columns import Columns
 from cepheid.evaluators.configurations.consumption import Consumption
@@ -26,7 +27,10 @@ from cepheid.evaluators.configurations.match_filter import LARGE, SMALL, MatchFi
 from cepheid.evaluators.configurations.projection import Projection
 from cepheid.evaluators.interface import Bounds, Events, State
 from cepheid.matches.match_arrays import Found, Ints, nothing_found
+from cepheid.semantics.rows import rows_of
+from cepheid.semantics.whole_sets import holds_of_sets
 from cepheid.state_checks import (
+    bytes_of,
     letters,
     require,
     require_ascending,
@@ -43,7 +47,7 @@ class Checked(MatchFilter):
     """`shown`: the names of the output. With `consume`, matches that pass consume their events, and `inner` learns
     after each piece which; pieces are small where no window bounds matches."""
 
-    hint = "a filter is asked of all matches without it: use a shorter WITHIN, or narrower conditions"
+    hint = "a filter is checked on all matches of the query without it: use a shorter WITHIN, or narrower conditions"
 
     def __init__(
         self,
@@ -58,7 +62,10 @@ class Checked(MatchFilter):
     ) -> None:
         super().__init__(inner, counting, limit, SMALL if consume and not windowed else LARGE)
         self._source = self._limited = inner
-        self._checks = [_Prepared(check, inner.labels) for check in checks]
+        self._checks = [
+            _OfWholeSets(check, inner.labels) if check.whole else _Prepared(check, inner.labels)
+            for check in checks
+        ]
         names = sorted({item.name for check in checks for item in attributes(check.condition)})
         self._attributes = _Attributes(pa.schema([schema.field(name) for name in names]))
         self._projection = Projection(inner.labels, shown)
@@ -141,15 +148,20 @@ class _Attributes:
     def column(self, name: str, rows: Ints) -> pa.ChunkedArray:
         return self._table.column(name).take(pa.array(np.searchsorted(self._rows, rows)))
 
+    def rows(self, names: Sequence[str], rows: Ints) -> dict[int, dict[str, Any]]:
+        """The attributes of these rows as the definition reads them, by row."""
+        distinct = np.unique(rows)
+        if not names:
+            return {row: {} for row in distinct.tolist()}
+        table = pa.table({name: self.column(name, distinct) for name in names})
+        return dict(zip(distinct.tolist(), rows_of(table), strict=True))
+
     @property
     def memory(self) -> int:
         return int(self._table.nbytes) + self._rows.nbytes
 
     def save(self) -> dict[str, np.ndarray]:
-        sink = pa.BufferOutputStream()
-        with pa.ipc.new_stream(sink, self._table.schema) as writer:
-            writer.write_table(self._table)
-        return {"rows": self._rows, "events": np.frombuffer(sink.getvalue(), np.uint8)}
+        return {"rows": self._rows, "events": bytes_of(self._table)}
 
     def load(self, state: State, bounds: Bounds) -> None:
         self._rows = words(state, "rows", None)
@@ -174,7 +186,9 @@ class _Prepared:
         self._choices = Choices(check, labels)
         self._places = {name: k for k, (name, _) in enumerate(check.paths)}
         self._reads = list(dict.fromkeys((item.var, item.name) for item in attributes(check.condition)))
-        self._condition = _over_columns(check.condition, self._reads)
+        self._condition = with_attributes(
+            check.condition, lambda one: Attribute(None, str(self._reads.index((one.var, one.name))))
+        )
 
     def drop(self, candidates: Found, known: _Attributes, passes: np.ndarray) -> None:
         """Sets `passes` to false for candidates with a choice of events for which the condition is not true."""
@@ -195,7 +209,46 @@ class _Prepared:
         return holds[codes.reshape(-1)]
 
 
-def _over_columns(expression: Expression, reads: Sequence[tuple[str | None, str]]) -> Condition:
-    if isinstance(expression, Attribute):
-        return Attribute(None, str(reads.index((expression.var, expression.name))))
-    return rebuild(expression, lambda child: _over_columns(child, reads))
+class _OfWholeSets:
+    """A check of a condition on whole sets, by the definition: once for each filter that a match has passed through,
+    and for each choice of single events that it reads."""
+
+    def __init__(self, check: Check, labels: Sequence[frozenset[str]]) -> None:
+        self._choices = Choices(check, labels)
+        self._has = {
+            name: np.array([name in label for label in labels], np.bool_) for name in sorted(check.names)
+        }
+        (self._marker, _), *singles = check.paths
+        self._singles = [name for name, _ in singles]
+        self._whole = sorted(check.whole)
+        self._condition = check.condition
+        self._reads = list(dict.fromkeys(item.name for item in attributes(check.condition)))
+
+    def drop(self, candidates: Found, known: _Attributes, passes: np.ndarray) -> None:
+        """Sets `passes` to false for candidates that the condition does not hold of."""
+        number: Ints = np.cumsum(self._has[self._marker][candidates.labels])
+        gathered = {name: np.flatnonzero(self._has[name][candidates.labels]) for name in self._whole}
+        rows = known.rows(self._reads, candidates.rows)
+        for matches, events in self._choices.of(candidates):
+            for match, chosen in zip(matches.tolist(), events.tolist(), strict=True):
+                if passes[match]:
+                    here = {
+                        name: [
+                            rows[int(candidates.rows[place])]
+                            for place in _of_number(places, number, chosen[0])
+                        ]
+                        for name, places in gathered.items()
+                    }
+                    singles = {
+                        name: rows[int(candidates.rows[place])]
+                        for name, place in zip(self._singles, chosen[1:], strict=True)
+                    }
+                    passes[match] = holds_of_sets(self._condition, here, singles)
+
+
+def _of_number(places: Ints, number: Ints, first: int) -> list[int]:
+    """The places that belong to the marked event at place `first`: those with as many marked events up to them."""
+    numbers = number[places]
+    low, high = np.searchsorted(numbers, number[first]), np.searchsorted(numbers, number[first], side="right")
+    found: list[int] = places[low:high].tolist()
+    return found
