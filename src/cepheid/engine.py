@@ -36,9 +36,9 @@ from cepheid.matches.match_arrays import Found, Gathering, Ints
 from cepheid.matches.table import Layout, tabulate
 from cepheid.matches.whole_stream import TableAtHand
 from cepheid.memory import VARIABLE, memory_limit
+from cepheid.plan.automaton_with_registers import determinised
 from cepheid.plan.candidates import CHAIN, COMPACT
 from cepheid.plan.plan import Plan
-from cepheid.plan.transducer import determinised
 from cepheid.saved import Arrays, pack
 from cepheid.schema import Schema, counts_nanoseconds
 from cepheid.semantics.rows import values_of
@@ -292,7 +292,7 @@ class Engine:
             rows, reported, ended = header["rows"], header["reported"], header["ended"]
             require(is_count(rows), f"it has taken {rows} rows")
             require(is_count(reported, 1 << 62), f"it has given {reported} matches")
-            require(ended is None or isinstance(ended, str), "why it ended is no text")
+            require(ended is None or isinstance(ended, str), "the reason why it ended is not a text")
             self._rows, self._reported, self._ended = rows, reported, ended
             self._history.load(tables["history"], rows)
             self._alive = len(tables["history"])
@@ -517,7 +517,7 @@ def checked_options(options: dict[str, Any]) -> dict[str, Any]:
     for name in ("positions", "counting", "lane_positions"):
         require(isinstance(options[name], bool), f"its option `{name}` is neither true nor false")
     known = {"positions", "columns", "limit", "counting", "lane_positions"}
-    require(set(options) == known, "its options are other ones")
+    require(set(options) == known, "its options are not those of an engine")
     return options
 
 

@@ -62,7 +62,7 @@ def unpack(saved: bytes) -> tuple[dict[str, Any], dict[str, pa.Table], Arrays]:
     with reading_a_state():
         content = _content(behind)
         begin = int.from_bytes(content[:_LENGTH].to_pybytes(), "little") + _LENGTH
-        require(begin <= content.size, "its header is longer than all of it")
+        require(begin <= content.size, "its header is longer than the state")
         header = json.loads(content[_LENGTH:begin].to_pybytes())
         require(isinstance(header, dict), "its header is not an object")
         if header.get("version") != VERSION:
@@ -108,7 +108,7 @@ def _parts(content: pa.Buffer, places: list[Any], begin: int) -> Arrays:
             count *= length
         size = count * kind.itemsize
         inside = is_count(place) and begin + place + size <= content.size
-        require(inside, f"`{name}` leads outside of the content")
+        require(inside, f"`{name}` lies outside of the content")
         taken.append((place, place + size))
         parts[name] = np.frombuffer(content, kind, count, begin + place if count else 0).reshape(shape)
     taken.sort()

@@ -44,8 +44,8 @@ MOST_CASES = 256  # of one complement reading one event
 MOST_WORK = 10_000  # threads looked at; a second at most, as a rule
 
 
-class NoTransducerError(CepheidError):
-    """An expression has no transducer, or none small enough; the message says why."""
+class NoAutomatonError(CepheidError):
+    """An expression has no automaton, or none small enough; the message says why."""
 
     def __init__(self, reason: str) -> None:
         super().__init__("not-yet", reason)
@@ -107,7 +107,7 @@ class Deriver:
         """The same thread in its simplest form: concatenations taken apart, and no slots that nothing looks at."""
         self._work += 1
         if self._work > MOST_WORK:
-            raise NoTransducerError("its transducer is too large: it takes too long to make")
+            raise NoAutomatonError("its automaton takes too long to construct")
         rest: list[Item] = []
         for item in reversed(_flat(thread.rest)):
             match item:
@@ -236,7 +236,7 @@ class Deriver:
         for thread in item.threads:
             for one in self.derivatives(thread):
                 if one.guard.within:
-                    raise NoTransducerError("a complement of what has a window of its own has no transducer")
+                    raise NoAutomatonError("a complement of a part with a window of its own has no automaton")
                 leads.setdefault(self.settled(one.thread), []).append(one.guard)
         for guard, threads in self._cases(leads):
             yield Derivative(guard, False, Thread((Others(threads),), slots))
@@ -259,7 +259,7 @@ class Deriver:
                 kept += [(one, threads) for one in without]
             cases = kept
             if len(cases) > MOST_CASES:
-                raise NoTransducerError(f"a complement has more than {MOST_CASES} cases for one event")
+                raise NoAutomatonError(f"a complement has more than {MOST_CASES} cases for one event")
         by_threads: dict[tuple[Thread, ...], list[Guard]] = {}
         for guard, threads in cases:
             by_threads.setdefault(self.ordered(threads), []).append(guard)

@@ -36,7 +36,10 @@ def explain_choice(tree: ParsedTree, choice: Choice) -> str:
 
 def explain_plan(tree: ParsedTree, plan: Plan, spark: str | None = None) -> str:
     """All stages; `spark` says how Spark carries the rows, where it does."""
-    sections = [*_stages(tree, plan), ("plan", _plan(plan))]
+    sections = _stages(tree, plan)
+    if plan.for_counting is not None and _automaton(plan.for_counting) != _automaton(plan):
+        sections.append(("automaton for counting", _automaton(plan.for_counting)))
+    sections.append(("plan", _plan(plan)))
     if spark is not None:
         sections.append(("spark", spark))
     return _joined(sections)
@@ -72,7 +75,7 @@ def _attached(attached: Attached) -> str:
     """Each filter on the last event that it reads, and those that are left for whole matches."""
     names = readable_names(attached.pattern)
     checks = [
-        f"asked of whole matches: FILTER {print_condition(with_names(check.condition, names))}"
+        f"checked on whole matches: FILTER {print_condition(with_names(check.condition, names))}"
         for check in attached.checks
     ]
     return "\n".join([print_pattern(pattern_with(attached.pattern, names)), *checks])
@@ -109,7 +112,7 @@ def _plan(plan: Plan) -> str:
         lines.append("partitions: none; the whole stream is one ordered sequence")
     inner = [name for name in plan.rewritten.partition_by if name not in query.partition_by]
     if inner:
-        lines.append(f"PART-BY: runs as partitions by {', '.join(inner)}, which no match can tell")
+        lines.append(f"PART-BY: runs as partitions by {', '.join(inner)}, with the same matches")
     lines.extend(_times(plan))
     lines.append(f"memory: {_memory(query)}")
     return "\n".join(lines)
@@ -131,7 +134,7 @@ def _memory(query: Query) -> str:
     if query.window is not None:
         return f"the events inside WITHIN {print_window(query.window)}, however long the stream"
     if query.consume:
-        return "what was seen since the last match"
+        return "the events since the last match"
     return "may grow with the stream: without WITHIN a match can begin at any time in the past"
 
 

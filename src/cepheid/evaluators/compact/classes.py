@@ -59,11 +59,11 @@ class Classes:
         """Numbers classes as they were when saved, before any were met: lists of predicates."""
         numbers = range(len(self._predicates))
         known = all(type(number) is int and number in numbers for item in listed for number in item)
-        require(known, "a class of events satisfies a predicate that is none")
+        require(known, "a class of events satisfies a predicate that the query has not")
         self.satisfied = [frozenset(item) for item in listed]
         self._numbers = {item: number for number, item in enumerate(self.satisfied)}
-        require(len(self._numbers) == len(listed) < 1 << CLASS_BITS, "a class of events is there twice")
-        require(self.satisfied[:1] == [frozenset()], "the first class of events satisfies something")
+        require(len(self._numbers) == len(listed) < 1 << CLASS_BITS, "a class of events occurs twice")
+        require(self.satisfied[:1] == [frozenset()], "the first class of events satisfies a predicate")
 
     def of(self, table: pa.Table) -> tuple[Ints, Ints]:
         """The places of the events that satisfy any predicate, and their classes, to be used before the next call."""

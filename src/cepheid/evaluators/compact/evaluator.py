@@ -362,38 +362,40 @@ class CompactEvaluator:
         self._digits = words(state, "digits", None)
         self._words = whole_number(state, "words", 1, len(self._total))
         require_total(self._total, 2 * self._words + 8)
-        require(len(self._partitions) > 0, "there are no `lanes`")
+        require(len(self._partitions) > 0, "`lanes` is empty")
         self._load_dense(*words(state, "dense", 4).tolist())
         self._require_blocks()
         if "node_words" in state:
             whole_number(state, "node_words", N_WORDS, N_WORDS)
         elif not self._counting:
             fits = cells_to_nodes(self._heap, self._partitions, len(self._automaton))
-            require(fits, "`lanes` lead outside of what they point to")
+            require(fits, "`lanes` point out of range")
         self._require_partitions()
         self._near.forget()
 
     def _load_dense(self, is_dense: int, states: int, rows: int, words: int) -> None:
         """Whether matrices are dense, and of how many states and words: 0 where there are none yet."""
-        require(is_dense in (0, int(self._counting)), "`dense` is no choice")
-        require(is_dense or not states, "`dense` has a size of what it has not")
+        require(is_dense in (0, int(self._counting)), "`dense` is neither 0 nor 1")
+        require(is_dense or not states, "`dense` states a size, but there are no matrices")
         self._is_dense = bool(is_dense)
         self._dense = None
         if states:
             require(0 < states <= self._most_states and 0 < words <= _MOST_WORDS, "`dense` is too large")
             self._dense = dense_automaton(self._automaton, self._classes.satisfied, states, words)
             same = self._dense is not None and self._dense[:3] == (states, rows, words)
-            require(same, "`dense` has another automaton")
+            require(same, "`dense` does not fit the query's automaton")
         require_total(self._digits, 2 * max(words, 1) + 8, BITS)
 
     def _require_blocks(self) -> None:
         """The blocks of partitions and those that are free lie inside the heap, each apart from the others."""
         used = int(self._meta[0])
-        require(used >= 0 and len(self._heap) == max(used, 1), "`heap` is not as long as it says")
+        require(
+            used >= 0 and len(self._heap) == max(used, 1), "the length of `heap` is not the one it states"
+        )
         most = len(self._heap) // (1 << SMALLEST) + 1
         begins, lengths = np.empty(most, np.int64), np.empty(most, np.int64)
         count = free_blocks(self._heap, self._meta, begins, lengths)
-        require(count >= 0, "`meta` leads outside of the heap")
+        require(count >= 0, "`meta` points out of the heap")
         at = [begins[:count]]
         sizes = [lengths[:count]]
         for block, size_class in BLOCKS:
@@ -439,7 +441,7 @@ class CompactEvaluator:
             )
         else:
             fits = not self._partitions.any()
-        require(fits, "`lanes` lead outside of what they point to")
+        require(fits, "`lanes` point out of range")
 
 
 def _by_end(found: Found) -> Found:

@@ -44,7 +44,7 @@ class Checked(MatchFilter):
     """`shown`: the names of the output. With `consume`, matches that pass consume their events, and `inner` learns
     after each piece which; pieces are small where no window bounds matches."""
 
-    hint = "a filter is asked of all matches without it: use a shorter WITHIN, or narrower conditions"
+    hint = "a filter is checked on all matches of the query without it: use a shorter WITHIN, or narrower conditions"
 
     def __init__(
         self,

@@ -76,7 +76,7 @@ class MatchFilter(ABC):
             relevant.append(self._inner.relevant)
             found.append(self._counted(self._filtered(candidates, piece)))
             if self._has_stopped and (self._limit is None or self._kept < self._limit):
-                few_passed = f"of the first {len(candidates):,} candidates too few pass"
+                few_passed = f"too few of the first {len(candidates):,} candidates are matches"
                 raise CepheidError("too-many-matches", few_passed, hint=self.hint)
         self.relevant = np.concatenate([np.zeros(0, np.int64), *relevant])
         return joined(found)
@@ -104,7 +104,7 @@ class MatchFilter(ABC):
         return nothing_found() if self._counting else found
 
     def finish(self) -> Found:
-        """Nothing: no match of a transducer waits for the end of the stream."""
+        """Nothing: no match of an automaton waits for the end of the stream."""
         return nothing_found()
 
     @property

@@ -113,15 +113,15 @@ class Held(ABC):
     def load(self, state: State, windowed: bool, labels: int) -> None:
         """What lives is copied once more, so that nothing is taken over that slots do not lead to."""
         self._layout, self._partitions = None, words(state, "lanes", None, None)
-        require(len(self._partitions) > 0, "there are no `lanes`")
+        require(len(self._partitions) > 0, "`lanes` is empty")
         self._load_own(state)
-        require(self._meta[0] == len(self._heap), "its heap is not as long as it says")
+        require(self._meta[0] == len(self._heap), "the length of its heap is not the one it states")
         if self._partitions.shape[1] == self.partition_words:
-            require(not self._partitions.any(), "`lanes` hold something that has no place")
+            require(not self._partitions.any(), "`lanes` has no blocks, but partial matches are stored")
             return
         self._layout = self._new_layout()
         wanted = self._new_partitions(self._layout, 0).shape[1]
-        require(self._partitions.shape[1] == wanted, "`lanes` are of another automaton")
+        require(self._partitions.shape[1] == wanted, "`lanes` do not fit the query's automaton")
         self._require_fit(self._layout, state, windowed, labels)
         self._copy(NEVER)
         self._require_values()
@@ -133,7 +133,7 @@ class Held(ABC):
             self._tests.require_texts(word, self._heap[at + word])
         for word in self._tests.columns_of_tags():
             known = bool(np.isin(self._heap[at + word], _TAGS).all())
-            require(known, "a stored value has a tag that there is not")
+            require(known, "a stored value has an unknown tag")
 
     def tidy(self, edge: int) -> None:
         """Between two batches: numbers the texts in use anew where most are not."""

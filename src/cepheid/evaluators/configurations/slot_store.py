@@ -216,20 +216,20 @@ class Store(Held):
         self._total = words(state, "total", None)
         self._words, self._texts_in_use = words(state, "words", 2).tolist()
         require(1 <= self._words <= (len(self._total) if self._counting else 1), "`words` are too many")
-        require(is_count(self._texts_in_use), "`words` has no number of texts")
+        require(is_count(self._texts_in_use), "the number of texts in `words` is invalid")
         require_total(self._total, self._words + 8)
         nodes = int(self._meta[NODES])
         require(
             nodes >= FIRST and (nodes - FIRST) * N_WORDS == len(self._nodes),
-            "nodes are not as many as it says",
+            "the number of nodes is not the one it states",
         )
         is_laid_out = self._partitions.shape[1] > self.partition_words
-        require(is_laid_out or nodes == FIRST, "there are nodes that nothing leads to")
+        require(is_laid_out or nodes == FIRST, "nodes are stored, but no partial matches")
 
     def _require_fit(self, layout: Layout, state: State, windowed: bool, labels: int) -> None:
         nodes, is_old = int(self._meta[NODES]), "graph" not in state
         fits = nodes_fit(self._nodes, -FIRST_AT, nodes, labels, np.empty(nodes, np.int64))
-        require(fits, "nodes lead outside of what they point to")
+        require(fits, "nodes point out of range")
         self._require_blocks(layout)
         self._require_slots(layout, windowed, nodes - is_old)
         if is_old and not self._counting:
@@ -310,7 +310,7 @@ def _graph_of(nodes: Ints) -> Ints:
     """Nodes of releases in which the first node had number 1, and 0 as what comes before stood for the empty string."""
     graph = nodes[N_WORDS:].copy()
     other = graph[N_OTHER::N_WORDS]
-    require(bool((other >= 0).all()), "`nodes` lead outside of what they point to")
+    require(bool((other >= 0).all()), "`nodes` point out of range")
     graph[N_BEFORE::N_WORDS] += BEGIN
     other += other > 0
     return graph

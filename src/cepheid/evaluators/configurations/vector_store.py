@@ -140,7 +140,7 @@ class Counts(Held):
 
     def _load_own(self, state: State) -> None:
         if "starts" not in state:
-            message = "the state of this count was saved by an earlier release, which kept it otherwise"
+            message = "the state of this count was saved by an earlier release, in a format that this one cannot read"
             raise CepheidError(
                 "bad-state", message, hint="count the stream anew, or load it with that release"
             )
@@ -159,7 +159,7 @@ class Counts(Held):
         require_indices(layout.region[root], NOWHERE, 0, "lanes")
         require_indices(low, 0, MOST_ROWS + 1, "lanes")
         require_indices(high, 0, MOST_ROWS + 1, "lanes")
-        require((low <= high).all(), "`lanes` have fewer starts than none")
+        require((low <= high).all(), "`lanes` have a negative number of starts")
         partitions = self._partitions[low < high]  # of others nothing is read
         held = self._require_starts(partitions, int(layout.numbers[0]))
         base, low, high, room = (
@@ -172,7 +172,7 @@ class Counts(Held):
             require_indices(counts, 0, most + 1, "lanes")
             inside = (counts == 0) | ((at >= 0) & (at <= most - counts * size))
             held += int(counts.sum()) * size
-            require(inside.all() and held <= most, "blocks of `lanes` lead outside of what they point to")
+            require(inside.all() and held <= most, "blocks of `lanes` point out of range")
             found, of = in_blocks(at, counts, size), np.repeat(np.arange(len(partitions)), counts)
             if region > 0:
                 kinds = self._heap[found + S_KIND]
@@ -192,7 +192,7 @@ class Counts(Held):
         fits = (base >= 0) & (base <= low) & (high - base <= room)
         fits &= (starts >= 0) & (starts <= most - room * record)
         fits &= partitions[:, vectors.C_BLOCKS + vectors.B_COUNT] == 1
-        require(fits.all(), "starts of `lanes` lead outside of what they point to")
+        require(fits.all(), "starts of `lanes` point out of range")
         return int((room * record).sum())
 
     def _require_vectors(self, each: Ints, room: Ints, first: Ints, count: Ints, held: int) -> int:
@@ -205,12 +205,12 @@ class Counts(Held):
             values[there] for values in (at, length, bits, room, first, count)
         )
         require_indices(bits, 0, LOOSE_BITS + 1, "vectors")
-        require(((length >= 1) & (length <= most // room)).all(), "vectors are longer than all there is")
-        require(((at > 0) & (at <= most - length * room)).all(), "vectors lead outside of what they point to")
+        require(((length >= 1) & (length <= most // room)).all(), "vectors are longer than the heap")
+        require(((at > 0) & (at <= most - length * room)).all(), "vectors point out of range")
         held += int((length * room).sum())
-        require(held <= most, "vectors share what they point to")
+        require(held <= most, "vectors overlap")
         rows = in_blocks(at + first, length, room)
         words = self._heap[in_blocks(rows, np.repeat(count, length), 1)]
         above = words >> np.repeat(np.repeat(bits, length), np.repeat(count, length))
-        require(not above.any(), "numbers of vectors have more bits than these say")
+        require(not above.any(), "numbers of vectors have more bits than they state")
         return held
