@@ -58,19 +58,32 @@ def nullif(arguments: Sequence[Value]) -> Value:
     array([False,  True])
     """
     left, right = arguments
-    equal = compare("=", left, right).true
-    null: Mask = nulls_of(left) | equal
-    match left:
+    return _without(left, compare("=", left, right).true)
+
+
+def switched(true: Mask, left: Value, right: Value) -> Value:
+    """`left` where the mask is true, `right` elsewhere.
+
+    >>> switched(np.array([True, False]), Numbers(np.asarray(1)), Numbers(np.array([2, 3]))).values
+    array([1, 3])
+    """
+    return coalesce([_without(left, ~true), _without(right, true)])
+
+
+def _without(value: Value, rows: Mask) -> Value:
+    """The value, NULL in these rows."""
+    null: Mask = nulls_of(value) | rows
+    match value:
         case Truth(true):
             return Truth(true & ~null, null)
         case Numbers(values) | Decimals(values) | Times(values):
-            return replace(left, values=np.broadcast_to(values, null.shape), null=null)
+            return replace(value, values=np.broadcast_to(values, null.shape), null=null)
         case Texts(values) | WideDecimals(values):
             if isinstance(values, pa.Scalar) and null.ndim == 0:
-                return Nothing() if null else left
-            return type(left)(pc.if_else(pa.array(null), pa.scalar(None, values.type), values))
+                return Nothing() if null else value
+            return type(value)(pc.if_else(pa.array(null), pa.scalar(None, values.type), values))
         case _:
-            return left
+            return value
 
 
 def _fold(arguments: Sequence[Value], pick: Pick, of_texts: Pick) -> Value:

@@ -17,9 +17,11 @@ import pyarrow as pa
 
 from cepheid.algebra.conditions import (
     MIRRORED,
+    Aggregate,
     Arithmetic,
     Attribute,
     Call,
+    Case,
     Comparison,
     Condition,
     Conjunction,
@@ -31,6 +33,7 @@ from cepheid.algebra.conditions import (
     Like,
     Literal,
     Negation,
+    Previous,
     RLike,
     attributes,
     children,
@@ -311,12 +314,14 @@ class Compiler:
                 self._fold(tags.IS_NULL, (operand,), compiled)
             case In(operand, items):
                 self._fold(tags.OR, self._items(operand, items), compiled)
-            case Like() | RLike():
+            case Like() | RLike() | Case():
                 self._ask(expression, compiled)
             case Call(function, arguments):
                 self._call(expression, function, arguments, compiled)
             case Literal() | Attribute():
                 raise AssertionError(expression)  # these read one event at most
+            case Aggregate() | Previous():
+                raise AssertionError(expression)  # `attach` leaves none on events
             case _:
                 assert_never(expression)
 

@@ -12,6 +12,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Sequence
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
@@ -27,6 +28,8 @@ from cepheid.evaluators.configurations.projection import Projection
 from cepheid.evaluators.interface import Bounds, Events, State
 from cepheid.matches.history import ROW, History, integers
 from cepheid.matches.match_arrays import Found, Ints, nothing_found
+from cepheid.semantics.rows import rows_of
+from cepheid.semantics.whole_sets import holds_of_sets
 from cepheid.state_checks import (
     bytes_of,
     letters,
@@ -57,7 +60,10 @@ class Checked(MatchFilter):
     ) -> None:
         super().__init__(inner, counting, limit, SMALL if consume and not windowed else LARGE)
         self._source = self._limited = inner
-        self._checks = [_Prepared(check, inner.labels) for check in checks]
+        self._checks = [
+            _OfWholeSets(check, inner.labels) if check.whole else _Prepared(check, inner.labels)
+            for check in checks
+        ]
         names = sorted({item.name for check in checks for item in attributes(check.condition)})
         self._read = pa.schema([schema.field(name) for name in names])
         self._events = History(self._read, (ROW,))
@@ -77,7 +83,7 @@ class Checked(MatchFilter):
     def _filtered(self, candidates: Found, piece: Events) -> Found:
         relevant = self._inner.relevant
         events = piece.table.select(self._read.names).take(pa.array(relevant - piece.first))
-        self._events.add(events.append_column(ROW, pa.array(relevant)))
+        self._events.add(self._numbered(events, relevant))
         found = self._passing(candidates, piece, relevant) if len(candidates) else nothing_found()
         if len(self._events) > 2 * self._alive + _SPARE:
             self._forget()
@@ -91,6 +97,9 @@ class Checked(MatchFilter):
             self._consumption.take(candidates, piece, relevant, passes)
             self._source.use_up(self._consumption.rows)
         return self._projection.of(candidates.take(np.flatnonzero(passes)))
+
+    def _numbered(self, events: pa.Table, rows: Ints) -> pa.Table:
+        return pa.table([*events.columns, pa.array(rows)], names=[*events.column_names, ROW])
 
     def _forget(self) -> None:
         rows = self._inner.live_rows()
@@ -118,8 +127,8 @@ class Checked(MatchFilter):
     def load(self, state: State, bounds: Bounds) -> None:
         super().load(state, bounds)
         events, rows = stream_of(letters(state, "events"), "events"), words(state, "rows", None)
-        require(len(events) == len(rows), "`events` are not as many as `rows`")
-        self._events.load(events.append_column(ROW, pa.array(rows)), bounds.rows)
+        require(len(events) == len(rows) or not self._read.names, "`events` are not as many as `rows`")
+        self._events.load(self._numbered(events, rows), bounds.rows)
         self._events.require(self._inner.live_rows())
         self._alive = len(rows)
         if self._consumption is not None:
@@ -153,3 +162,57 @@ class _Prepared:
             columns[str(k)] = table.column(name).take(pa.array(places))
         holds: np.ndarray = Columns(pa.table(columns)).holds(self._condition)
         return holds[codes.reshape(-1)]
+
+
+class _OfWholeSets:
+    """A check of a condition on whole sets, by the definition: once for each filter that a match has passed through,
+    and for each choice of single events that it reads."""
+
+    def __init__(self, check: Check, labels: Sequence[frozenset[str]]) -> None:
+        self._choices = Choices(check, labels)
+        self._has = {
+            name: np.array([name in label for label in labels], np.bool_) for name in sorted(check.names)
+        }
+        (self._marker, _), *singles = check.paths
+        self._singles = [name for name, _ in singles]
+        self._whole = sorted(check.whole)
+        self._condition = check.condition
+        self._reads = list(dict.fromkeys(item.name for item in attributes(check.condition)))
+
+    def drop(self, candidates: Found, known: History, passes: np.ndarray) -> None:
+        """Sets `passes` to false for candidates that the condition does not hold of."""
+        number: Ints = np.cumsum(self._has[self._marker][candidates.labels])
+        gathered = {name: np.flatnonzero(self._has[name][candidates.labels]) for name in self._whole}
+        rows = self._attributes_of(np.unique(candidates.rows), known)
+        for matches, events in self._choices.of(candidates):
+            for match, chosen in zip(matches.tolist(), events.tolist(), strict=True):
+                if passes[match]:
+                    here = {
+                        name: [
+                            rows[int(candidates.rows[place])]
+                            for place in _of_number(places, number, chosen[0])
+                        ]
+                        for name, places in gathered.items()
+                    }
+                    singles = {
+                        name: rows[int(candidates.rows[place])]
+                        for name, place in zip(self._singles, chosen[1:], strict=True)
+                    }
+                    passes[match] = holds_of_sets(self._condition, here, singles)
+
+    def _attributes_of(self, rows: Ints, known: History) -> dict[int, dict[str, Any]]:
+        """The attributes of these rows as the definition reads them, by row."""
+        if not self._reads:
+            return {row: {} for row in rows.tolist()}
+        table, places = known.find(rows)
+        return dict(
+            zip(rows.tolist(), rows_of(table.select(self._reads).take(pa.array(places))), strict=True)
+        )
+
+
+def _of_number(places: Ints, number: Ints, first: int) -> list[int]:
+    """The places that belong to the marked event at place `first`: those with as many marked events up to them."""
+    numbers = number[places]
+    low, high = np.searchsorted(numbers, number[first]), np.searchsorted(numbers, number[first], side="right")
+    found: list[int] = places[low:high].tolist()
+    return found
