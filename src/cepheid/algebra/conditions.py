@@ -221,6 +221,9 @@ Expression = (
 )
 Condition = Expression
 
+MIRRORED = {"=": "=", "<>": "<>", "<": ">", "<=": ">=", ">": "<", ">=": "<="}
+"""The operators of comparisons for sides that have changed places."""
+
 TRUE = Literal(True)
 FALSE = Literal(False)
 

@@ -16,6 +16,7 @@ from typing import assert_never
 import pyarrow as pa
 
 from cepheid.algebra.conditions import (
+    MIRRORED,
     Aggregate,
     Arithmetic,
     Attribute,
@@ -43,7 +44,7 @@ from cepheid.algebra.conditions import (
 from cepheid.algebra.key_equality import sides_of_same_key
 from cepheid.algebra.number_types import decimal_type
 from cepheid.algebra.precision import DecimalType
-from cepheid.evaluators.columns.orders import MIRRORED
+from cepheid.evaluators.columns.orders import OUTCOMES
 from cepheid.evaluators.configurations.decimal_words import MOST_REAL_SCALE, wide_form
 from cepheid.evaluators.configurations.python_fallback import Part, Question
 from cepheid.evaluators.configurations.word_forms import NoTestError, form_of, is_masked, reads_decimals
@@ -56,14 +57,6 @@ from cepheid.schema import Schema
 from cepheid.semantics.values import value_of
 from cepheid.streams.partitions import Texts
 
-_OUTCOMES = {
-    "=": tags.EQUAL,
-    "<>": tags.LESS | tags.GREATER | tags.UNORDERED,
-    "<": tags.LESS,
-    "<=": tags.LESS | tags.EQUAL,
-    ">": tags.GREATER,
-    ">=": tags.GREATER | tags.EQUAL,
-}
 _ALL_OUTCOMES = tags.LESS | tags.EQUAL | tags.GREATER | tags.UNORDERED
 _ARITHMETIC = {"+": tags.ADD, "-": tags.SUBTRACT, "*": tags.MULTIPLY, "/": tags.DIVIDE, "%": tags.REMAINDER}
 _FOLDS = {
@@ -262,7 +255,7 @@ class Compiler:
             form, other = self._forms_of_decimals(left, right, form, other)
             if tags.ANY in (form, other):
                 return
-        compiled.outcomes = _ALL_OUTCOMES - _OUTCOMES[op] if negated else _OUTCOMES[op]
+        compiled.outcomes = _ALL_OUTCOMES - OUTCOMES[op] if negated else OUTCOMES[op]
         at_hand = self._readers(right) == frozenset([None])
         if compiled.outcomes == tags.EQUAL and at_hand and can_be_looked_up(other, form):
             compiled.how = programs.SAME_WORDS
@@ -308,7 +301,7 @@ class Compiler:
             case Arithmetic(op, left, right):
                 self._fold(_ARITHMETIC[op], (left, right), compiled)
             case Comparison(op, left, right):
-                self._fold(tags.COMPARE, (left, right), compiled, _OUTCOMES[op])
+                self._fold(tags.COMPARE, (left, right), compiled, OUTCOMES[op])
             case Conjunction(operands):
                 self._fold(tags.AND, self._gathered(operands, Conjunction), compiled)
             case Disjunction(operands):
