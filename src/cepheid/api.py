@@ -88,7 +88,7 @@ def match(
     >>> found["positions"].to_pylist()
     [[0, 1], [0, 2]]
     """
-    from cepheid.engine import checked_limit
+    from cepheid.options import checked_limit
     from cepheid.whole import match_table
 
     parsed = _parsed(query, language, params)
