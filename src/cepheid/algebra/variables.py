@@ -11,8 +11,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import assert_never
 
-from cepheid.algebra.conditions import Attribute, Condition
-from cepheid.algebra.conditions import rebuild as rebuild_condition
+from cepheid.algebra.conditions import with_attributes
 from cepheid.algebra.node import kept
 from cepheid.algebra.nodes import (
     EVENTS,
@@ -57,6 +56,7 @@ def sets(pattern: Pattern) -> frozenset[str]:
 def with_sets(pattern: Pattern) -> Pattern:
     """The pattern with every attribute of a set variable in its conditions marked as one.
 
+    >>> from cepheid.algebra.conditions import Attribute
     >>> hot = Attribute("X", "hot")
     >>> with_sets(Filter(Bind(Atom("T"), "X"), hot)).condition
     Attribute(var='X', name='hot', each=True)
@@ -69,13 +69,10 @@ def _with_sets(pattern: Pattern, names: frozenset[str]) -> Pattern:
     pattern = rebuild(pattern, lambda child: _with_sets(child, names))
     if not isinstance(pattern, Filter):
         return pattern
-    return replace(pattern, condition=_reading_sets(pattern.condition, names))
-
-
-def _reading_sets(condition: Condition, names: frozenset[str]) -> Condition:
-    if isinstance(condition, Attribute):
-        return replace(condition, each=True) if condition.var in names else condition
-    return rebuild_condition(condition, lambda child: _reading_sets(child, names))
+    of_set = with_attributes(
+        pattern.condition, lambda one: replace(one, each=True) if one.var in names else one
+    )
+    return replace(pattern, condition=of_set)
 
 
 def is_iteration(pattern: Pattern) -> bool:
