@@ -172,6 +172,9 @@ def _settled(expression: Expression, schema: Schema) -> _Settled:
             return _literal(expression)
         case Attribute(_, name):
             return expression, _column(_value_type(schema, name))
+        case Arithmetic(kind=kind) if kind is not None:
+            decided = rebuild(expression, lambda child: _decided(_settled(child, schema)))
+            return decided, _ONE_REAL if kind is Kind.NUMBER else None
         case Arithmetic(op, left, right):
             return _arithmetic(expression, op, _settled(left, schema), _settled(right, schema))
         case Comparison(op, left, right, span):

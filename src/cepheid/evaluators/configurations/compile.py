@@ -42,12 +42,19 @@ from cepheid.algebra.conditions import (
     without_negations,
 )
 from cepheid.algebra.key_equality import sides_of_same_key
+from cepheid.algebra.kinds import Kind
 from cepheid.algebra.number_types import decimal_type
 from cepheid.algebra.precision import DecimalType
 from cepheid.evaluators.columns.orders import OUTCOMES
 from cepheid.evaluators.configurations.decimal_words import MOST_REAL_SCALE, wide_form
 from cepheid.evaluators.configurations.python_fallback import Part, Question
-from cepheid.evaluators.configurations.word_forms import NoTestError, form_of, is_masked, reads_decimals
+from cepheid.evaluators.configurations.word_forms import (
+    NoTestError,
+    computes_times,
+    form_of,
+    is_masked,
+    reads_decimals,
+)
 from cepheid.evaluators.configurations.words import can_be_looked_up, tagged
 from cepheid.kernels.conditions import programs
 from cepheid.kernels.conditions import values as tags
@@ -175,7 +182,9 @@ class Compiler:
         names = (attribute.var for attribute in attributes(condition))
         compiled = Compiled(tuple(dict.fromkeys(name for name in names if name is not None)))
         self._compare(condition, compiled)
-        if compiled.how == programs.INSTRUCTIONS:
+        if compiled.how == programs.INSTRUCTIONS and computes_times(condition):
+            self._ask(condition, compiled)  # what times add up to may have no word
+        elif compiled.how == programs.INSTRUCTIONS:
             self._emit(condition, compiled)
             if reads_decimals(condition, self._schema):
                 code, compiled.code = compiled.code, []
@@ -243,7 +252,7 @@ class Compiler:
             compiled.left, compiled.right = self._operand(left, compiled), self._operand(right, compiled)
 
     def _compare_two(self, comparison: Comparison, negated: bool, compiled: Compiled) -> None:
-        op, left, right = comparison.op, comparison.left, comparison.right
+        op, left, right = comparison.op, *self._apart(comparison.left, comparison.right)
         if len(self._readers(left)) != 1 or len(self._readers(right)) != 1:
             return
         if self._readers(left) == frozenset([None]):
@@ -264,6 +273,20 @@ class Compiler:
             compiled.how = _how(form, other, compiled.outcomes)
             compiled.right = self._operand(right, compiled, form=other)
         compiled.left = self._operand(left, compiled, form=form)
+
+    def _apart(self, left: Expression, right: Expression) -> tuple[Expression, Expression]:
+        """The sides of a comparison, those of `y.ts - x.ts < d` as `y.ts` and `x.ts + d`: times are exact and have no
+        bounds, so that both compare alike."""
+        for one, other, mirrored in ((left, right, False), (right, left, True)):
+            if not isinstance(one, Arithmetic) or one.kind not in (Kind.TIMESTAMP, Kind.DURATION):
+                continue
+            if one.op not in "+-" or len(self._readers(one)) != 2:
+                continue
+            opposite = "-" if one.op == "+" else "+"
+            moved = Arithmetic(opposite, other, one.right, kind=one.kind)
+            if len(self._readers(moved)) == 1:
+                return (moved, one.left) if mirrored else (one.left, moved)
+        return left, right
 
     def _forms_of_decimals(
         self, left: Expression, right: Expression, form: int, other: int
