@@ -34,7 +34,7 @@ from cepheid.algebra.conditions import (
 )
 from cepheid.errors import CepheidError
 from cepheid.evaluators.configurations.guards import CompiledTests
-from cepheid.evaluators.configurations.word_forms import NoTestError
+from cepheid.evaluators.configurations.word_forms import NoTestError, computes_times
 from cepheid.kernels.conditions import programs as kernel
 from cepheid.kernels.conditions.programs import NULL_WORD
 from cepheid.schema import Schema
@@ -104,10 +104,24 @@ def test_many_conditions_hold_of_words_as_of_events(seed: int) -> None:
 def check_some(choices: Choices, count: int = 3) -> int:
     table = plain_table(expressions.table(choices))
     drawn = [expressions.typed(condition(choices), table) for _ in range(count)]
-    conditions, ours = compiled(drawn, schema_for(table))
+    beyond = [one for one in drawn if computes_times(one) and _is_refused(one, table)]
+    conditions, ours = compiled([one for one in drawn if one not in beyond], schema_for(table))
     if len(table):
         check(conditions, table, ours)
-    return len(conditions)
+    return len(conditions) + len(beyond)
+
+
+def _is_refused(condition: Condition, table: pa.Table) -> bool:
+    """Whether a sum or product of times of one event leaves 64 bits, which is an error."""
+    try:
+        CompiledTests([condition], schema_for(table)).of(table, np.arange(len(table)))
+    except NoTestError:
+        return False
+    except CepheidError as error:
+        if error.code != "bad-data":
+            raise
+        return True
+    return False
 
 
 def of(name: str, register: str = "r") -> Attribute:

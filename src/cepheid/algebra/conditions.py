@@ -13,12 +13,15 @@ from dataclasses import dataclass, field, replace
 from decimal import Decimal
 from typing import assert_never
 
-from cepheid.algebra.moments import Moment, TimeOfDay
+from cepheid.algebra.kinds import Kind
+from cepheid.algebra.moments import Interval, Moment, TimeOfDay
 from cepheid.algebra.node import Node, node
 from cepheid.algebra.precision import DecimalType
 from cepheid.errors import Span
 
-type_of_value = None | bool | int | float | str | Decimal | dt.date | dt.datetime | Moment | TimeOfDay
+type_of_value = (
+    None | bool | int | float | str | Decimal | dt.date | dt.datetime | Moment | TimeOfDay | Interval
+)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -74,13 +77,15 @@ class Arithmetic(Node):
     """`left op right`, op one of + - * / %. Division is of reals; by zero, and on overflow, the value is NULL.
 
     `result`: the type of the value where decimals are computed with, which typing notes (`number_types`); the value is
-    then rounded to its scale, halves away from zero, and NULL where it has more digits."""
+    then rounded to its scale, halves away from zero, and NULL where it has more digits. `kind`: the kind of the value
+    where times or durations are computed with, which typing notes (`time_arithmetic`); these are exact."""
 
     op: str
     left: Expression
     right: Expression
     span: Span | None = field(default=None, compare=False, repr=False)
     result: DecimalType | None = field(default=None, repr=False)
+    kind: Kind | None = field(default=None, repr=False)
 
 
 @node
@@ -220,6 +225,9 @@ Expression = (
     | Previous
 )
 Condition = Expression
+
+MIRRORED = {"=": "=", "<>": "<>", "<": ">", "<=": ">=", ">": "<", ">=": "<="}
+"""The operators of comparisons for sides that have changed places."""
 
 TRUE = Literal(True)
 FALSE = Literal(False)

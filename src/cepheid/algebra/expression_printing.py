@@ -32,7 +32,7 @@ from cepheid.algebra.conditions import (
     RLike,
     type_of_value,
 )
-from cepheid.algebra.moments import Moment, TimeOfDay, moment_of
+from cepheid.algebra.moments import Interval, Moment, TimeOfDay, moment_of
 from cepheid.algebra.windows import Window, WindowUnit
 
 KEYWORDS = frozenset(
@@ -208,6 +208,8 @@ def print_value(value: type_of_value) -> str:
             return f"TIMESTAMP '{moment_of(value)}'"
         case TimeOfDay():
             return f"TIME '{value}'"
+        case Interval():
+            return f"INTERVAL {value}"
         case dt.date():
             return f"DATE '{value.isoformat()}'"
         case Decimal():

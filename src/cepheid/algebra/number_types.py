@@ -172,6 +172,9 @@ def _resolved(expression: Expression, schema: Schema) -> _Resolved:
             return _literal(expression)
         case Attribute(_, name):
             return expression, _column(_value_type(schema, name))
+        case Arithmetic(kind=kind) if kind is not None:
+            decided = rebuild(expression, lambda child: _decided(_resolved(child, schema)))
+            return decided, _ONE_REAL if kind is Kind.NUMBER else None
         case Arithmetic(op, left, right):
             return _arithmetic(expression, op, _resolved(left, schema), _resolved(right, schema))
         case Comparison(op, left, right, span):

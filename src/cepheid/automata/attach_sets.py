@@ -20,6 +20,7 @@ from typing import assert_never
 
 from cepheid.algebra.conditions import (
     FALSE,
+    MIRRORED,
     Comparison,
     Condition,
     Conjunction,
@@ -54,8 +55,6 @@ from cepheid.algebra.nodes import (
 from cepheid.algebra.variables import defined, names_of, sets
 from cepheid.automata.attach_atoms import not_bound, restricted
 from cepheid.automata.pattern_alternatives import Alternatives, merged
-
-_MIRRORED = {"=": "=", "<>": "<>", "<": ">", "<=": ">=", ">": "<", ">=": "<="}
 
 
 class NoExtremeError(Exception):
@@ -238,7 +237,7 @@ def _compared(condition: Condition, plural: str) -> _Compared:
             value = inner.left if sides[0] else inner.right
             others = sets_read(value) - {plural}
             if not others:
-                op = inner.op if sides[0] else _MIRRORED[inner.op]
+                op = inner.op if sides[0] else MIRRORED[inner.op]
                 return _Compared(value, op, negated, concerned[0])
     raise NoExtremeError
 

@@ -35,7 +35,7 @@ from cepheid.errors import CepheidError, Source, Span
 from cepheid.languages.calls import called, of_distinct, of_events
 from cepheid.languages.literals import literals_of
 from cepheid.languages.parsed import Node, Part, span_of
-from cepheid.languages.words import decimal_of, integer_of, name_of, negated, text_of, time_of
+from cepheid.languages.words import decimal_of, integer_of, interval_of, name_of, negated, text_of, time_of
 
 ARITHMETIC = {"add": "+", "subtract": "-", "multiply": "*", "divide": "/", "remainder": "%"}
 COMPARISON = {"==": "=", "!=": "<>", "≠": "<>", "≤": "<=", "≥": ">="}
@@ -79,6 +79,8 @@ def _lowered(source: Source, node: Node) -> Condition:
             return Literal(text_of(token), span)
         case ("timestamp" | "date" | "time") as rule, [_, Token() as token]:
             return Literal(time_of(source, rule, token), span)
+        case "interval", [_, Token() as number, Token() as unit]:
+            return Literal(interval_of(source, number, unit), span)
         case "value", [Token() as token]:
             return Literal(token.value, span)
         case "case", [_, subject, *whens, otherwise]:

@@ -43,6 +43,7 @@ from cepheid.algebra.precision import DecimalType
 from cepheid.semantics.decimals import decimal_arithmetic
 from cepheid.semantics.functions import apply
 from cepheid.semantics.numbers import TIMES, instant, int64_or_null
+from cepheid.semantics.times import arithmetic_of_times
 
 Attributes = Mapping[str, Any]
 
@@ -137,6 +138,8 @@ def _not(value: bool | None) -> bool | None:
 def _arithmetic(op: str, left: Any, right: Any, result: DecimalType | None = None) -> Any:
     if left is None or right is None:
         return None
+    if isinstance(left, TIMES) or isinstance(right, TIMES):
+        return arithmetic_of_times(op, left, right)
     real = isinstance(left, float) or isinstance(right, float)
     if not real and (result is not None or isinstance(left, Decimal) or isinstance(right, Decimal)):
         return decimal_arithmetic(op, left, right, result)

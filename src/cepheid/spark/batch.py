@@ -140,9 +140,7 @@ def output_schema(plan: Plan, positions: bool, columns: tuple[str, ...] | None =
 
 def pruned(parsed: ParsedQuery, plan: Plan) -> Plan:
     """The same plan for events with only the columns that conditions, order and partitions read."""
-    schema = plan.schema
-    columns = pa.schema([schema.arrow.field(name) for name in schema.names if name in plan.reads])
-    return plan_for(parsed, replace(schema, arrow=columns), plan.asked)
+    return plan_for(parsed, plan.schema.only(plan.reads), plan.asked)
 
 
 def _distributed(

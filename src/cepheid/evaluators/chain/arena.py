@@ -13,9 +13,19 @@ from cepheid.evaluators.chain.layout import Layout
 from cepheid.evaluators.driver import Matches, drive
 from cepheid.evaluators.growth import power_of_two, with_rows, with_words
 from cepheid.evaluators.interface import State
-from cepheid.kernels.loops.linked.layout import FIRST, NEVER, ChainBatch, ChainOptions, ChainTables
+from cepheid.kernels.loops.linked.layout import (
+    FIRST,
+    NEVER,
+    V_CODES,
+    V_LATEST,
+    V_PARTITION,
+    V_ROW,
+    ChainBatch,
+    ChainOptions,
+    ChainTables,
+)
 from cepheid.kernels.loops.linked.loop import TOP, USED, ChainSpace, chain, scratch_for
-from cepheid.kernels.loops.linked.rebuild import column_codes, live_rows, measure, rebuild, renumber
+from cepheid.kernels.loops.linked.rebuild import find_vertices, measure, rebuild
 from cepheid.kernels.loops.linked.verify import starts_fit, vertices_fit
 from cepheid.kernels.memory.big_integers import to_int, wider
 from cepheid.kernels.memory.status import (
@@ -140,36 +150,27 @@ class Arena:
         if self._keys.numbered <= 2 * self._texts_in_use + _SPARE_TEXTS:
             return
         self.collect(edge)
-        top = int(self._meta[TOP])
-        codes = np.empty(top, np.int64)
+        vertices = self._vertices()
         self._texts_in_use = 0
         for reading, columns in self._keys.columns_of_texts().items():
-            used = [
-                np.unique(codes[: column_codes(self._heap, top, self._shape, column, codes)])
-                for column in columns
-            ]
-            kept = np.unique(np.concatenate(used))
-            kept = kept[kept >= 0]
+            at = vertices[:, np.newaxis] + V_CODES + np.array(columns)
+            codes = self._heap[at]
+            kept = np.unique(codes[codes >= 0])
             self._keys.keep(reading, kept)
-            for column in columns:
-                renumber(self._heap, top, self._shape, column, kept, np.arange(len(kept)))
+            self._heap[at] = np.where(codes >= 0, np.searchsorted(kept, codes), codes)
             self._texts_in_use += len(kept)
         self.collect(edge)
 
-    def live_rows(self, edge: int) -> Ints:
+    def _vertices(self) -> Ints:
         top = int(self._meta[TOP])
-        rows = np.empty(top, np.int64)
-        count = live_rows(
-            self._heap,
-            top,
-            self._shape,
-            self._born,
-            edge,
-            self._edges,
-            np.zeros(len(self._born), np.int64),
-            rows,
-        )
-        return np.unique(rows[:count])
+        vertices = np.empty(top, np.int64)
+        return vertices[: find_vertices(self._heap, top, self._shape, vertices)]
+
+    def live_rows(self, edge: int) -> Ints:
+        vertices = self._vertices()
+        partitions, latest = self._heap[vertices + V_PARTITION], self._heap[vertices + V_LATEST]
+        lives = (vertices >= self._born[partitions]) & (latest >= np.maximum(edge, self._edges[partitions]))
+        return np.unique(self._heap[vertices[lives] + V_ROW])
 
     def keep_partitions(self, partitions: Ints, edge: int) -> None:
         numbers = np.full(len(self._born), -1)

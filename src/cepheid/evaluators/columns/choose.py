@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Callable, Sequence
-from typing import Any
+from dataclasses import replace
 
 import numpy as np
 import pyarrow as pa
@@ -76,24 +76,14 @@ def _without(value: Value, rows: Mask) -> Value:
     match value:
         case Truth(true):
             return Truth(true & ~null, null)
-        case Numbers(values, _, mixed):
-            return Numbers(np.broadcast_to(values, null.shape), null, mixed)
-        case Decimals(values, scale):
-            return Decimals(np.broadcast_to(values, null.shape), scale, null)
-        case WideDecimals(values):
-            return _nulled(WideDecimals, values, null)
-        case Times(values, unit, _, zone):
-            return Times(np.broadcast_to(values, null.shape), unit, null, zone)
-        case Texts(values):
-            return _nulled(Texts, values, null)
+        case Numbers(values) | Decimals(values) | Times(values):
+            return replace(value, values=np.broadcast_to(values, null.shape), null=null)
+        case Texts(values) | WideDecimals(values):
+            if isinstance(values, pa.Scalar) and null.ndim == 0:
+                return Nothing() if null else value
+            return type(value)(pc.if_else(pa.array(null), pa.scalar(None, values.type), values))
         case _:
             return value
-
-
-def _nulled(kind: type[Texts | WideDecimals], values: Any, null: Mask) -> Value:
-    if isinstance(values, pa.Scalar) and null.ndim == 0:
-        return Nothing() if null else kind(values)
-    return kind(pc.if_else(pa.array(null), pa.scalar(None, values.type), values))
 
 
 def _fold(arguments: Sequence[Value], pick: Pick, of_texts: Pick) -> Value:

@@ -24,7 +24,7 @@ from cepheid.evaluators.growth import in_blocks, with_rows, with_words
 from cepheid.evaluators.interface import GUARD, Bounds, Events, State, guard_of, named, part_of
 from cepheid.evaluators.window import SlidingWindow
 from cepheid.evaluators.window_prefilter import WindowPrefilter
-from cepheid.kernels.columns.events import BEGINS, ENDS, group_by_partition, take_lists
+from cepheid.kernels.columns.events import BEGINS, ENDS, group_by_partition
 from cepheid.kernels.loops.sliding.change_layout import regrow_partitions, to_sparse_partitions
 from cepheid.kernels.loops.sliding.dense import Dense, DenseSpace, count_dense
 from cepheid.kernels.loops.sliding.loop import slide
@@ -449,4 +449,4 @@ def _by_end(found: Found) -> Found:
     ends = found.rows[found.offsets[1:] - 1]
     if bool(np.all(ends[1:] >= ends[:-1])):
         return found
-    return Found(*take_lists(np.argsort(ends, kind="stable"), found.offsets, found.rows, found.labels))
+    return found.take(np.argsort(ends, kind="stable"))

@@ -16,6 +16,7 @@ from typing import assert_never
 import pyarrow as pa
 
 from cepheid.algebra.conditions import (
+    MIRRORED,
     Aggregate,
     Arithmetic,
     Attribute,
@@ -41,12 +42,19 @@ from cepheid.algebra.conditions import (
     without_negations,
 )
 from cepheid.algebra.key_equality import sides_of_same_key
+from cepheid.algebra.kinds import Kind
 from cepheid.algebra.number_types import decimal_type
 from cepheid.algebra.precision import DecimalType
-from cepheid.evaluators.columns.orders import MIRRORED
+from cepheid.evaluators.columns.orders import OUTCOMES
 from cepheid.evaluators.configurations.decimal_words import MOST_REAL_SCALE, wide_form
 from cepheid.evaluators.configurations.python_fallback import Part, PythonFallback
-from cepheid.evaluators.configurations.word_forms import NoTestError, form_of, is_masked, reads_decimals
+from cepheid.evaluators.configurations.word_forms import (
+    NoTestError,
+    computes_times,
+    form_of,
+    is_masked,
+    reads_decimals,
+)
 from cepheid.evaluators.configurations.words import can_be_looked_up, tagged
 from cepheid.kernels.conditions import programs
 from cepheid.kernels.conditions import values as tags
@@ -56,14 +64,6 @@ from cepheid.schema import Schema
 from cepheid.semantics.values import value_of
 from cepheid.streams.partitions import Texts
 
-_OUTCOMES = {
-    "=": tags.EQUAL,
-    "<>": tags.LESS | tags.GREATER | tags.UNORDERED,
-    "<": tags.LESS,
-    "<=": tags.LESS | tags.EQUAL,
-    ">": tags.GREATER,
-    ">=": tags.GREATER | tags.EQUAL,
-}
 _ALL_OUTCOMES = tags.LESS | tags.EQUAL | tags.GREATER | tags.UNORDERED
 _ARITHMETIC = {"+": tags.ADD, "-": tags.SUBTRACT, "*": tags.MULTIPLY, "/": tags.DIVIDE, "%": tags.REMAINDER}
 _FOLDS = {
@@ -182,7 +182,9 @@ class Compiler:
         names = (attribute.var for attribute in attributes(condition))
         compiled = Compiled(tuple(dict.fromkeys(name for name in names if name is not None)))
         self._compare(condition, compiled)
-        if compiled.how == programs.INSTRUCTIONS:
+        if compiled.how == programs.INSTRUCTIONS and computes_times(condition):
+            self._ask(condition, compiled)  # what times add up to may have no word
+        elif compiled.how == programs.INSTRUCTIONS:
             self._emit(condition, compiled)
             if reads_decimals(condition, self._schema):
                 code, compiled.code = compiled.code, []
@@ -250,7 +252,7 @@ class Compiler:
             compiled.left, compiled.right = self._operand(left, compiled), self._operand(right, compiled)
 
     def _compare_two(self, comparison: Comparison, negated: bool, compiled: Compiled) -> None:
-        op, left, right = comparison.op, comparison.left, comparison.right
+        op, left, right = comparison.op, *self._apart(comparison.left, comparison.right)
         if len(self._readers(left)) != 1 or len(self._readers(right)) != 1:
             return
         if self._readers(left) == frozenset([None]):
@@ -262,7 +264,7 @@ class Compiler:
             form, other = self._forms_of_decimals(left, right, form, other)
             if tags.ANY in (form, other):
                 return
-        compiled.outcomes = _ALL_OUTCOMES - _OUTCOMES[op] if negated else _OUTCOMES[op]
+        compiled.outcomes = _ALL_OUTCOMES - OUTCOMES[op] if negated else OUTCOMES[op]
         at_hand = self._readers(right) == frozenset([None])
         if compiled.outcomes == tags.EQUAL and at_hand and can_be_looked_up(other, form):
             compiled.how = programs.SAME_WORDS
@@ -271,6 +273,20 @@ class Compiler:
             compiled.how = _how(form, other, compiled.outcomes)
             compiled.right = self._operand(right, compiled, form=other)
         compiled.left = self._operand(left, compiled, form=form)
+
+    def _apart(self, left: Expression, right: Expression) -> tuple[Expression, Expression]:
+        """The sides of a comparison, those of `y.ts - x.ts < d` as `y.ts` and `x.ts + d`: times are exact and have no
+        bounds, so that both compare alike."""
+        for one, other, mirrored in ((left, right, False), (right, left, True)):
+            if not isinstance(one, Arithmetic) or one.kind not in (Kind.TIMESTAMP, Kind.DURATION):
+                continue
+            if one.op not in "+-" or len(self._readers(one)) != 2:
+                continue
+            opposite = "-" if one.op == "+" else "+"
+            moved = Arithmetic(opposite, other, one.right, kind=one.kind)
+            if len(self._readers(moved)) == 1:
+                return (moved, one.left) if mirrored else (one.left, moved)
+        return left, right
 
     def _forms_of_decimals(
         self, left: Expression, right: Expression, form: int, other: int
@@ -308,7 +324,7 @@ class Compiler:
             case Arithmetic(op, left, right):
                 self._fold(_ARITHMETIC[op], (left, right), compiled)
             case Comparison(op, left, right):
-                self._fold(tags.COMPARE, (left, right), compiled, _OUTCOMES[op])
+                self._fold(tags.COMPARE, (left, right), compiled, OUTCOMES[op])
             case Conjunction(operands):
                 self._fold(tags.AND, self._gathered(operands, Conjunction), compiled)
             case Disjunction(operands):

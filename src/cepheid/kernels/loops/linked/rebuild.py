@@ -8,9 +8,7 @@ pointed to the next older vertex are overwritten with its place in the new heap.
 
 from __future__ import annotations
 
-import numpy as np
-
-from cepheid.kernels.compiled import allocating, compiled, inlined
+from cepheid.kernels.compiled import compiled, inlined
 from cepheid.kernels.loops.linked.index import enter_lists
 from cepheid.kernels.loops.linked.layout import (
     C_PREV,
@@ -24,7 +22,6 @@ from cepheid.kernels.loops.linked.layout import (
     V_LATEST,
     V_META,
     V_PARTITION,
-    V_ROW,
     V_VIA,
 )
 
@@ -54,18 +51,6 @@ def measure(heap, top, shape, born, edge, edges, partitions, new_shape):
             cells += new_shape.n_indices[state]
         vertex += shape.size[state]
     return words, cells
-
-
-@compiled
-def live_rows(heap, top, shape, born, edge, edges, partitions, out_rows):
-    """The rows of the live vertices, one per vertex, in order: how many."""
-    vertex, count = FIRST, 0
-    while vertex < top:
-        if is_alive(heap, vertex, born, edge, edges, partitions):
-            out_rows[count] = heap[vertex + V_ROW]
-            count += 1
-        vertex += shape.size[heap[vertex + V_META] >> META_BITS]
-    return count
 
 
 @compiled
@@ -101,23 +86,12 @@ def rebuild(heap, top, shape, born, edge, edges, partitions, new_shape, young, v
     return at, used
 
 
-@allocating
-def renumber(heap, top, shape, column, old, new):
-    """Gives the codes of a column that are in `old` (ascending) the numbers beside them in `new`."""
-    vertex = FIRST
-    while vertex < top:
-        at = vertex + V_CODES + column
-        if heap[at] >= 0:
-            heap[at] = new[np.searchsorted(old, heap[at])]
-        vertex += shape.size[heap[vertex + V_META] >> META_BITS]
-
-
 @compiled
-def column_codes(heap, top, shape, column, out_codes):
-    """The codes of a column, one per vertex: how many."""
+def find_vertices(heap, top, shape, out_vertices):
+    """Where vertices begin, one after another: how many."""
     vertex, count = FIRST, 0
     while vertex < top:
-        out_codes[count] = heap[vertex + V_CODES + column]
+        out_vertices[count] = vertex
         count += 1
         vertex += shape.size[heap[vertex + V_META] >> META_BITS]
     return count
