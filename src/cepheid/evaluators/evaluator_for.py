@@ -13,7 +13,7 @@ from cepheid.automata.determinise_chain import ChainDeterminiser
 from cepheid.evaluators.chain.evaluator import ChainEvaluator
 from cepheid.evaluators.compact.evaluator import CompactEvaluator
 from cepheid.evaluators.configurations.evaluator import ConfigurationsEvaluator
-from cepheid.evaluators.configurations.match_checks import Checked
+from cepheid.evaluators.configurations.match_checks import MatchChecks
 from cepheid.evaluators.configurations.projection import Projected
 from cepheid.evaluators.configurations.selection import HOW, Selection
 from cepheid.evaluators.interface import Evaluator
@@ -56,7 +56,7 @@ def _configurations(plan: Plan, automaton: Automaton, counting: bool, limit: int
     whole: Evaluator = inner
     names = {item.name for item in plan.shown}
     if checks:
-        whole = Checked(inner, checks, names, plan.schema.arrow, forgets, query.window is not None, *own)
+        whole = MatchChecks(inner, checks, names, plan.schema.arrow, forgets, query.window is not None, *own)
     elif automaton.exposes:
         whole = Projected(inner, names, *own)
     return Selection(whole, query.strategy, counting, limit) if chooses else whole

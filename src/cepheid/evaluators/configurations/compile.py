@@ -3,7 +3,7 @@
 In: typed conditions. Out: per condition a `Compiled`. Every maximal part that reads one event only is a *leaf*: it is
 computed over whole columns and stored as a word. A condition that compares two leaves becomes one comparison of
 words; any other becomes a program for a stack machine, operands before operations. Where the kernel lacks an operation,
-as for texts made of texts, the program asks Python (`Question`) for the value, given the leaves below.
+as for texts made of texts, the program asks Python (`PythonFallback`) for the value, given the leaves below.
 """
 
 from __future__ import annotations
@@ -47,7 +47,7 @@ from cepheid.algebra.number_types import decimal_type
 from cepheid.algebra.precision import DecimalType
 from cepheid.evaluators.columns.orders import OUTCOMES
 from cepheid.evaluators.configurations.decimal_words import MOST_REAL_SCALE, wide_form
-from cepheid.evaluators.configurations.python_fallback import Part, Question
+from cepheid.evaluators.configurations.python_fallback import Part, PythonFallback
 from cepheid.evaluators.configurations.word_forms import (
     NoTestError,
     computes_times,
@@ -118,7 +118,7 @@ class Operand:
 
 Instruction = tuple[int, Operand | None, int, int]
 """An operation, the leaf that it loads, and two arguments: tag and word of a constant, outcomes of a comparison, or the
-number of leaves and the address of a question."""
+number of leaves and the address of a Python fallback."""
 
 
 @dataclass(slots=True)
@@ -153,7 +153,7 @@ class Compiled:
 
 
 class Compiler:
-    """`leaves` and `questions` are those of all conditions compiled so far.
+    """`leaves` and `fallbacks` are those of all conditions compiled so far.
 
     >>> import pyarrow as pa
     >>> from cepheid.schema import schema_of
@@ -170,7 +170,7 @@ class Compiler:
     def __init__(self, schema: Schema, texts: Texts) -> None:
         self._schema = schema
         self._texts = texts
-        self.questions: list[Question] = []
+        self.fallbacks: list[PythonFallback] = []
         self._leaves: dict[tuple[Expression, int | None, int], Leaf] = {}
         self._known: dict[int, tuple[Expression, frozenset[str | None]]] = {}
 
@@ -416,7 +416,7 @@ class Compiler:
         else:
             self._ask(call, compiled)
 
-    # Questions
+    # What kernels cannot compute
 
     def _ask(self, expression: Expression, compiled: Compiled) -> None:
         """Loads the leaves below and asks Python for the value of the expression."""
@@ -427,10 +427,10 @@ class Compiler:
             Part(operand.leaf.form, operand.side == programs.AT_HAND, self._type_of_time(operand.leaf))
             for operand in operands
         ]
-        question = Question(about, form_of(expression, self._schema), parts, self._texts)
-        self.questions.append(question)
+        fallback = PythonFallback(about, form_of(expression, self._schema), parts, self._texts)
+        self.fallbacks.append(fallback)
         compiled.code += [(programs.LEAF, operand, 0, 0) for operand in operands]
-        compiled.code.append((programs.ASK, None, len(operands), question.address))
+        compiled.code.append((programs.ASK, None, len(operands), fallback.address))
 
     def _about(self, expression: Expression, places: dict[Expression, int]) -> Expression:
         """The expression over columns, one per leaf. Of times only attributes are leaves: their type has the zone."""
