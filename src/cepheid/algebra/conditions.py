@@ -168,6 +168,16 @@ class Call(Node):
 
 
 @node
+class Element(Node):
+    """`operand.key`, `operand[key]`: a field of a struct, an item of a list, counted from 0, or the value of a key of a
+    map. NULL outside of the list, and where the key is missing."""
+
+    operand: Expression
+    key: str | int
+    span: Span | None = field(default=None, compare=False, repr=False)
+
+
+@node
 class Case(Node):
     """`CASE WHEN condition THEN value … ELSE otherwise END`: the value of the first condition that is true."""
 
@@ -220,6 +230,7 @@ Expression = (
     | Like
     | RLike
     | Call
+    | Element
     | Case
     | Aggregate
     | Previous
@@ -244,7 +255,7 @@ def children(expression: Expression) -> tuple[Expression, ...]:
             return operands
         case Negation(operand) | IsTrue(operand) | IsNull(operand) | Like(operand) | RLike(operand):
             return (operand,)
-        case Aggregate(_, operand) | Previous(operand):
+        case Element(operand) | Aggregate(_, operand) | Previous(operand):
             return (operand,)
         case In(operand, items):
             return (operand, *items)
@@ -267,7 +278,7 @@ def rebuild(expression: Expression, change: Callable[[Expression], Expression]) 
             return replace(expression, operands=tuple(map(change, operands)))
         case Negation(operand) | IsTrue(operand) | IsNull(operand) | Like(operand) | RLike(operand):
             return replace(expression, operand=change(operand))
-        case Aggregate(_, operand) | Previous(operand):
+        case Element(operand) | Aggregate(_, operand) | Previous(operand):
             return replace(expression, operand=change(operand))
         case In(operand, items):
             return replace(expression, operand=change(operand), items=tuple(map(change, items)))
@@ -371,7 +382,7 @@ def without_negations(condition: Condition, negated: bool = False) -> tuple[Cond
             return without_negations(operand)
         case Literal() | Attribute() | Arithmetic() | Call() | Conjunction() | Disjunction():
             return condition, negated
-        case Case() | Aggregate() | Previous():
+        case Element() | Case() | Aggregate() | Previous():
             return condition, negated
         case Comparison() | IsTrue() | IsNull() | In() | Like() | RLike():
             return condition, negated

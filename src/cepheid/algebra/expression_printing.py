@@ -22,6 +22,7 @@ from cepheid.algebra.conditions import (
     Condition,
     Conjunction,
     Disjunction,
+    Element,
     In,
     IsNull,
     IsTrue,
@@ -131,6 +132,10 @@ def _bare_condition(condition: Condition) -> tuple[str, int]:
             return _predicate(condition, ""), PREDICATE
         case Call(function, arguments):
             return f"{print_name(function)}({_listed(arguments)})", VALUE
+        case Element(operand, str() as key):
+            return f"{_condition(operand, VALUE)}.{print_name(key, keyword_safe=True)}", VALUE
+        case Element(operand, key):
+            return f"{_condition(operand, VALUE)}[{key}]", VALUE
         case Case():
             return _case(condition), VALUE
         case Aggregate(function, operand, distinct):

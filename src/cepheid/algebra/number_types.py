@@ -30,6 +30,7 @@ from cepheid.algebra.conditions import (
     Condition,
     Conjunction,
     Disjunction,
+    Element,
     Expression,
     In,
     IsNull,
@@ -41,6 +42,7 @@ from cepheid.algebra.conditions import (
     RLike,
     rebuild,
 )
+from cepheid.algebra.elements import type_of
 from cepheid.algebra.functions import FUNCTIONS
 from cepheid.algebra.kinds import Kind
 from cepheid.algebra.precision import (
@@ -125,6 +127,9 @@ def decimal_type(expression: Expression, schema: Schema) -> DecimalType | None:
             return _one_decimal_type(arguments, schema)
         case Case(_, values, otherwise):
             return _one_decimal_type((*values, otherwise), schema)
+        case Element():
+            dtype = type_of(expression, schema)
+            return DecimalType(dtype.precision, dtype.scale) if pa.types.is_decimal(dtype) else None
         case Aggregate("sum" | "avg"):
             return expression.result
         case Aggregate("count"):
@@ -172,6 +177,8 @@ def _resolved(expression: Expression, schema: Schema) -> _Resolved:
             return _literal(expression)
         case Attribute(_, name):
             return expression, _column(_value_type(schema, name))
+        case Element():
+            return expression, _column(type_of(expression, schema))
         case Arithmetic(kind=kind) if kind is not None:
             decided = rebuild(expression, lambda child: _decided(_resolved(child, schema)))
             return decided, _ONE_REAL if kind is Kind.NUMBER else None

@@ -27,6 +27,7 @@ from cepheid.algebra.conditions import (
     Condition,
     Conjunction,
     Disjunction,
+    Element,
     Expression,
     In,
     IsNull,
@@ -36,9 +37,9 @@ from cepheid.algebra.conditions import (
     Negation,
     Previous,
     RLike,
-    attributes,
 )
 from cepheid.algebra.conditions import rebuild as rebuild_condition
+from cepheid.algebra.elements import places, type_of
 from cepheid.algebra.functions import ALIASES, ANY, FUNCTIONS, NUMBER, ORDERED, Function, Kinds
 from cepheid.algebra.kinds import Kind, kind_of
 from cepheid.algebra.moments import Interval, Moment, TimeOfDay
@@ -201,6 +202,9 @@ def _typed(expression: Expression, schema: Schema) -> Typed:
             ), Kind.BOOLEAN
         case Call():
             return _call(expression, schema)
+        case Element(operand):
+            rebuild_condition(expression, lambda child: _typed(child, schema)[0])
+            return expression, kind_of(type_of(expression, schema))
         case Case():
             return _case(expression, schema)
         case Aggregate():
@@ -332,7 +336,7 @@ def _converts_to(literal: Kind, other: Kind) -> bool:
 
 def _zone(expression: Expression, schema: Schema) -> str | None:
     """The time zone of the timestamps that an expression reads."""
-    types = (schema.arrow.field(read.name).type for read in attributes(expression))
+    types = (type_of(read, schema) for read in places(expression))
     return next((dtype.tz for dtype in types if pa.types.is_timestamp(dtype)), None)
 
 
@@ -340,8 +344,8 @@ def _check_zones(first: Expression, second: Expression, schema: Schema, span: Sp
     """Instants and clock times cannot be compared without a zone that the query does not name."""
     zoned = {}
     for side in (first, second):
-        for read in attributes(side):
-            dtype = schema.arrow.field(read.name).type
+        for read in places(side):
+            dtype = type_of(read, schema)
             if pa.types.is_timestamp(dtype):
                 zoned[dtype.tz is not None] = read
     if len(zoned) > 1:
@@ -386,7 +390,9 @@ def _fix(left: Typed, right: Typed) -> str | None:
         case int(), _, Kind.BOOLEAN:
             return "write TRUE or FALSE"
         case _, Kind.OTHER, _:
-            return "lists, structs and binary values can only be tested with IS NULL"
+            return (
+                "of lists and structs elements are compared, x.tags[0], x.place.city; binary values are not"
+            )
         case _, Kind.TIMESTAMP, Kind.DATE:
             return "compare year(…), month(…) and day(…), or two columns of one type"
         case _:

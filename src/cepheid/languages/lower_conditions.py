@@ -23,6 +23,7 @@ from cepheid.algebra.conditions import (
     Condition,
     Conjunction,
     Disjunction,
+    Element,
     In,
     IsNull,
     IsTrue,
@@ -60,6 +61,13 @@ def _lowered(source: Source, node: Node) -> Condition:
     match str(node.data), node.children:
         case "attribute", [Token() as var, Token() as name]:
             return Attribute(name_of(var), name_of(name), span=span)
+        case "field", [operand, Token() as name]:
+            return Element(lower_condition(source, operand), name_of(name), span)
+        case "item", [operand, *_, Token() as number]:
+            place = integer_of(source, number, sign=1 if len(node.children) == 2 else -1)
+            return Element(lower_condition(source, operand), place, span)
+        case "key", [operand, Token() as key]:
+            return Element(lower_condition(source, operand), text_of(key), span)
         case "current", [Token() as name]:
             return Attribute(None, name_of(name), span=span)
         case "call", [Token() as function, *arguments]:

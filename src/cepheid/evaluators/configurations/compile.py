@@ -26,6 +26,7 @@ from cepheid.algebra.conditions import (
     Condition,
     Conjunction,
     Disjunction,
+    Element,
     Expression,
     In,
     IsNull,
@@ -41,6 +42,7 @@ from cepheid.algebra.conditions import (
     rebuild,
     without_negations,
 )
+from cepheid.algebra.elements import type_of
 from cepheid.algebra.key_equality import sides_of_same_key
 from cepheid.algebra.kinds import Kind
 from cepheid.algebra.number_types import decimal_type
@@ -341,7 +343,7 @@ class Compiler:
                 self._ask(expression, compiled)
             case Call(function, arguments):
                 self._call(expression, function, arguments, compiled)
-            case Literal() | Attribute():
+            case Literal() | Attribute() | Element():
                 raise AssertionError(expression)  # these read one event at most
             case Aggregate() | Previous():
                 raise AssertionError(expression)  # `attach` leaves none on events
@@ -441,15 +443,14 @@ class Compiler:
             form = form_of(expression, self._schema)
             if form == tags.NULL:
                 return Literal(None)
-            if isinstance(expression, Attribute) or form not in (*tags.TIMES, tags.ANY):
+            if isinstance(expression, Attribute | Element) or form not in (*tags.TIMES, tags.ANY):
                 return Attribute(None, str(places.setdefault(expression, len(places))))
         return rebuild(expression, lambda child: self._about(child, places))
 
     def _type_of_time(self, leaf: Leaf) -> pa.DataType | None:
-        if leaf.form not in tags.TIMES or not isinstance(leaf.expression, Attribute):
+        if leaf.form not in tags.TIMES or not isinstance(leaf.expression, Attribute | Element):
             return None
-        dtype = self._schema.arrow.field(leaf.expression.name).type
-        return dtype.value_type if pa.types.is_dictionary(dtype) else dtype
+        return type_of(leaf.expression, self._schema)
 
 
 def _how(form: int, other: int, outcomes: int) -> int:

@@ -23,6 +23,7 @@ from cepheid.algebra.conditions import (
     Comparison,
     Conjunction,
     Disjunction,
+    Element,
     Expression,
     In,
     IsNull,
@@ -35,6 +36,7 @@ from cepheid.algebra.conditions import (
     children,
     type_of_value,
 )
+from cepheid.algebra.elements import type_of
 from cepheid.algebra.functions import FUNCTIONS
 from cepheid.algebra.kinds import Kind, kind_of
 from cepheid.algebra.moments import Interval, Moment, TimeOfDay
@@ -90,6 +92,8 @@ def form_of(expression: Expression, schema: Schema) -> int:
             return tags.TRUTH
         case IsTrue() | IsNull() | In() | Like() | RLike():
             return tags.TRUTH
+        case Element(_, key):
+            return _of_column(str(key), type_of(expression, schema))
         case Case(_, values, otherwise):
             return _shared(form_of(value, schema) for value in (*values, otherwise))
         case Aggregate() | Previous():
@@ -100,7 +104,7 @@ def form_of(expression: Expression, schema: Schema) -> int:
 
 def reads_decimals(expression: Expression, schema: Schema) -> bool:
     """Whether some value below may be a decimal."""
-    if isinstance(expression, Literal | Attribute):
+    if isinstance(expression, Literal | Attribute | Element):
         return decimal_type(expression, schema) is not None
     return any(reads_decimals(child, schema) for child in children(expression))
 
