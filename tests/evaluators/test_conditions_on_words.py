@@ -35,6 +35,7 @@ from cepheid.algebra.conditions import (
 from cepheid.errors import CepheidError
 from cepheid.evaluators.configurations.guards import CompiledTests
 from cepheid.evaluators.configurations.word_forms import NoTestError, computes_times
+from cepheid.kernels.compiled import KernelCompiler
 from cepheid.kernels.conditions import programs as kernel
 from cepheid.kernels.conditions.programs import NULL_WORD
 from cepheid.schema import Schema
@@ -397,7 +398,7 @@ def test_texts_that_nothing_refers_to_are_forgotten(saved: bool) -> None:
 
 
 def test_other_conditions_compile_nothing() -> None:
-    @numba.njit
+    @numba.njit(nogil=True, pipeline_class=KernelCompiler)
     def decide(program: Any, events: Any, stored: Any, at: Any) -> int:
         found = 0
         for condition in range(len(program)):
