@@ -45,7 +45,7 @@ _SPARE = MOST_ROWS  # rows kept beyond twice what is needed before they are look
 
 
 class Engine:
-    """Runs one plan over one stream. `lane_positions` counts positions inside each partition."""
+    """Runs one plan over one stream. `partition_positions` counts positions inside each partition."""
 
     def __init__(
         self,
@@ -54,7 +54,7 @@ class Engine:
         positions: bool = False,
         limit: int | None = None,
         counting: bool = False,
-        lane_positions: bool = False,
+        partition_positions: bool = False,
         columns: Sequence[str] | None = None,
     ) -> None:
         self.plan = plan
@@ -66,7 +66,7 @@ class Engine:
             "columns": columns,
             "limit": limit,
             "counting": counting,
-            "lane_positions": lane_positions,
+            "lane_positions": partition_positions,  # the name in saved states
         }
         limits = [given for given in (limit, plan.query.limit) if given is not None]
         self._limit = min(limits) if limits else None
@@ -76,7 +76,7 @@ class Engine:
             plan.schema,
             plan.query.partition_by,
             plan.shown,
-            None if not positions else POSITION if lane_positions else ROW,
+            None if not positions else POSITION if partition_positions else ROW,
             columns,
         )
         self._layout, self.output_schema = layout, layout.arrow

@@ -1,6 +1,7 @@
 """Every stage of a query, printed: what `explain` shows, in the order of the road.
 
-In: a plan, or a choice where there is no data. Out: text. Nothing is computed here: what is printed is what runs.
+In: a plan, or a choice where there is no data. Out: text. Nothing is computed here: the plan that is printed is the one
+that runs.
 """
 
 from __future__ import annotations
@@ -73,7 +74,7 @@ def _after(query: Query, before: Query) -> str:
 
 
 def _attached(attached: Attached) -> str:
-    """Each filter on the last event that it reads, and those that are left for whole matches."""
+    """The pattern with each filter on the last event that it reads, and the filters that are left for whole matches."""
     names = readable_names(attached.pattern)
     checks = [
         f"checked on whole matches: FILTER {print_condition(with_names(check.condition, names))}"

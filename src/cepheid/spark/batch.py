@@ -135,7 +135,7 @@ def explain_spark(plan: Plan) -> str:
 def output_schema(plan: Plan, positions: bool, columns: tuple[str, ...] | None = None) -> pa.Schema:
     """The columns of the matches."""
     partitioned = bool(plan.query.partition_by)
-    return Engine(plan, positions=positions, lane_positions=partitioned, columns=columns).output_schema
+    return Engine(plan, positions=positions, partition_positions=partitioned, columns=columns).output_schema
 
 
 def pruned(parsed: ParsedQuery, plan: Plan) -> Plan:
