@@ -149,7 +149,8 @@ def _one_decimal_type(choices: Sequence[Expression], schema: Schema) -> DecimalT
     them is always NULL.
 
     >>> from cepheid.schema import schema_of
-    >>> schema = schema_of(pa.schema([("ts", pa.int64()), ("fee", pa.decimal128(5, 2)), ("void", pa.null())]), time="ts")
+    >>> columns = [("ts", pa.int64()), ("fee", pa.decimal128(5, 2)), ("void", pa.null())]
+    >>> schema = schema_of(pa.schema(columns), time="ts")
     >>> decimal_type(Call("greatest", (Attribute(None, "fee"), Attribute(None, "void"))), schema)
     DecimalType(precision=5, scale=2)
     """
