@@ -31,7 +31,7 @@ from cepheid.plan.explain import explain_choice, explain_plan
 from cepheid.plan.plan import Plan
 from cepheid.schema import DEFAULT_TYPE, Schema, require_column, schema_of
 from cepheid.streams.plain import plain_schema
-from cepheid.streams.type_occurrence import Occurring
+from cepheid.streams.type_occurrence import TypeOccurrence
 from cepheid.streams.zones import zoned_schema, zoned_table
 
 if TYPE_CHECKING:
@@ -88,7 +88,7 @@ def match(
     >>> found["positions"].to_pylist()
     [[0, 1], [0, 2]]
     """
-    from cepheid.engine import checked_limit
+    from cepheid.options import checked_limit
     from cepheid.whole import match_table
 
     parsed = _parsed(query, language, params)
@@ -331,7 +331,7 @@ def _check_streams(chosen: Any, parsed: ParsedQuery, type: str | None) -> None:
 
 def _look_for_types(table: pa.Table, plan: Plan) -> None:
     """Warns of event types that the query names and the data lacks."""
-    occurring = Occurring(plan.query, plan.schema.type)
+    occurring = TypeOccurrence(plan.query, plan.schema.type)
     occurring.look(table)
     occurring.warn()
 

@@ -18,7 +18,7 @@ from cepheid.pipeline import ParsedQuery, plan_for
 from cepheid.plan.plan import Plan
 from cepheid.schema import Schema
 from cepheid.streams.plain import plain_schema
-from cepheid.streams.type_occurrence import Occurring
+from cepheid.streams.type_occurrence import TypeOccurrence
 
 
 class Piecewise:
@@ -31,7 +31,7 @@ class Piecewise:
     ) -> None:
         self._feeds = feeds
         self._plan = plan_for(parsed, schema, evaluator)
-        self._occurring = Occurring(self._plan.query, schema.type)
+        self._occurring = TypeOccurrence(self._plan.query, schema.type)
 
     def matches(
         self, positions: bool, limit: int | None, columns: Sequence[str] | None

@@ -131,7 +131,8 @@ def load(saved: bytes) -> Engine:
     Load only states that you saved yourself: the digest reveals damage, not forgery. Bytes that are no state of an
     engine raise the error `bad-state`; a forged state never crashes the process, but gives the matches it encodes.
     """
-    from cepheid.engine import Engine, checked_options
+    from cepheid.engine import Engine
+    from cepheid.options import checked_options
 
     header, tables, arrays = unpack(saved)
     with reading_a_state():

@@ -12,11 +12,12 @@ from math import log10
 
 import pyarrow as pa
 
-from cepheid.engine import Engine, checked_columns, most_bytes
+from cepheid.engine import Engine
 from cepheid.errors import CepheidError
 from cepheid.evaluators.configurations.selection import HOW
 from cepheid.evaluators.interface import at_most
-from cepheid.memory import VARIABLE
+from cepheid.memory import VARIABLE, most_bytes
+from cepheid.options import checked_columns
 from cepheid.plan.candidates import CONFIGURATIONS
 from cepheid.plan.plan import Plan
 

@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any, get_args, get_origin
 
+import pyarrow as pa
 import pytest
 
 from cepheid.algebra.conditions import Expression
@@ -31,8 +32,16 @@ NESTED_STRATEGY = Example(
     matches=(),
     error=None,
 )
+NESTED_VALUES = Example(
+    "an item of a list",
+    pa.table({"ts": [0], "type": ["A"], "tags": [["a"]]}),
+    "SELECT * FROM s WHERE A AS x FILTER x.tags[0] = 'a'",
+    matches=(),
+    error=None,
+)
 EXAMPLES = [
     NESTED_STRATEGY,
+    NESTED_VALUES,
     *(item for path in sorted(SPEC.glob("*.md")) for item in examples(path) if item.error is None),
 ]
 

@@ -13,12 +13,15 @@ from dataclasses import dataclass, field, replace
 from decimal import Decimal
 from typing import assert_never
 
-from cepheid.algebra.moments import Moment, TimeOfDay
+from cepheid.algebra.kinds import Kind
+from cepheid.algebra.moments import Interval, Moment, TimeOfDay
 from cepheid.algebra.node import Node, node
 from cepheid.algebra.precision import DecimalType
 from cepheid.errors import Span
 
-type_of_value = None | bool | int | float | str | Decimal | dt.date | dt.datetime | Moment | TimeOfDay
+type_of_value = (
+    None | bool | int | float | str | Decimal | dt.date | dt.datetime | Moment | TimeOfDay | Interval
+)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -74,13 +77,15 @@ class Arithmetic(Node):
     """`left op right`, op one of + - * / %. Division is of reals; by zero, and on overflow, the value is NULL.
 
     `result`: the type of the value where decimals are computed with, which typing notes (`number_types`); the value is
-    then rounded to its scale, halves away from zero, and NULL where it has more digits."""
+    then rounded to its scale, halves away from zero, and NULL where it has more digits. `kind`: the kind of the value
+    where times or durations are computed with, which typing notes (`time_arithmetic`); these are exact."""
 
     op: str
     left: Expression
     right: Expression
     span: Span | None = field(default=None, compare=False, repr=False)
     result: DecimalType | None = field(default=None, repr=False)
+    kind: Kind | None = field(default=None, repr=False)
 
 
 @node
@@ -163,6 +168,16 @@ class Call(Node):
 
 
 @node
+class Element(Node):
+    """`operand.key`, `operand[key]`: a field of a struct, an item of a list, counted from 0, or the value of a key of a
+    map. NULL outside of the list, and where the key is missing."""
+
+    operand: Expression
+    key: str | int
+    span: Span | None = field(default=None, compare=False, repr=False)
+
+
+@node
 class Case(Node):
     """`CASE WHEN condition THEN value … ELSE otherwise END`: the value of the first condition that is true."""
 
@@ -215,6 +230,7 @@ Expression = (
     | Like
     | RLike
     | Call
+    | Element
     | Case
     | Aggregate
     | Previous
@@ -239,7 +255,7 @@ def children(expression: Expression) -> tuple[Expression, ...]:
             return operands
         case Negation(operand) | IsTrue(operand) | IsNull(operand) | Like(operand) | RLike(operand):
             return (operand,)
-        case Aggregate(_, operand) | Previous(operand):
+        case Element(operand) | Aggregate(_, operand) | Previous(operand):
             return (operand,)
         case In(operand, items):
             return (operand, *items)
@@ -262,7 +278,7 @@ def rebuild(expression: Expression, change: Callable[[Expression], Expression]) 
             return replace(expression, operands=tuple(map(change, operands)))
         case Negation(operand) | IsTrue(operand) | IsNull(operand) | Like(operand) | RLike(operand):
             return replace(expression, operand=change(operand))
-        case Aggregate(_, operand) | Previous(operand):
+        case Element(operand) | Aggregate(_, operand) | Previous(operand):
             return replace(expression, operand=change(operand))
         case In(operand, items):
             return replace(expression, operand=change(operand), items=tuple(map(change, items)))
@@ -366,7 +382,7 @@ def without_negations(condition: Condition, negated: bool = False) -> tuple[Cond
             return without_negations(operand)
         case Literal() | Attribute() | Arithmetic() | Call() | Conjunction() | Disjunction():
             return condition, negated
-        case Case() | Aggregate() | Previous():
+        case Element() | Case() | Aggregate() | Previous():
             return condition, negated
         case Comparison() | IsTrue() | IsNull() | In() | Like() | RLike():
             return condition, negated

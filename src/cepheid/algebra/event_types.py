@@ -18,6 +18,7 @@ from cepheid.algebra.conditions import (
     Comparison,
     Conjunction,
     Disjunction,
+    Element,
     Expression,
     In,
     IsNull,
@@ -87,7 +88,7 @@ def _compared(expression: Expression, column: str) -> Iterator[str]:
             pass
         case Negation() | IsTrue() | IsNull() | In() | Like() | RLike() | Call():
             pass
-        case Case() | Aggregate() | Previous():
+        case Element() | Case() | Aggregate() | Previous():
             pass
         case _:
             assert_never(expression)

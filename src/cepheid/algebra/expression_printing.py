@@ -22,6 +22,7 @@ from cepheid.algebra.conditions import (
     Condition,
     Conjunction,
     Disjunction,
+    Element,
     In,
     IsNull,
     IsTrue,
@@ -32,7 +33,7 @@ from cepheid.algebra.conditions import (
     RLike,
     type_of_value,
 )
-from cepheid.algebra.moments import Moment, TimeOfDay, moment_of
+from cepheid.algebra.moments import Interval, Moment, TimeOfDay, moment_of
 from cepheid.algebra.windows import Window, WindowUnit
 
 KEYWORDS = frozenset(
@@ -131,6 +132,10 @@ def _bare_condition(condition: Condition) -> tuple[str, int]:
             return _predicate(condition, ""), PREDICATE
         case Call(function, arguments):
             return f"{print_name(function)}({_listed(arguments)})", VALUE
+        case Element(operand, str() as key):
+            return f"{_condition(operand, VALUE)}.{print_name(key, keyword_safe=True)}", VALUE
+        case Element(operand, key):
+            return f"{_condition(operand, VALUE)}[{key}]", VALUE
         case Case():
             return _case(condition), VALUE
         case Aggregate(function, operand, distinct):
@@ -208,6 +213,8 @@ def print_value(value: type_of_value) -> str:
             return f"TIMESTAMP '{moment_of(value)}'"
         case TimeOfDay():
             return f"TIME '{value}'"
+        case Interval():
+            return f"INTERVAL {value}"
         case dt.date():
             return f"DATE '{value.isoformat()}'"
         case Decimal():

@@ -106,7 +106,7 @@ class Positions:
 
 
 @dataclass(frozen=True, slots=True)
-class Waiting:
+class PendingFilter:
     """A filter that compares `inner`, at these positions of what it filters, with `outer`, which is bound around it."""
 
     inner: Attribute
@@ -125,7 +125,7 @@ class Part:
     last: frozenset[int]
     nullable: bool
     names: frozenset[tuple[str, int]] = frozenset()
-    waiting: tuple[Waiting, ...] = ()
+    waiting: tuple[PendingFilter, ...] = ()
 
     def at(self, name: str | None) -> frozenset[int]:
         return frozenset(position for found, position in self.names if found == name)
@@ -202,13 +202,13 @@ def _part(pattern: Pattern, positions: Positions) -> Part:
             _one_key(pattern, positions, first_position, positions.edges[first_edge:])
         case Filter(body, condition):
             part = _part(body, positions)
-            waiting = [_waiting(item, part, bound(body)) for item in conjuncts(condition)]
+            waiting = [_pending(item, part, bound(body)) for item in conjuncts(condition)]
             part = replace(part, waiting=(*part.waiting, *waiting))
         case All() | Select() | Not() | Within() | Recognise():
             raise AssertionError(pattern)
         case _:
             assert_never(pattern)
-    return _settled(pattern, part, positions, positions.edges[first_edge:]) if part.waiting else part
+    return _resolved(pattern, part, positions, positions.edges[first_edge:]) if part.waiting else part
 
 
 def _choice(parts: Sequence[Part]) -> Part:
@@ -280,7 +280,7 @@ def _one_key(node: PartBy, positions: Positions, first_position: int, edges: Ite
 # ── filters over neighbours ─────────────────────────────────────────────────────────────────────────────────
 
 
-def _waiting(condition: Condition, part: Part, binds: frozenset[str]) -> Waiting:
+def _pending(condition: Condition, part: Part, binds: frozenset[str]) -> PendingFilter:
     """A filter as a comparison of two attributes, one of which at least is of what it filters."""
     text = f"FILTER {print_condition(condition)}"
     if sets_read(condition):
@@ -293,7 +293,7 @@ def _waiting(condition: Condition, part: Part, binds: frozenset[str]) -> Waiting
         left, right = right, left
     if left.var not in binds:
         raise NoChainError(f"{text} compares events outside of its formula")
-    return Waiting(left, part.at(left.var), right, equal, condition)
+    return PendingFilter(left, part.at(left.var), right, equal, condition)
 
 
 def _equality(condition: Condition) -> tuple[Attribute, Attribute, bool] | None:
@@ -310,7 +310,7 @@ def _equality(condition: Condition) -> tuple[Attribute, Attribute, bool] | None:
     return (left, right, (compared.op == "=") != negated) if plain and left.var != right.var else None
 
 
-def _settled(pattern: Pattern, part: Part, positions: Positions, edges: list[Edge]) -> Part:
+def _resolved(pattern: Pattern, part: Part, positions: Positions, edges: list[Edge]) -> Part:
     """The part with the filters done whose variables are all bound in it."""
     binds = bound(pattern)
     left = []
@@ -323,7 +323,7 @@ def _settled(pattern: Pattern, part: Part, positions: Positions, edges: list[Edg
 
 
 def _compare(
-    item: Waiting, part: Part, positions: Positions, edges: list[Edge], binds: frozenset[str]
+    item: PendingFilter, part: Part, positions: Positions, edges: list[Edge], binds: frozenset[str]
 ) -> None:
     """Every match of the part has one event for `outer`, and those that the filter is about one for `inner`."""
     ones, twos = item.at, part.at(item.outer.var)

@@ -65,14 +65,14 @@ def construct_reading(
 def _explored(reading: Reading, deriver: Deriver, label: frozenset[str]) -> Automaton:
     """All states that can be reached and their transitions, without those that no match needs."""
     taken = {name for one in walk(reading) if isinstance(one, Read) and (name := one.register)}
-    threads = [deriver.settled(Thread((reading,)))]
+    threads = [deriver.simplified(Thread((reading,)))]
     numbers = {threads[0]: 0}
     transitions: list[Transition] = []
     for source, thread in enumerate(threads):
         if _done(thread):
             continue
         for one in deriver.derivatives(thread):
-            target, writes = _stored(deriver, deriver.settled(one.thread), taken)
+            target, writes = _stored(deriver, deriver.simplified(one.thread), taken)
             if target not in numbers:
                 numbers[target] = len(threads)
                 threads.append(target)

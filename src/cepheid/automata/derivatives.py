@@ -103,7 +103,7 @@ class Deriver:
             slots = self._end_item(item, slots)
         return slots
 
-    def settled(self, thread: Thread, after: Registers = frozenset()) -> Thread:
+    def simplified(self, thread: Thread, after: Registers = frozenset()) -> Thread:
         """The same thread in its simplest form: concatenations split, without slots that are never read."""
         self._work += 1
         if self._work > MOST_WORK:
@@ -112,15 +112,15 @@ class Deriver:
         for item in reversed(_flat(thread.rest)):
             match item:
                 case Pair(left, right, mine, yours):
-                    left, right = self.settled(left, after & mine), self.settled(right, after & yours)
+                    left, right = self.simplified(left, after & mine), self.simplified(right, after & yours)
                     rest.append(Pair(left, right, mine, yours))
                 case Others(threads):
-                    rest.append(Others(self.ordered(map(self.settled, threads))))
+                    rest.append(Others(self.ordered(map(self.simplified, threads))))
                 case Begun(inner, window, first):
-                    settled = self.settled(Thread(inner), after).rest
-                    rest.append(Begun(settled, window, first))
+                    simplified = self.simplified(Thread(inner), after).rest
+                    rest.append(Begun(simplified, window, first))
                 case Counted(inner, most, read):
-                    rest.append(Counted(self.settled(Thread(inner), after).rest, most, read))
+                    rest.append(Counted(self.simplified(Thread(inner), after).rest, most, read))
                 case Read() | Concat() | Or() | Iterate() | Both() | Complement() | Within():
                     rest.append(item)
                 case _:
@@ -174,7 +174,7 @@ class Deriver:
                 )
                 return self._pair(pair, slots)
             case Complement(body):
-                return self._others(Others((self.settled(Thread((body,), slots)),)), slots)
+                return self._others(Others((self.simplified(Thread((body,), slots)),)), slots)
             case Within(body, window):
                 if self._counting and window.unit is WindowUnit.EVENTS:
                     return self._counted(Counted((body,), int(window.amount)), slots)
@@ -237,7 +237,7 @@ class Deriver:
             for one in self.derivatives(thread):
                 if one.guard.within:
                     raise NoAutomatonError("a complement of a part with a window of its own has no automaton")
-                guards_to.setdefault(self.settled(one.thread), []).append(one.guard)
+                guards_to.setdefault(self.simplified(one.thread), []).append(one.guard)
         for guard, threads in self._cases(guards_to):
             yield Derivative(guard, False, Thread((Others(threads),), slots))
 
@@ -273,7 +273,7 @@ class Deriver:
         if known is None:
             self._everything[thread] = True  # a thread that leads to itself
             known = self.end(thread) is not None and any(
-                self._reads_everything(self.settled(one.thread))
+                self._reads_everything(self.simplified(one.thread))
                 for one in self.derivatives(thread)
                 if one.guard == ALWAYS
             )

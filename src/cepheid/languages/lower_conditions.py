@@ -23,6 +23,7 @@ from cepheid.algebra.conditions import (
     Condition,
     Conjunction,
     Disjunction,
+    Element,
     In,
     IsNull,
     IsTrue,
@@ -35,7 +36,7 @@ from cepheid.errors import CepheidError, Source, Span
 from cepheid.languages.calls import called, of_distinct, of_events
 from cepheid.languages.literals import literals_of
 from cepheid.languages.parsed import Node, Part, span_of
-from cepheid.languages.words import decimal_of, integer_of, name_of, negated, text_of, time_of
+from cepheid.languages.words import decimal_of, integer_of, interval_of, name_of, negated, text_of, time_of
 
 ARITHMETIC = {"add": "+", "subtract": "-", "multiply": "*", "divide": "/", "remainder": "%"}
 COMPARISON = {"==": "=", "!=": "<>", "≠": "<>", "≤": "<=", "≥": ">="}
@@ -60,6 +61,13 @@ def _lowered(source: Source, node: Node) -> Condition:
     match str(node.data), node.children:
         case "attribute", [Token() as var, Token() as name]:
             return Attribute(name_of(var), name_of(name), span=span)
+        case "field", [operand, Token() as name]:
+            return Element(lower_condition(source, operand), name_of(name), span)
+        case "item", [operand, *_, Token() as number]:
+            place = integer_of(source, number, sign=1 if len(node.children) == 2 else -1)
+            return Element(lower_condition(source, operand), place, span)
+        case "key", [operand, Token() as key]:
+            return Element(lower_condition(source, operand), text_of(key), span)
         case "current", [Token() as name]:
             return Attribute(None, name_of(name), span=span)
         case "call", [Token() as function, *arguments]:
@@ -79,6 +87,8 @@ def _lowered(source: Source, node: Node) -> Condition:
             return Literal(text_of(token), span)
         case ("timestamp" | "date" | "time") as rule, [_, Token() as token]:
             return Literal(time_of(source, rule, token), span)
+        case "interval", [_, Token() as number, Token() as unit]:
+            return Literal(interval_of(source, number, unit), span)
         case "value", [Token() as token]:
             return Literal(token.value, span)
         case "case", [_, subject, *whens, otherwise]:

@@ -17,7 +17,7 @@ from typing import Any
 from lark import Token, Tree
 
 from cepheid.algebra.conditions import type_of_value
-from cepheid.algebra.moments import Moment, TimeOfDay, moment_of, read_time_of_day
+from cepheid.algebra.moments import Interval, Moment, TimeOfDay, moment_of, read_time_of_day
 from cepheid.errors import CepheidError, Source, Span, clipped, did_you_mean, quoted
 from cepheid.languages.parsed import Node, ParsedTree, Part, span_of
 from cepheid.languages.words import INT64, decimal_of
@@ -86,7 +86,7 @@ def _literals(source: Source, node: Node, values: Values, is_item: bool) -> Iter
 def _checked(source: Source, token: Token, name: str, value: Any, span: Span) -> type_of_value:
     """The value that the same literal in the text would have."""
     match value:
-        case None | bool() | str() | Moment() | TimeOfDay():
+        case None | bool() | str() | Moment() | TimeOfDay() | Interval():
             return value
         case int() if value in INT64:
             return value
@@ -98,6 +98,9 @@ def _checked(source: Source, token: Token, name: str, value: Any, span: Span) ->
             return moment_of(value)
         case dt.date():
             return value
+        case dt.timedelta():
+            microseconds = value // dt.timedelta(microseconds=1)
+            return Interval(microseconds * 1000 + getattr(value, "nanoseconds", 0))  # of pandas' subclass
         case dt.time() if value.tzinfo is None:
             return read_time_of_day(value.isoformat())
         case _ if hasattr(value, "item") and value is not (plain := value.item()):  # of NumPy

@@ -21,6 +21,7 @@ from cepheid.algebra.conditions import (
     Condition,
     Conjunction,
     Disjunction,
+    Element,
     Expression,
     In,
     IsNull,
@@ -67,7 +68,7 @@ def _when_true(condition: Condition) -> Condition:
             return _any(_flat(tuple(_when_true(operand) for operand in operands)))
         case Literal() | Attribute() | Arithmetic() | Comparison() | Negation() | IsNull():
             return condition
-        case In() | Like() | RLike() | Call() | Case() | Aggregate() | Previous():
+        case In() | Like() | RLike() | Call() | Element() | Case() | Aggregate() | Previous():
             return condition
         case _:
             assert_never(condition)
@@ -117,7 +118,7 @@ def _value(expression: Expression) -> Expression:
             return NULL
         case Literal() | Attribute() | Arithmetic() | Comparison() | Negation() | IsTrue() | IsNull():
             return expression
-        case In() | Like() | RLike() | Call() | Case() | Aggregate() | Previous():
+        case In() | Like() | RLike() | Call() | Element() | Case() | Aggregate() | Previous():
             return expression
         case _:
             assert_never(expression)
@@ -149,7 +150,7 @@ def _is_two_valued(condition: Condition) -> bool:
             return value is not None
         case Attribute() | Arithmetic() | Comparison() | In() | Like() | RLike() | Call():
             return False
-        case Case() | Aggregate() | Previous():
+        case Element() | Case() | Aggregate() | Previous():
             return False
         case _:
             assert_never(condition)

@@ -20,6 +20,7 @@ from cepheid.algebra.conditions import (
     Condition,
     Conjunction,
     Disjunction,
+    Element,
     In,
     IsNull,
     IsTrue,
@@ -97,7 +98,7 @@ def _negations_inwards(condition: Condition) -> Condition:
             return Conjunction(tuple(_negations_inwards(Negation(operand)) for operand in operands), span)
         case Literal() | Attribute() | Arithmetic() | Comparison() | Negation() | IsTrue() | IsNull():
             return condition
-        case In() | Like() | RLike() | Call() | Case() | Aggregate() | Previous():
+        case In() | Like() | RLike() | Call() | Element() | Case() | Aggregate() | Previous():
             return condition
         case _:
             assert_never(condition)

@@ -23,8 +23,9 @@ from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as sql
 
 from cepheid.algebra.nodes import Query
-from cepheid.engine import Engine, checked_columns
+from cepheid.engine import Engine
 from cepheid.errors import CepheidError, error_in, warn
+from cepheid.options import checked_columns
 from cepheid.pipeline import ParsedQuery, plan_for
 from cepheid.plan.choose import choose
 from cepheid.plan.plan import Plan

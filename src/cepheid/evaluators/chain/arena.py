@@ -1,7 +1,7 @@
-"""The run DAG of all partitions and its index, between two batches: what `kernels.loops.linked.loop` works on.
+"""The run DAG of all partitions and its index, between two batches: the state of `kernels.loops.linked.loop`.
 
-It grows where the loop asks for room and copies the living part instead where much is dead, so that memory is
-bounded by what a window holds. Python here is per batch and per growth, never per event, key or match.
+Where the loop needs memory it grows, or copies its live vertices where many are dead, so that memory is bounded by the
+window. Python here is per batch and per growth, never per event, key or match.
 """
 
 from __future__ import annotations
@@ -120,17 +120,17 @@ class Arena:
         self.collect(edge)
 
     def _make_room(self, edge: int, klass: int) -> None:
-        """Room for one more event, and for as much again as lives."""
+        """Makes room for one more event, and for as many words again as are live."""
         count = int(self._layout.transitions.how_many[klass])
         self._copy(edge, (count + 1) * int(self._shape.size.max()), count * int(self._shape.n_indices.max()))
 
     def collect(self, edge: int) -> None:
-        """Keeps the vertices that live from `edge` on, with the lists that are now wanted."""
+        """Keeps the vertices that are alive from `edge` on, with the lists of the current layout."""
         self._copy(edge, 0, 0)
 
     def _copy(self, edge: int, words: int, cells: int, partitions: Ints | None = None) -> None:
-        """Copies what lives from `edge` on to arrays at most half full of it, with room for a few words and
-        cells more."""
+        """Copies the live vertices from `edge` on to arrays that they fill at most by half, with room for a few words
+        and cells more."""
         if partitions is None:
             partitions = np.arange(len(self._born))
         shape = self._layout.shape(self._memo)
@@ -197,8 +197,8 @@ class Arena:
         }
 
     def load(self, state: State, edge: int, windowed: bool, by_position: bool, labels: int) -> None:
-        """The index is not saved: copying makes it anew. Only what lives is copied: an engine that is saved and loaded
-        more often than its heap is full would else never drop anything."""
+        """The index is not saved: copying makes it anew. Only live vertices are copied: an engine that is saved and
+        loaded more often than its heap is full would else never drop anything."""
         self._total = words(state, "total", None)
         counting = self._words > 0
         self._words = whole_number(state, "words", int(counting), len(self._total) if counting else 0)

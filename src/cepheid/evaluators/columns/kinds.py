@@ -19,7 +19,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from cepheid.algebra.conditions import type_of_value
-from cepheid.algebra.moments import PER_SECOND, Moment, TimeOfDay, moment_of
+from cepheid.algebra.moments import PER_SECOND, Interval, Moment, TimeOfDay, moment_of
 from cepheid.algebra.precision import MOST_WIDE_DIGITS, type_of_decimal
 from cepheid.semantics.rows import ticks_ns
 from cepheid.streams.plain import whole
@@ -176,7 +176,7 @@ def of_literal(value: type_of_value) -> Value:
             return _of_decimal(value)
         case str():
             return Texts(pa.scalar(value, pa.large_string()))
-        case dt.date() | Moment() | TimeOfDay():  # a datetime is a date as well
+        case dt.date() | Moment() | TimeOfDay() | Interval():  # a datetime is a date as well
             return _time(moment_of(value))
         case _:
             assert_never(value)

@@ -22,7 +22,7 @@ from cepheid.automata.attach_rounds import Check
 from cepheid.evaluators.columns import Columns
 from cepheid.evaluators.configurations.consumption import Consumption
 from cepheid.evaluators.configurations.evaluator import ConfigurationsEvaluator
-from cepheid.evaluators.configurations.event_choices import Choices
+from cepheid.evaluators.configurations.event_choices import EventChoices
 from cepheid.evaluators.configurations.match_filter import LARGE, SMALL, MatchFilter
 from cepheid.evaluators.configurations.projection import Projection
 from cepheid.evaluators.interface import Bounds, Events, State
@@ -41,7 +41,7 @@ from cepheid.state_checks import (
 _SPARE = 1 << 12  # events kept beyond twice those that live
 
 
-class Checked(MatchFilter):
+class MatchChecks(MatchFilter):
     """`shown`: the names of the output. With `consume`, matches that pass consume their events, and `inner` learns
     after each piece which; pieces are small where no window bounds matches."""
 
@@ -77,7 +77,7 @@ class Checked(MatchFilter):
         return self._projection.labels
 
     def _candidates(self, piece: Events) -> Found:
-        """All candidates: also those that are not reported may consume."""
+        """All candidates: also a match that is not reported consumes its events."""
         return super()._candidates(piece if self._consumption is None else replace(piece, report=True))
 
     def _filtered(self, candidates: Found, piece: Events) -> Found:
@@ -140,7 +140,7 @@ class _Prepared:
     """A check with its condition over columns, one for each attribute that it reads of each name."""
 
     def __init__(self, check: Check, labels: Sequence[frozenset[str]]) -> None:
-        self._choices = Choices(check, labels)
+        self._choices = EventChoices(check, labels)
         self._places = {name: k for k, (name, _) in enumerate(check.paths)}
         self._reads = list(dict.fromkeys((item.var, item.name) for item in attributes(check.condition)))
         self._condition = with_attributes(
@@ -169,7 +169,7 @@ class _OfWholeSets:
     and for each choice of single events that it reads."""
 
     def __init__(self, check: Check, labels: Sequence[frozenset[str]]) -> None:
-        self._choices = Choices(check, labels)
+        self._choices = EventChoices(check, labels)
         self._has = {
             name: np.array([name in label for label in labels], np.bool_) for name in sorted(check.names)
         }

@@ -81,7 +81,7 @@ class Tables:
     ) -> None:
         """`order[test]`: the places of its registers, in the order its program numbers them. With `sums_starts`
         numbers of different starts are kept together, if nothing asks how a partial match began (`sums`).
-        `equality[test]`: as `Tests.equality`. `reads[test]`: per register the words of a column that the test
+        `equality[test]`: as `CompiledTests.equality`. `reads[test]`: per register the words of a column that the test
         reads."""
         self._automaton = automaton
         self._order = order
