@@ -156,19 +156,9 @@ def _renamed(pattern: Pattern, scope: dict[str, str], names: _Names) -> Pattern:
         case Filter(body, condition):
             renamed = _in_scope(condition, scope)
             return replace(pattern, body=_renamed(body, scope, names), condition=renamed)
-        case (
-            Seq()
-            | StrictSeq()
-            | Or()
-            | All()
-            | Repeat()
-            | PartBy()
-            | Select()
-            | Bind()
-            | Not()
-            | Within()
-            | Recognise()
-        ):
+        case Seq() | StrictSeq() | Or() | All() | Repeat() | PartBy():
+            return rebuild(pattern, lambda child: _renamed(child, scope, names))
+        case Select() | Bind() | Not() | Within() | Recognise():
             return rebuild(pattern, lambda child: _renamed(child, scope, names))
         case _:
             assert_never(pattern)
