@@ -259,7 +259,7 @@ def test_events_that_no_candidate_holds_are_forgotten(monkeypatch: pytest.Monkey
     found = []
     for at in range(0, 120, 4):
         found += engine.push(table.slice(at, 4))["positions"].to_pylist()
-        assert len(engine._evaluator._attributes._rows) <= 24
+        assert len(engine._evaluator._events) <= 24
         if at % 16 == 0:
             engine = cepheid.load(engine.save())
     assert sorted(found) == positions(table, query, evaluator="semantics")

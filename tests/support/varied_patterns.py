@@ -49,7 +49,7 @@ from support.generators import (
 )
 
 FORBIDDEN = ("f", "g", "h")
-ABSENCE, CONJUNCTION, WINDOWS, STRATEGIES, CONTIGUOUS, ANY = range(6)
+ABSENCE, CONJUNCTION, WINDOWS, STRATEGIES, CONTIGUOUS, ANY, BETWEEN = range(7)
 EVERYTHING = (ABSENCE, ABSENCE, CONJUNCTION, WINDOWS, STRATEGIES, CONTIGUOUS, ANY)
 
 
@@ -90,7 +90,11 @@ class _Change:
         if isinstance(pattern, Repeat) and is_iteration(pattern):
             inner = known - defined_once(pattern.body)
         changed = rebuild(pattern, lambda child: self.varied(child, inner))
-        return self._changed(changed, sorted(known)) if chance(self.choices, 22) else changed
+        return (
+            self._changed(changed, sorted(known))
+            if chance(self.choices, 22 if BETWEEN not in self.kinds else 60)
+            else changed
+        )
 
     def _changed(self, pattern: Pattern, known: list[str]) -> Pattern:
         choices = self.choices
@@ -112,8 +116,22 @@ class _Change:
             case 4:
                 rounds = pick(choices, ((1, None), (0, None), (2, 2), (1, 3)))
                 return Repeat(pattern, *rounds, strict=True)
+            case 6:
+                return self._with_event_between(pattern, known) if isinstance(pattern, Seq) else pattern
             case _:
                 return replace(pattern, type=None) if isinstance(pattern, Atom) and pattern.var else pattern
+
+    def _with_event_between(self, pattern: Seq, known: list[str]) -> Pattern:
+        """Absence of an event between two others, which is a matter of waiting."""
+        choices = self.choices
+        name = pick(choices, FORBIDDEN)
+        one: Pattern = Atom(event_type(choices), name)
+        if chance(choices, 20):
+            one = Or((one, Atom(event_type(choices), name)))
+        whole = Seq(Seq(pattern.left, Not(one)), pattern.right)
+        if known and self.limits.nary and chance(choices, 60):
+            return Filter(whole, nary_condition(choices, name, pick(choices, known)))
+        return Filter(whole, unary_condition(choices, name)) if chance(choices, 40) else whole
 
     def _with_absence(self, pattern: Pattern, known: list[str]) -> Pattern:
         choices = self.choices

@@ -144,19 +144,9 @@ def _beside_neighbours(pattern: Pattern) -> list[Not]:
             return _at_edge(left, last=True) + _at_edge(right, last=False)
         case Repeat(body, strict=strict):
             return _at_edge(body, last=True) + _at_edge(body, last=False) if strict else []
-        case (
-            Atom()
-            | Seq()
-            | Or()
-            | All()
-            | Filter()
-            | PartBy()
-            | Select()
-            | Bind()
-            | Not()
-            | Within()
-            | Recognise()
-        ):
+        case Atom() | Seq() | Or() | All() | Filter() | PartBy():
+            return []
+        case Select() | Bind() | Not() | Within() | Recognise():
             return []
         case _:
             assert_never(pattern)

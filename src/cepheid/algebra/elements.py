@@ -18,7 +18,7 @@ from cepheid.schema import Schema
 def places(expression: Expression) -> Iterator[Attribute | Element]:
     """The attributes that an expression reads, each with the path into it."""
     if isinstance(expression, Attribute | Element):
-        yield expression
+        yield from (expression,) if next(attributes(expression), None) else ()
         return
     for child in children(expression):
         if not isinstance(child, Literal):  # lists have many

@@ -145,14 +145,22 @@ def decimal_type(expression: Expression, schema: Schema) -> DecimalType | None:
 
 
 def _one_decimal_type(choices: Sequence[Expression], schema: Schema) -> DecimalType | None:
-    """The type of what is one of several; None where it may be a double, or is no decimal."""
+    """The type of what is one of several; None where it may be a double, or is no decimal. What is no number among
+    them is always NULL.
+
+    >>> from cepheid.schema import schema_of
+    >>> columns = [("ts", pa.int64()), ("fee", pa.decimal128(5, 2)), ("void", pa.null())]
+    >>> schema = schema_of(pa.schema(columns), time="ts")
+    >>> decimal_type(Call("greatest", (Attribute(None, "fee"), Attribute(None, "void"))), schema)
+    DecimalType(precision=5, scale=2)
+    """
     exacts = [decimal_type(choice, schema) for choice in choices]
     if not any(exacts):
         return None
     types = [
         exact or _exact_type(choice, schema)
         for choice, exact in zip(choices, exacts, strict=True)
-        if choice != Literal(None)
+        if exact is not None or _resolved(choice, schema)[1] is not None
     ]
     known = [dtype for dtype in types if dtype is not None]
     return widest(known) if len(known) == len(types) else None

@@ -97,19 +97,9 @@ def defined_once(pattern: Pattern) -> frozenset[str]:
             return frozenset()
         case Repeat() if is_iteration(pattern):
             return frozenset()
-        case (
-            Seq()
-            | StrictSeq()
-            | Or()
-            | All()
-            | Repeat()
-            | Filter()
-            | PartBy()
-            | Select()
-            | Bind()
-            | Not()
-            | Within()
-        ):
+        case Seq() | StrictSeq() | Or() | All() | Repeat() | Filter():
+            return frozenset[str]().union(*map(defined_once, children(pattern)))
+        case PartBy() | Select() | Bind() | Not() | Within():
             return frozenset[str]().union(*map(defined_once, children(pattern)))
         case _:
             assert_never(pattern)

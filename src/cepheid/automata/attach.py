@@ -53,11 +53,14 @@ from cepheid.algebra.nodes import (
     StrictSeq,
     Within,
     rebuild,
+    walk,
 )
+from cepheid.algebra.printing import print_pattern
 from cepheid.algebra.variables import bound, defined, defined_once, is_iteration, names_of
+from cepheid.automata.absence import are_between
 from cepheid.automata.attach_atoms import NotAttachedError, non_empty, not_bound, on_first, on_last, printed
 from cepheid.automata.attach_keys import with_one_key
-from cepheid.automata.attach_names import MARK
+from cepheid.automata.attach_names import MARK, pattern_with
 from cepheid.automata.attach_previous import on_previous
 from cepheid.automata.attach_rounds import (
     Check,
@@ -102,6 +105,7 @@ def attach(pattern: Pattern, extremes: bool = True) -> Attached:
         for condition in waiting:
             raise not_bound(condition)
     whole, checks = parts[()], []
+    _check_absences(whole, names)
     for check in names.on_sets:
         decided = _decided_by_one(check, {(): whole}, frozenset(), names)
         if decided is not None:
@@ -111,6 +115,17 @@ def attach(pattern: Pattern, extremes: bool = True) -> Attached:
         singles = ((name, ()) for name in sorted(check.singles))
         checks.append(replace(check, paths=(*check.paths, *singles)))
     return Attached(whole, names.variable, tuple(checks))
+
+
+def _check_absences(pattern: Pattern, names: _Names) -> None:
+    """Raises for a NOT that is more than a matter of waiting."""
+    absent = [node for node in walk(pattern) if isinstance(node, Not)]
+    if absent and names.on_sets:
+        raise NotAttachedError("a pattern with NOT compares sets")
+    if not are_between(pattern):
+        raise NotAttachedError(
+            f"{print_pattern(pattern_with(absent[0], names.variable))} forbids more than an event between two others"
+        )
 
 
 # ── one name per variable and scope ─────────────────────────────────────────────────────────────────────────
@@ -156,19 +171,9 @@ def _renamed(pattern: Pattern, scope: dict[str, str], names: _Names) -> Pattern:
         case Filter(body, condition):
             renamed = _in_scope(condition, scope)
             return replace(pattern, body=_renamed(body, scope, names), condition=renamed)
-        case (
-            Seq()
-            | StrictSeq()
-            | Or()
-            | All()
-            | Repeat()
-            | PartBy()
-            | Select()
-            | Bind()
-            | Not()
-            | Within()
-            | Recognise()
-        ):
+        case Seq() | StrictSeq() | Or() | All() | Repeat() | PartBy():
+            return rebuild(pattern, lambda child: _renamed(child, scope, names))
+        case Select() | Bind() | Not() | Within() | Recognise():
             return rebuild(pattern, lambda child: _renamed(child, scope, names))
         case _:
             assert_never(pattern)
@@ -232,13 +237,22 @@ def _parts(pattern: Pattern, known: frozenset[str], names: _Names) -> Parts:
         case Repeat(body):
             return _repeated(pattern, _parts(body, known, names), known, names)
         case PartBy(body):
+            if any(isinstance(node, Not) for node in walk(body)):
+                raise NotAttachedError("PART-BY also compares what a NOT forbids")
             return {
                 waiting: with_one_key(replace(pattern, body=part), names.variable, names.unseen)
                 for waiting, part in _parts(body, known, names).items()
             }
         case Select(strategy):
             raise NotAttachedError(f"{strategy.value} compares matches inside the formula")
-        case Not() | Within() | Recognise():
+        case Not(body):
+            parts = _parts(body, known, names)
+            if set(parts) != {()}:
+                raise NotAttachedError(
+                    f"{print_pattern(pattern_with(pattern, names.variable))} compares with a later event"
+                )
+            return {(): replace(pattern, body=parts[()])}
+        case Within() | Recognise():
             raise NotAttachedError("an operator has no automaton yet")
         case _:
             assert_never(pattern)

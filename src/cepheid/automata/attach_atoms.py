@@ -73,7 +73,7 @@ def on_last(condition: Condition, pattern: Pattern) -> Pattern:
         case Atom() | Seq() | StrictSeq() | All() | Repeat() | Filter() | PartBy() | Select() | Recognise():
             pass
         case Not() | Within():
-            raise AssertionError(pattern)
+            pass
         case _:
             assert_never(pattern)
     raise not_bound(condition)
@@ -102,7 +102,7 @@ def on_first(condition: Condition, pattern: Pattern) -> Pattern:
         case Or() | All() | Repeat() | Filter() | PartBy() | Select() | Bind() | Recognise():
             return rebuild(pattern, lambda child: on_first(condition, child))
         case Not() | Within():
-            raise AssertionError(pattern)
+            raise not_bound(condition)
         case _:
             assert_never(pattern)
 

@@ -81,19 +81,9 @@ def pattern_with(pattern: Pattern, names: Mapping[str, str]) -> Pattern:
             )
         case Bind(body, var):
             return replace(pattern, body=pattern_with(body, names), var=names.get(var, var))
-        case (
-            Seq()
-            | StrictSeq()
-            | Or()
-            | All()
-            | Repeat()
-            | Filter()
-            | PartBy()
-            | Select()
-            | Not()
-            | Within()
-            | Recognise()
-        ):
+        case Seq() | StrictSeq() | Or() | All() | Repeat() | Filter():
+            return rebuild(pattern, lambda child: pattern_with(child, names))
+        case PartBy() | Select() | Not() | Within() | Recognise():
             return rebuild(pattern, lambda child: pattern_with(child, names))
         case _:
             assert_never(pattern)

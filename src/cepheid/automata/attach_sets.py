@@ -271,18 +271,9 @@ def _restricted(pattern: Pattern, condition: Condition) -> Pattern:
             return replace(pattern, body=_restricted(body, condition))
         case Or(parts):
             return Or(tuple(_restricted(part, condition) for part in parts))
-        case (
-            Seq()
-            | StrictSeq()
-            | All()
-            | Repeat()
-            | Filter()
-            | PartBy()
-            | Select()
-            | Not()
-            | Within()
-            | Recognise()
-        ):
+        case Seq() | StrictSeq() | All() | Repeat() | Filter():
+            raise AssertionError(pattern)
+        case PartBy() | Select() | Not() | Within() | Recognise():
             raise AssertionError(pattern)
         case _:
             assert_never(pattern)

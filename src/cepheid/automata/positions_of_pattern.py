@@ -26,8 +26,10 @@ from cepheid.algebra.nodes import (
     StrictSeq,
     Within,
     children,
+    walk,
 )
 from cepheid.algebra.variables import is_iteration, names_of
+from cepheid.automata.absence import forbidden_by
 from cepheid.automata.interleave import Side, interleaved
 from cepheid.automata.positions import EMPTY, MOST_POSITIONS, Fragment, Positions, too_many
 from cepheid.errors import CepheidError, Span
@@ -67,7 +69,9 @@ def count_positions(pattern: Pattern) -> int:
             return sum(map(count_positions, children(pattern)))
         case Repeat(body, lo, hi):
             return count_positions(body) * (max(1, lo) if hi is None else hi)
-        case Select() | Not() | Within() | Recognise():
+        case Not():
+            return 0
+        case Select() | Within() | Recognise():
             raise _unsupported(pattern)
         case _:
             assert_never(pattern)
@@ -83,6 +87,8 @@ def _fragment(pattern: Pattern, positions: Positions) -> Fragment:
         case Atom():
             only = frozenset([positions.add(pattern, frozenset(), names_of(pattern))])
             return Fragment(only, only, False)
+        case Seq(left, Not() as absence) if forbidden := forbidden_by(absence):
+            return _watched(_fragment(left, positions), forbidden, positions)
         case Seq(left, right):
             return _then(_fragment(left, positions), _fragment(right, positions), positions, positions.loose)
         case StrictSeq(left, right):
@@ -98,6 +104,8 @@ def _fragment(pattern: Pattern, positions: Positions) -> Fragment:
                 gatherers.add(var)
             return inside
         case All(left, right, apart):
+            if any(isinstance(node, Not) for node in walk(pattern)):
+                raise _unsupported(pattern)
             return interleaved(positions_of(left), positions_of(right), positions, apart)
         case Filter() | PartBy() | Select() | Not() | Within() | Recognise():
             raise _unsupported(pattern)
@@ -123,6 +131,21 @@ def _then(one: Fragment, two: Fragment, positions: Positions, follow: list[set[i
         last=one.last | two.last if two.nullable else two.last,
         nullable=one.nullable and two.nullable,
     )
+
+
+def _watched(one: Fragment, forbidden: frozenset[Atom], positions: Positions) -> Fragment:
+    """`one ; NOT …`: no forbidden event comes between the last event of `one` and what follows. What something follows
+    already, in another round, waits for that as before, and a copy of it waits for the rest."""
+    copies = {
+        position: positions.copy(position)
+        if positions.loose[position - 1] or positions.strict[position - 1]
+        else position
+        for position in sorted(one.last)
+    }
+    for position in copies.values():
+        positions.forbidden[position - 1] |= forbidden
+    first = one.first.union(copies[position] for position in one.first & one.last)
+    return Fragment(first, frozenset(copies.values()), one.nullable)
 
 
 def _repeated(pattern: Repeat, positions: Positions) -> Fragment:

@@ -30,7 +30,7 @@ from cepheid.algebra.nodes import (
     Within,
     walk,
 )
-from cepheid.algebra.printing import print_condition, print_part_by
+from cepheid.algebra.printing import print_condition, print_part_by, print_pattern, print_window
 from cepheid.algebra.variables import shown
 from cepheid.automata.attach import Attached
 from cepheid.automata.attach_atoms import printed
@@ -132,7 +132,7 @@ def _names(query: Query) -> tuple[str, ...]:
 
 def _beyond_unary(query: Query) -> str:
     """What makes a query more than a finite automaton can run."""
-    of_sets = None
+    of_sets, absence = None, None
     for node in walk(query.pattern):
         match node:
             case Filter(_, condition) if sets_read(condition):
@@ -141,15 +141,19 @@ def _beyond_unary(query: Query) -> str:
                 return f"FILTER {print_condition(condition)} compares events"
             case PartBy(_, keys):
                 return f"{print_part_by(keys)} compares events"
+            case Not():
+                absence = absence or f"{print_pattern(node)} forbids more than an event between two others"
+            case Select(strategy):
+                return f"{strategy.value} inside the formula has no automaton yet"
+            case Within(_, window):
+                return f"WITHIN {print_window(window)} of a part has no automaton yet"
             case Recognise():
                 return "SREMO reads every event of a piece of the stream, with registers"
-            case (
-                Atom() | Seq() | StrictSeq() | Or() | All() | Repeat() | Select() | Bind() | Not() | Within()
-            ):
+            case Atom() | Seq() | StrictSeq() | Or() | All() | Repeat() | Bind():
                 pass
             case _:
                 assert_never(node)
-    return of_sets or "an operator has no automaton yet"
+    return of_sets or absence or "an operator has no automaton yet"
 
 
 def _grows(automaton: Automaton, strategy: Strategy) -> list[str]:

@@ -13,7 +13,6 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from cepheid.algebra.moments import DAY, PER_SECOND, SECOND, Moment
-from cepheid.streams.plain import whole
 
 
 def rows_of(table: pa.Table) -> list[dict[str, Any]]:
@@ -41,11 +40,16 @@ def values_of(column: pa.ChunkedArray | pa.Array) -> list[Any]:
     if ticks_ns(dtype) is not None:
         return _moments(column)
     if pa.types.is_nested(dtype):
-        return _nested(whole(column))
+        return _nested(_in_one(column))
     try:
         return column.to_pylist()  # type: ignore[no-any-return]
     except (OverflowError, ValueError):
         return [True if there else None for there in column.is_valid().to_pylist()]
+
+
+def _in_one(column: pa.ChunkedArray | pa.Array) -> pa.Array:
+    chunks = column.chunks if isinstance(column, pa.ChunkedArray) else [column]
+    return pa.concat_arrays(chunks) if chunks else pa.array([], column.type)
 
 
 def _nested(array: pa.Array) -> list[Any]:

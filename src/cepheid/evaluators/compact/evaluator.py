@@ -89,7 +89,7 @@ class CompactEvaluator:
         self._window = SlidingWindow(query.window)
         marks, skips = numbered_transitions(automaton)
         self._gaps = query.strategy is Strategy.STRICT or any(
-            skip != state for state, skip in enumerate(skips) if marks[state]
+            skip is None or skip.target != state for state, skip in enumerate(skips) if marks[state]
         )
         self._begins = {predicate for predicate, _, _ in marks[0]}
         self._ends = {

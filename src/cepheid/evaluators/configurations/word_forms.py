@@ -104,7 +104,7 @@ def form_of(expression: Expression, schema: Schema) -> int:
 
 def reads_decimals(expression: Expression, schema: Schema) -> bool:
     """Whether some value below may be a decimal."""
-    if isinstance(expression, Literal | Attribute | Element):
+    if isinstance(expression, Element) or not children(expression):
         return decimal_type(expression, schema) is not None
     return any(reads_decimals(child, schema) for child in children(expression))
 
