@@ -21,6 +21,8 @@ CODES: dict[str, str] = {
     "unknown-variable": "a variable is used that no atom binds",
     "unbound-variable": "a variable is used where it is not bound (well-formedness)",
     "kleene-variable": "a variable bound inside a repetition is used outside it",
+    "needs-set": "an aggregate or `prev` is asked of what is no set",
+    "unknown-parameter": "a parameter has no value, or a value no parameter",
     "unknown-type": "the query names an event type that no event can have",
     "unknown-register": "a condition reads a register that nothing is stored in",
     "empty-register": "a register is read where it can never hold an event",

@@ -31,7 +31,7 @@ from cepheid.algebra.nodes import (
 )
 from cepheid.algebra.printing import print_pattern
 from cepheid.algebra.reach import edges, may_be_empty
-from cepheid.algebra.variables import absent, bound, defined, is_iteration, sets
+from cepheid.algebra.variables import absent, defined, is_iteration, sets
 from cepheid.errors import CepheidError, quoted
 
 
@@ -144,19 +144,9 @@ def _beside_neighbours(pattern: Pattern) -> list[Not]:
             return _at_edge(left, last=True) + _at_edge(right, last=False)
         case Repeat(body, strict=strict):
             return _at_edge(body, last=True) + _at_edge(body, last=False) if strict else []
-        case (
-            Atom()
-            | Seq()
-            | Or()
-            | All()
-            | Filter()
-            | PartBy()
-            | Select()
-            | Bind()
-            | Not()
-            | Within()
-            | Recognise()
-        ):
+        case Atom() | Seq() | Or() | All() | Filter() | PartBy():
+            return []
+        case Select() | Bind() | Not() | Within() | Recognise():
             return []
         case _:
             assert_never(pattern)
@@ -184,8 +174,8 @@ def _check_one_owner(node: Pattern) -> None:
         return
     for condition in conjuncts(node.condition):
         read = variables(condition) & absent(node.body)
-        owners = [part for part in walk(node.body) if isinstance(part, Not) and bound(part.body) & read]
-        if read and not any(read <= bound(part.body) | absent(part.body) for part in owners):
+        owners = [part for part in walk(node.body) if isinstance(part, Not) and absent(part) & read]
+        if read and not any(read <= absent(part) for part in owners):
             message = f"the condition compares events of several NOTs, {quoted(sorted(read))}"
             hint = "forbid both together, NOT (A ; B), or write a condition for each"
             raise CepheidError("misplaced-not", message, span=condition.span or node.span, hint=hint)

@@ -56,19 +56,9 @@ def check_sets(pattern: Pattern) -> None:
                     raise CepheidError("bad-argument", message, span=span, hint="give the set another name")
             case PartBy():
                 _check_part_by(node, pattern)
-            case (
-                Atom()
-                | Seq()
-                | StrictSeq()
-                | Or()
-                | All()
-                | Repeat()
-                | Filter()
-                | Select()
-                | Not()
-                | Within()
-                | Recognise()
-            ):
+            case Atom() | Seq() | StrictSeq() | Or() | All() | Repeat():
+                pass
+            case Filter() | Select() | Not() | Within() | Recognise():
                 pass
             case _:
                 assert_never(node)
@@ -153,19 +143,10 @@ def uncovered(pattern: Pattern, names: frozenset[str]) -> Iterator[Atom]:
                 yield pattern
         case Recognise() | Repeat(hi=0):
             return
-        case (
-            Seq()
-            | StrictSeq()
-            | Or()
-            | All()
-            | Repeat()
-            | Filter()
-            | PartBy()
-            | Select()
-            | Bind()
-            | Not()
-            | Within()
-        ):
+        case Seq() | StrictSeq() | Or() | All() | Repeat() | Filter():
+            for child in children(pattern):
+                yield from uncovered(child, names)
+        case PartBy() | Select() | Bind() | Not() | Within():
             for child in children(pattern):
                 yield from uncovered(child, names)
         case _:

@@ -356,18 +356,9 @@ def conditions_in(pattern: Pattern) -> Iterator[Condition]:
                 yield condition
             case Recognise(reading):
                 yield from (read.condition for read in walk(reading) if isinstance(read, Read))
-            case (
-                Seq()
-                | StrictSeq()
-                | Or()
-                | All()
-                | Repeat()
-                | PartBy()
-                | Select()
-                | Bind()
-                | Not()
-                | Within()
-            ):
+            case Seq() | StrictSeq() | Or() | All() | Repeat():
+                pass
+            case PartBy() | Select() | Bind() | Not() | Within():
                 pass
             case _:
                 assert_never(part)

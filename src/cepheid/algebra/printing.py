@@ -178,18 +178,9 @@ def _is_named(pattern: Pattern) -> bool:
             return var is not None
         case Bind() | Within():
             return True
-        case (
-            Seq()
-            | StrictSeq()
-            | Or()
-            | All()
-            | Repeat()
-            | Filter()
-            | PartBy()
-            | Select()
-            | Not()
-            | Recognise()
-        ):
+        case Seq() | StrictSeq() | Or() | All() | Repeat():
+            return False
+        case Filter() | PartBy() | Select() | Not() | Recognise():
             return False
         case _:
             assert_never(pattern)

@@ -15,7 +15,7 @@ from collections.abc import Iterator, Sequence
 from typing import assert_never
 
 from cepheid.algebra.absence import check_absences
-from cepheid.algebra.conditions import Attribute, attributes
+from cepheid.algebra.conditions import Attribute, mentioned
 from cepheid.algebra.covers import check_set_use, check_sets
 from cepheid.algebra.empty import without_absences
 from cepheid.algebra.nodes import (
@@ -61,6 +61,7 @@ from cepheid.algebra.variables import (
     sets,
     shown,
 )
+from cepheid.algebra.whole_sets import check_whole_sets, refuse_whole_sets
 from cepheid.errors import CepheidError, Span, did_you_mean, quoted
 
 OUTPUT_COLUMNS = ("match_id", "start", "end", "positions")
@@ -85,6 +86,7 @@ def check_scope(query: Query) -> None:
                     check_text_patterns(condition)
             case Filter(_, condition):
                 check_text_patterns(condition)
+                check_whole_sets(condition, query.pattern)
             case Repeat():
                 check_repeat(node)
             case Not(_, window, span) | Within(_, window, span):
@@ -121,6 +123,7 @@ def _check_reading(reading: Reading, window: Window | None) -> None:
                 _check_window(window, span)
             case Read(condition):
                 check_text_patterns(condition)
+                refuse_whole_sets(condition)
             case Concat() | Or() | Iterate() | Both() | Complement():
                 pass
             case _:
@@ -133,7 +136,7 @@ def _uses(pattern: Pattern, path: tuple[Pattern, ...]) -> Iterator[tuple[tuple[P
     inside = (*path, pattern)
     match pattern:
         case Filter(_, condition):
-            yield from ((inside, read) for read in attributes(condition) if read.var is not None)
+            yield from ((inside, read) for read in mentioned(condition) if read.var is not None)
         case Within(_, _, span, str() as name) if name != PREVIOUS:
             yield inside, Attribute(name, "", span=span)
         case Atom() | Seq() | StrictSeq() | Or() | All() | Repeat() | PartBy() | Select() | Bind():

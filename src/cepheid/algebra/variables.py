@@ -97,19 +97,9 @@ def defined_once(pattern: Pattern) -> frozenset[str]:
             return frozenset()
         case Repeat() if is_iteration(pattern):
             return frozenset()
-        case (
-            Seq()
-            | StrictSeq()
-            | Or()
-            | All()
-            | Repeat()
-            | Filter()
-            | PartBy()
-            | Select()
-            | Bind()
-            | Not()
-            | Within()
-        ):
+        case Seq() | StrictSeq() | Or() | All() | Repeat() | Filter():
+            return frozenset[str]().union(*map(defined_once, children(pattern)))
+        case PartBy() | Select() | Bind() | Not() | Within():
             return frozenset[str]().union(*map(defined_once, children(pattern)))
         case _:
             assert_never(pattern)
@@ -140,15 +130,15 @@ def bound(pattern: Pattern) -> frozenset[str]:
 
 
 def absent(pattern: Pattern) -> frozenset[str]:
-    """The variables of what the pattern's NOTs forbid that a filter around it can read: a match binds none of them, so
-    what the filter says of them it says of what is forbidden.
+    """The variables and sets of what the pattern's NOTs forbid that a filter around it can read: a match binds none of
+    them, so what the filter says of them it says of what is forbidden.
 
     >>> sorted(absent(Seq(Atom("A", "x"), Not(Atom("B", "y")))))
     ['y']
     """
     match pattern:
         case Not(body):
-            return bound(body) | absent(body)
+            return bound(body) | sets(body) | absent(body)
         case Repeat() if is_iteration(pattern):
             return frozenset()
         case Atom() | Select() | Recognise():

@@ -1,7 +1,7 @@
-"""One condition onto the atoms of a pattern that decide it, for `attach`.
+"""Puts one condition on the atoms of a pattern that decide it, for `attach`.
 
-In: a condition and a pattern without filters. Out: the pattern with the condition, about the event at hand and events
-bound before it, on atoms such that every match passes exactly one of them.
+In: a condition and a pattern without filters. Out: the pattern with the condition, over the event at hand and events
+bound before it, on atoms of which every match takes exactly one.
 """
 
 from __future__ import annotations

@@ -18,7 +18,7 @@ from cepheid.errors import Source
 # Terminals that are named together.
 NAMES = frozenset(["NAME", "QUOTED_NAME"])
 CONSTANTS = frozenset(["INT", "DECIMAL", "STRING", "TRUE", "FALSE", "NULL", "TIMESTAMP", "DATE", "TIME"])
-VALUE = NAMES | CONSTANTS | {"LPAR", "LITERALS"}
+VALUE = NAMES | CONSTANTS | {"LPAR", "LITERALS", "PARAMETER", "CASE", "INTERVAL"}
 ARITHMETIC = frozenset(["PLUS", "MINUS", "STAR", "SLASH", "PERCENT"])
 OPERATORS = ARITHMETIC | {"COMPARE", "IN", "NOT", "BETWEEN", "LIKE", "RLIKE", "IS", "AND", "OR"}
 REPETITIONS = frozenset(["PLUS", "STAR", "QMARK", "LBRACE"])
@@ -48,7 +48,7 @@ WORDS = {
     "_ABSENT": "NOT",
     "ANY_AS": "ANY",
 }  # terminals that are not called as they are written
-SILENT = frozenset(["OR_SIGN", "AND_SIGN", "NOT_SIGN", "_NEXT_AGAIN", "WITHIN_OF", "$END"])
+SILENT = frozenset(["OR_SIGN", "AND_SIGN", "NOT_SIGN", "PARAMETER", "_NEXT_AGAIN", "WITHIN_OF", "$END"])
 LEXEME = re.compile(r"--[^\n]*|'(?:[^']|'')*'|\"(?:[^\"]|\"\")*\"|`(?:[^`]|``)*`|\w+|\S")
 
 

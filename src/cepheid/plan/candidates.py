@@ -161,7 +161,11 @@ def _grows(automaton: Automaton, strategy: Strategy) -> list[str]:
     read."""
     grows = []
     for check in automaton.checks:
-        no_extreme = "compares any number of events with later ones, and no single event decides for all"
+        no_extreme = (
+            "is about whole sets, which no run holds"
+            if check.whole
+            else "compares any number of events with later ones, and no single event decides for all"
+        )
         slow = "it is checked on all matches of the query without it, so time grows with those"
         grows.append(f"FILTER {printed(check.condition)} {no_extreme}: {slow}")
     if automaton.exposes:

@@ -67,19 +67,9 @@ def simplify(pattern: Pattern) -> Pattern:
             folded = _possible(condition, span)
             simple = simplify(body)
             return simple if folded == TRUE else Filter(simple, folded, span)
-        case (
-            Seq()
-            | StrictSeq()
-            | Or()
-            | All()
-            | Repeat()
-            | PartBy()
-            | Select()
-            | Bind()
-            | Not()
-            | Within()
-            | Recognise()
-        ):
+        case Seq() | StrictSeq() | Or() | All() | Repeat() | PartBy():
+            return _tidy(prune(pattern, simplify))
+        case Select() | Bind() | Not() | Within() | Recognise():
             return _tidy(prune(pattern, simplify))
         case _:
             assert_never(pattern)

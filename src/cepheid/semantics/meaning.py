@@ -18,11 +18,17 @@ from __future__ import annotations
 
 import itertools
 from collections import defaultdict
-from collections.abc import Collection, Iterable, Iterator
+from collections.abc import Callable, Collection, Iterable, Iterator
 from functools import partial
 from typing import assert_never
 
-from cepheid.algebra.conditions import Condition, conjuncts, sets_read, variables
+from cepheid.algebra.conditions import (
+    Condition,
+    conjuncts,
+    is_about_whole_sets,
+    sets_read,
+    variables,
+)
 from cepheid.algebra.nodes import (
     EVENTS,
     PREVIOUS,
@@ -71,6 +77,7 @@ from cepheid.semantics.results import (
 from cepheid.semantics.strategies import ComplexEvent, choose
 from cepheid.semantics.stream import Stream, inside
 from cepheid.semantics.values import holds
+from cepheid.semantics.whole_sets import holds_of_sets
 
 
 def meaning(pattern: Pattern, stream: Stream, shown: Collection[str] | None = None) -> Results:
@@ -187,29 +194,20 @@ def _filter(results: Results, condition: Condition, stream: Stream, forbidden: f
 def _satisfying(
     results: Results, condition: Condition, stream: Stream, forbidden: frozenset[str]
 ) -> Iterator[Result]:
-    """ρ FILTER P(x̄): C ∈ ⟦ρ⟧(S, ν) and (S[ν(x₁)], …, S[ν(xₙ)]) ∈ P. Where P is asked of sets it is its
-    second-order extension: it holds for every choice of one event of each, so for an empty set always. Where P is asked
-    of an event that a NOT forbids, only the rivals that have it are asked."""
-    gathered = sorted(sets_read(condition))
-    names = sorted(variables(condition) - sets_read(condition))
-    known: dict[tuple[int, ...], bool] = {}
-
-    def holds_at(places: tuple[int, ...]) -> bool:
-        if places not in known:
-            events = zip((*names, *gathered), places, strict=True)
-            known[places] = holds(condition, {name: stream[place].attributes for name, place in events})
-        return known[places]
+    """ρ FILTER P(x̄): C ∈ ⟦ρ⟧(S, ν) and (S[ν(x₁)], …, S[ν(xₙ)]) ∈ P. Where P is asked of an event that a NOT forbids,
+    only the rivals that have it are asked."""
+    names = variables(condition) - sets_read(condition)
+    holds_under = (_of_whole_sets if is_about_whole_sets(condition) else _of_each)(condition, names, stream)
 
     def satisfying(result: Result) -> Iterator[Result]:
-        bound = {name for name, _ in result.valuation}
-        if any(name in forbidden and name not in bound for name in names):
+        bound = {name for name, _ in result.valuation | result.binding}
+        if any(name in forbidden and name not in bound for name in variables(condition)):
             rivals = frozenset(one for rival in result.rivals for one in satisfying(rival))
             yield result._replace(rivals=rivals)
             return
-        choices = list(itertools.product(*(_gathered(result, name) for name in gathered)))
-        for valuation in _extensions(result.valuation, names, len(stream)):
-            at = dict(valuation)
-            if all(holds_at((*(at[name] for name in names), *chosen)) for chosen in choices):
+        holds_at = holds_under(result)
+        for valuation in _extensions(result.valuation, sorted(names), len(stream)):
+            if holds_at(dict(valuation)):
                 here = under(result, valuation)
                 assert here is not None
                 yield here._replace(
@@ -218,6 +216,46 @@ def _satisfying(
 
     for result in results:
         yield from satisfying(result)
+
+
+HoldsUnder = Callable[[Result], Callable[[dict[str, int]], bool]]
+
+
+def _of_each(condition: Condition, names: frozenset[str], stream: Stream) -> HoldsUnder:
+    """Of sets P is its second-order extension: it holds for every choice of one event of each, so for an empty set
+    always."""
+    gathered = sorted(sets_read(condition))
+    order = (*sorted(names), *gathered)
+    known: dict[tuple[int, ...], bool] = {}
+
+    def holds_at(places: tuple[int, ...]) -> bool:
+        if places not in known:
+            events = zip(order, places, strict=True)
+            known[places] = holds(condition, {name: stream[place].attributes for name, place in events})
+        return known[places]
+
+    def of_result(result: Result) -> Callable[[dict[str, int]], bool]:
+        choices = list(itertools.product(*(_gathered(result, name) for name in gathered)))
+        return lambda at: all(
+            holds_at((*(at[name] for name in sorted(names)), *chosen)) for chosen in choices
+        )
+
+    return of_result
+
+
+def _of_whole_sets(condition: Condition, names: frozenset[str], stream: Stream) -> HoldsUnder:
+    """Aggregates are over all of μ(X), and `prev` is the event before the chosen one in μ(X)."""
+
+    def of_result(result: Result) -> Callable[[dict[str, int]], bool]:
+        gathered = {
+            name: [stream[place].attributes for place in sorted(_gathered(result, name))]
+            for name in sets_read(condition)
+        }
+        return lambda at: holds_of_sets(
+            condition, gathered, {name: stream[at[name]].attributes for name in names}
+        )
+
+    return of_result
 
 
 def _gathered(result: Result, name: str) -> list[int]:

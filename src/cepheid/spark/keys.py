@@ -99,19 +99,9 @@ def playing_roles(query: Query) -> Query:
                 marks: list[Condition] = [IsTrue(Attribute(None, role(name))) for name in attributes]
                 parts = [*([] if condition is None else [condition]), *marks]
                 return replace(pattern, condition=parts[0] if len(parts) == 1 else Conjunction(tuple(parts)))
-            case (
-                Seq()
-                | StrictSeq()
-                | Or()
-                | All()
-                | Repeat()
-                | Filter()
-                | PartBy()
-                | Select()
-                | Not()
-                | Within()
-                | Recognise()
-            ):
+            case Seq() | StrictSeq() | Or() | All() | Repeat() | Filter():
+                return rebuild(pattern, lambda child: restricted(child, around))
+            case PartBy() | Select() | Not() | Within() | Recognise():
                 return rebuild(pattern, lambda child: restricted(child, around))
             case _:
                 assert_never(pattern)

@@ -1,9 +1,9 @@
 """The chain evaluator behind the common interface.
 
-Unary predicates give events classes, as for the compact evaluator; attributes of links become codes. What
-waits is a run DAG (`Arena`), or only sums by key when matches are counted without a window (`Sums`); these
-take 2ⁿ sums for n links that may differ, so with many links counts are kept in the run DAG too. Python is per
-batch, newly met class or state, and growth.
+Unary predicates give events classes, as for the compact evaluator; attributes of links become codes. Partial matches
+are a run DAG (`Arena`), or only sums by key when matches are counted without a window (`Sums`); these take 2ⁿ sums for
+n links that may differ, so with many links counts are kept in the run DAG too. Python runs per batch, per new class or
+state, and when memory grows.
 """
 
 from __future__ import annotations

@@ -79,11 +79,15 @@ def _last_semicolon(mistake: Mistake) -> str | None:
 
 def _pattern_after_filter(mistake: Mistake) -> str | None:
     after_condition = "COMPARE" in mistake.accepts or {"AND", "FILTER"} <= mistake.accepts
-    goes_on = mistake.found in (";", ":") or mistake.found.upper() == "ALL"
+    goes_on = mistake.found[:1] in (";", ":") or mistake.found.upper() == "ALL"
     names_event = mistake.found.upper() == "AS" and mistake.accepts == NAME_OF_EVENT
     if (goes_on and after_condition) or names_event:
         return "FILTER takes all to its left; use parentheses: (T AS x FILTER …) ; …"
-    values = mistake.before.upper() == "IN" and mistake.accepts == {"LPAR"} and mistake.found[:1].isalpha()
+    values = (
+        mistake.before.upper() == "IN"
+        and mistake.accepts == {"LPAR", "PARAMETER"}
+        and mistake.found[:1].isalpha()
+    )
     if values or (mistake.found.upper() == "IN" and after_condition):
         return "a condition's IN takes values, IN (1, 2); to name a set, use parentheses: (T FILTER …) IN X"
     return None

@@ -17,8 +17,8 @@ from pyspark.sql import functions as sql
 
 from cepheid.algebra.nodes import Query
 from cepheid.algebra.reach import FOR_EVER, waits
-from cepheid.engine import checked_columns
 from cepheid.errors import CepheidError, warn
+from cepheid.options import checked_columns
 from cepheid.pipeline import ParsedQuery, plan_for
 from cepheid.plan.plan import Plan
 from cepheid.plan.reads import read_by_conditions
