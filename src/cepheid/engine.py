@@ -19,10 +19,12 @@ import pyarrow as pa
 
 from cepheid.algebra.nodes import WindowUnit
 from cepheid.algebra.unmarked_prefix import lead
+from cepheid.algebra.variables import output_columns
 from cepheid.automata.automaton import Automaton
 from cepheid.automata.determinise_chain import ChainDeterminiser
 from cepheid.errors import CepheidError
 from cepheid.evaluators.chain.evaluator import ChainEvaluator
+from cepheid.evaluators.columns.arrays import array_of
 from cepheid.evaluators.compact.evaluator import CompactEvaluator
 from cepheid.evaluators.configurations.evaluator import ConfigurationsEvaluator
 from cepheid.evaluators.configurations.match_checks import Checked
@@ -30,6 +32,7 @@ from cepheid.evaluators.configurations.projection import Projected
 from cepheid.evaluators.configurations.selection import HOW, Selection
 from cepheid.evaluators.interface import Bounds, Evaluator, Events, part_of
 from cepheid.evaluators.semantics import SemanticsEvaluator
+from cepheid.matches.distinct import distinct
 from cepheid.matches.event_rows import RowsOfMatches
 from cepheid.matches.history import HIDDEN, POSITION, ROW, History
 from cepheid.matches.match_arrays import Found, Gathering, Ints
@@ -86,19 +89,21 @@ class Engine:
         }
         limits = [given for given in (limit, plan.query.limit) if given is not None]
         self._limit = min(limits) if limits else None
+        # Matches that are merged are made to be counted; a count shows nothing.
+        self._merges, self._counts_rows = plan.query.distinct, counting and plan.query.distinct
+        columns = ("end",) if counting else columns
+        counting = counting and not self._merges
         self._counting = counting
-        self._evaluator = evaluator_for(plan, counting, self._limit)
+        self._evaluator = evaluator_for(plan, counting, None if self._merges else self._limit)
         layout = Layout(
             plan.schema,
             plan.query.partition_by,
-            plan.shown,
+            output_columns(plan.query),
             None if not positions else POSITION if lane_positions else ROW,
             columns,
         )
         self._layout, self.output_schema = layout, layout.arrow
-        shown = {variable.name for variable in plan.shown}
-        self.shows_events = not counting and not shown.isdisjoint(self.output_schema.names)
-        plan.schema.require_readable(plan.schema.shown if self.shows_events else plan.reads)
+        plan.schema.require_readable(plan.reads if counting else plan.needs(columns))
         self._nothing = self.output_schema.empty_table()
         self._keeps_rows = layout.reads_events and not counting
         self._partitions = _partitions_of(plan.query.partition_by, plan.schema, hashed=not counting)
@@ -124,6 +129,8 @@ class Engine:
         found = [self._nothing]
         held, allowed = 0, most_bytes()
         for piece in self.pieces(batch, report):
+            if self._counts_rows:
+                continue
             found.append(piece)
             held += piece.nbytes
             if held > allowed:
@@ -241,7 +248,7 @@ class Engine:
     @property
     def counted(self) -> int:
         """The exact number of matches so far, for an engine made for counting."""
-        counted = self._evaluator.counted
+        counted = self._reported if self._counts_rows else self._evaluator.counted
         return counted if self._limit is None else min(counted, self._limit)
 
     @property
@@ -399,12 +406,15 @@ class Engine:
 
     def _tabulated(self, found: Found) -> Iterator[pa.Table]:
         """The matches that are to be given, as tables of at most `MANY_MATCHES`."""
+        labels, rows = self._evaluator.labels, self._rows_of_matches
+        if self._merges and len(found):
+            found = distinct(found, labels, self._layout, rows, array_of)
         if self._limit is not None:
             found = found.part(0, max(0, self._limit - self._reported))
         self._reported += len(found)
         for begin in range(0, len(found), MANY_MATCHES):
             part = found.part(begin, begin + MANY_MATCHES)
-            yield tabulate(part, self._evaluator.labels, self._layout, self._rows_of_matches)
+            yield tabulate(part, labels, self._layout, rows, array_of)
 
     def _checked(self, batch: pa.RecordBatch | pa.Table) -> pa.Table:
         """The batch as a table with exactly the columns of the schema."""

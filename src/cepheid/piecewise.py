@@ -11,7 +11,7 @@ from dataclasses import replace
 
 import pyarrow as pa
 
-from cepheid.engine import Engine
+from cepheid.engine import Engine, checked_columns
 from cepheid.errors import CepheidError
 from cepheid.feeds import IN_ORDER, Feed, merged, ordered
 from cepheid.pipeline import ParsedQuery, plan_for
@@ -38,10 +38,9 @@ class Piecewise:
     ) -> pa.RecordBatchReader:
         """The matches, made as the reader is read; few are in memory at a time."""
         plan = self._plan
+        Engine(plan, positions=positions, limit=limit, columns=columns)  # refuses what it cannot show
+        plan = replace(plan, schema=projected(plan.schema, plan.needs(checked_columns(columns))))
         engine = Engine(plan, positions=positions, limit=limit, columns=columns)
-        if not any(variable.name in engine.output_schema.names for variable in plan.shown):
-            plan = replace(plan, schema=projected(plan.schema, plan.reads))
-            engine = Engine(plan, positions=positions, limit=limit, columns=columns)
         limits = [number for number in (limit, plan.query.limit) if number is not None]
         rows = self._rows(plan)
         return pa.RecordBatchReader.from_batches(
@@ -50,7 +49,7 @@ class Piecewise:
 
     def count(self) -> int:
         """The exact number of matches."""
-        plan = replace(self._plan, schema=projected(self._plan.schema, self._plan.reads))
+        plan = replace(self._plan, schema=projected(self._plan.schema, self._plan.needs(())))
         engine = Engine(plan, counting=True)
         with _hint_about_order():
             for table in self._rows(plan):

@@ -37,7 +37,7 @@ def match_table(
 ) -> pa.Table:
     """All matches, in the order of their ends."""
     columns = checked_columns(columns)
-    plan, table = _narrowed(plan, table, columns)
+    plan, table = _with_columns(plan, table, plan.needs(columns))
     try:
         with at_most(MANY_EVENTS):
             return _matched(plan, table, positions, limit, columns)
@@ -52,23 +52,19 @@ def match_table(
 
 def count_table(plan: Plan, table: pa.Table) -> int:
     """The exact number of matches; only the columns that decide them are read."""
-    plan, table = _with_what_is_read(plan, table)
+    plan, table = _with_columns(plan, table, plan.needs(()))
     engine = Engine(plan, counting=True)
     engine.push(table)
     engine.finish()
     return engine.counted
 
 
-def _narrowed(plan: Plan, table: pa.Table, columns: Sequence[str] | None) -> tuple[Plan, pa.Table]:
-    """Where the output shows no events, columns that the query does not read are left out, whatever they hold."""
-    shown = {variable.name for variable in plan.shown}
-    shows_events = shown if columns is None else not shown.isdisjoint(columns)
-    return (plan, table) if shows_events else _with_what_is_read(plan, table)
-
-
-def _with_what_is_read(plan: Plan, table: pa.Table) -> tuple[Plan, pa.Table]:
-    arrow = pa.schema([plan.schema.arrow.field(name) for name in plan.reads])
-    return plan.with_schema(replace(plan.schema, arrow=arrow)), table.select(list(plan.reads))
+def _with_columns(plan: Plan, table: pa.Table, names: Sequence[str]) -> tuple[Plan, pa.Table]:
+    """The plan and the table with these columns; what the others hold does not matter."""
+    if set(plan.schema.shown) <= set(names):
+        return plan, table
+    arrow = pa.schema([plan.schema.arrow.field(name) for name in names])
+    return plan.with_schema(replace(plan.schema, arrow=arrow)), table.select(list(names))
 
 
 def _matched(
@@ -92,7 +88,7 @@ def _matched(
 
 def _counts_cheaply(plan: Plan) -> bool:
     """Whether matches are counted without being made."""
-    if plan.automaton is None:
+    if plan.automaton is None or plan.query.distinct:
         return False
     chooses = plan.evaluator == CONFIGURATIONS.evaluator and plan.rewritten.strategy in HOW
     return not (plan.automaton.checks or plan.automaton.exposes or chooses)

@@ -11,18 +11,18 @@ set variables and PART-BY, `registers` the registers of SREMO.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from typing import assert_never
 
-from cepheid.algebra.conditions import Attribute, attributes
+from cepheid.algebra.conditions import Attribute, attributes, sets_read
 from cepheid.algebra.covers import check_set_use, check_sets
 from cepheid.algebra.nodes import (
-    EVENTS,
     All,
     Atom,
     Bind,
     Both,
     Complement,
+    Computed,
     Concat,
     Filter,
     Iterate,
@@ -44,10 +44,20 @@ from cepheid.algebra.nodes import (
     children,
     walk,
 )
-from cepheid.algebra.printing import print_name, print_pattern, print_window
+from cepheid.algebra.printing import print_condition, print_name, print_pattern, print_window
 from cepheid.algebra.registers import check_registers
 from cepheid.algebra.text_patterns import check_text_patterns
-from cepheid.algebra.variables import bound, defined, defined_once, is_iteration, label_of, sets, shown
+from cepheid.algebra.variables import (
+    Shown,
+    bound,
+    defined,
+    defined_once,
+    is_iteration,
+    label_at,
+    labels,
+    output_columns,
+    sets,
+)
 from cepheid.errors import CepheidError, Span, did_you_mean, quoted
 
 OUTPUT_COLUMNS = ("match_id", "start", "end", "positions")
@@ -215,51 +225,65 @@ def _refuse_nested_strategy(node: Select) -> None:
 
 
 def _check_select(query: Query, places: Places) -> None:
-    labels = dict.fromkeys(_labels(query.pattern))
+    known = dict.fromkeys(labels(query.pattern))
+    columns = output_columns(query)
+    for index, column in enumerate(columns):
+        span = _at(places.select, index) or _binding_span(query.pattern, column.name)
+        if isinstance(column, Computed):
+            _check_computed(column, known)
+        elif column.name not in known:
+            raise _nothing_binds(column.name, known, span)
     taken = {*OUTPUT_COLUMNS, *query.partition_by}
-    selected = tuple(item.name for item in shown(query))
-    _check_distinct(selected, places.select, "SELECT")
-    for index, name in enumerate(selected):
-        if name in labels and name not in taken:
-            continue
-        span = _at(places.select, index) or _binding_span(query.pattern, name)
-        if name not in labels:
-            hint = did_you_mean(name, labels, f"the formula binds {quoted(labels)}")
-            message = f"SELECT names `{name}`, which nothing binds"
-            raise CepheidError("unknown-variable", message, span=span, hint=hint)
-        if name in taken:
-            if span is None and name in query.partition_by:
-                span = _at(places.partition_by, query.partition_by.index(name))
-            message = f"the output already has a column `{name}`"
-            raise CepheidError("bad-argument", message, span=span, hint=_rename(query.pattern, name))
+    for index, column in enumerate(columns):
+        if column.name in taken:
+            raise _taken(query, places, index, column)
+        if column.name in {before.name for before in columns[:index]}:
+            message = f"SELECT names `{column.name}` twice"
+            both = all(isinstance(one, Shown) for one in columns if one.name == column.name)
+            hint = "keep one of them" if both else _other_name(column)
+            raise CepheidError("bad-argument", message, span=_at(places.select, index), hint=hint)
+
+
+def _check_computed(column: Computed, known: Collection[str]) -> None:
+    check_text_patterns(column.value)
+    for read in attributes(column.value):
+        if read.var is not None and read.var not in known:
+            raise _nothing_binds(read.var, known, read.variable_span)
+    several = sorted(sets_read(column.value))
+    if len(several) > 1:
+        message = f"a column has the values of one set, and this one reads {quoted(several)}"
+        hint = "write a column for each set"
+        raise CepheidError("bad-argument", message, span=column.span, hint=hint)
+
+
+def _nothing_binds(name: str, known: Collection[str], span: Span | None) -> CepheidError:
+    hint = did_you_mean(name, tuple(known), f"the formula binds {quoted(known)}")
+    message = f"SELECT names `{name}`, which nothing binds"
+    return CepheidError("unknown-variable", message, span=span, hint=hint)
+
+
+def _taken(query: Query, places: Places, index: int, column: Shown | Computed) -> CepheidError:
+    """The name of a selected column is that of a column which every output has."""
+    span = _at(places.select, index) or _binding_span(query.pattern, column.name)
+    if span is None and column.name in query.partition_by:
+        span = _at(places.partition_by, query.partition_by.index(column.name))
+    message = f"the output already has a column `{column.name}`"
+    hint = _other_name(column) if isinstance(column, Computed) else _rename(query.pattern, column.name)
+    return CepheidError("bad-argument", message, span=span, hint=hint)
+
+
+def _other_name(column: Shown | Computed) -> str:
+    """How to give a column another name than it has."""
+    if isinstance(column, Computed) and isinstance(column.value, Attribute):
+        own = f"{column.value.var}_{column.value.name}"
+        return f"name it: {print_condition(column.value)} AS {print_name(own)}"
+    return "give the column another name with AS"
 
 
 def _rename(pattern: Pattern, name: str) -> str:
     if isinstance(pattern, Recognise):
         return f"rename the column `{name}` of the data"
     return f"give the variable another name with {'IN' if name in sets(pattern) else 'AS'}"
-
-
-def _labels(pattern: Pattern) -> Iterator[str]:
-    """The names that events are shown under."""
-    for node in walk(pattern):
-        if (label := _label(node)) is not None:
-            yield label
-
-
-def _label(node: Pattern) -> str | None:
-    """The name that a node shows events under."""
-    match node:
-        case Recognise():
-            return EVENTS
-        case Bind(_, var):
-            return var
-        case Atom():
-            return label_of(node)
-        case Seq() | StrictSeq() | Or() | All() | Repeat() | Filter() | PartBy() | Select():
-            return None
-        case _:
-            assert_never(node)
 
 
 def _check_partition_by(names: Sequence[str], spans: Sequence[Span]) -> None:
@@ -288,7 +312,7 @@ def _at(spans: Sequence[Span], index: int) -> Span | None:
 
 
 def _binding_span(pattern: Pattern, label: str) -> Span | None:
-    found = (node for node in walk(pattern) if _label(node) == label)
+    found = (node for node in walk(pattern) if label_at(node) == label)
     return next((node.span for node in found if isinstance(node, Atom | Bind)), None)
 
 

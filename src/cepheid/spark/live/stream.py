@@ -75,8 +75,8 @@ def match_stream(
     keys = bucket_keys(partitions_of(session))
     job = Job(plan, tuple(keys), positions or "positions" in (names or ()), wanted, names)
     made = job.engine().output_schema
-    if kept in (DROP, ERROR) and not any(variable.name in made.names for variable in plan.shown):
-        job = replace(job, plan=pruned(parsed, plan))
+    if kept in (DROP, ERROR):
+        job = replace(job, plan=pruned(parsed, plan, names))
     if kept not in (DROP, ERROR):
         schema.require_readable(schema.names)
     late_path = kept if kept in (DROP, ERROR) or is_path(kept) else late_table(session, kept, rows, schema)
