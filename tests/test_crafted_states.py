@@ -14,7 +14,6 @@ import pyarrow as pa
 import pytest
 
 import cepheid
-from cepheid import saved
 from cepheid.engine import Engine
 from cepheid.kernels.loops.linked.layout import C_PREV, FIRST, I_CELL, META_BITS, V_FROM, V_LATEST, V_META
 from cepheid.kernels.loops.registers import layout as config_shape
@@ -33,6 +32,7 @@ from cepheid.kernels.loops.vectors.layout import C_HI, C_LO, C_STARTS
 from cepheid.kernels.matches import nodes
 from cepheid.pipeline import plan_for
 from cepheid.schema import schema_of
+from cepheid.state_checks import bytes_of
 from programs.crafted_states import outcome_apart, run_apart
 from support.crafted_states import (
     QUERIES,
@@ -111,7 +111,7 @@ def test_a_form_that_is_wrong_is_refused(bent: str) -> None:
 
 def _without_history(header: dict[str, Any], parts: Parts) -> None:
     table = pa.ipc.open_stream(parts["table:history"].tobytes()).read_all()
-    parts["table:history"] = saved._stream(table.slice(0, 0))
+    parts["table:history"] = bytes_of(table.slice(0, 0))
 
 
 def _compressed(header: dict[str, Any], parts: Parts) -> None:

@@ -67,7 +67,7 @@ def test_a_limit_on_what_is_checked_gives_the_first_matches(
 
 def test_a_count_of_what_is_checked_says_what_works(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("cepheid.evaluators.configurations.evaluator.GUARD", 10_000)
-    with pytest.raises(CepheidError, match="asked of all matches") as caught:
+    with pytest.raises(CepheidError, match="checked on all matches") as caught:
         cepheid.count(stream(45), CHECKED)
     assert "`limit=`" in (caught.value.hint or "")
 

@@ -30,7 +30,7 @@ from cepheid.evaluators.configurations.evaluator import ConfigurationsEvaluator
 from cepheid.evaluators.configurations.match_checks import Checked
 from cepheid.evaluators.configurations.projection import Projected
 from cepheid.evaluators.configurations.selection import HOW, Selection
-from cepheid.evaluators.interface import Bounds, Evaluator, Events, part_of
+from cepheid.evaluators.interface import Bounds, Evaluator, Events, named, part_of
 from cepheid.evaluators.semantics import SemanticsEvaluator
 from cepheid.matches.distinct import distinct
 from cepheid.matches.event_rows import RowsOfMatches
@@ -39,9 +39,9 @@ from cepheid.matches.match_arrays import Found, Gathering, Ints
 from cepheid.matches.table import Layout, tabulate
 from cepheid.matches.whole_stream import TableAtHand
 from cepheid.memory import VARIABLE, memory_limit
+from cepheid.plan.automaton_with_registers import determinised
 from cepheid.plan.candidates import CHAIN, COMPACT
 from cepheid.plan.plan import Plan
-from cepheid.plan.transducer import determinised
 from cepheid.saved import Arrays, pack
 from cepheid.schema import Schema, counts_nanoseconds
 from cepheid.semantics.rows import values_of
@@ -280,12 +280,10 @@ class Engine:
         tables = {"history": self._history.save(), "schema": schema.arrow.empty_table()}
         if self._last is not None:
             tables["last"] = self._last
-        arrays = {
-            f"{prefix}{name}": array
-            for partitions, prefix in self._saved_partitions()
-            for name, array in partitions.save().items()
-        }
-        arrays |= {f"evaluator:{name}": array for name, array in self._evaluator.save().items()}
+        arrays: Arrays = {}
+        for partitions, prefix in self._saved_partitions():
+            arrays |= named(prefix, partitions.save())
+        arrays |= named("evaluator:", self._evaluator.save())
         return pack(header, tables, arrays)
 
     def _saved_partitions(self) -> list[tuple[Partitions, str]]:
@@ -301,7 +299,7 @@ class Engine:
             rows, reported, ended = header["rows"], header["reported"], header["ended"]
             require(is_count(rows), f"it has taken {rows} rows")
             require(is_count(reported, 1 << 62), f"it has given {reported} matches")
-            require(ended is None or isinstance(ended, str), "why it ended is no text")
+            require(ended is None or isinstance(ended, str), "the reason why it ended is not a text")
             self._rows, self._reported, self._ended = rows, reported, ended
             self._history.load(tables["history"], rows)
             self._alive = len(tables["history"])
@@ -529,7 +527,7 @@ def checked_options(options: dict[str, Any]) -> dict[str, Any]:
     for name in ("positions", "counting", "lane_positions"):
         require(isinstance(options[name], bool), f"its option `{name}` is neither true nor false")
     known = {"positions", "columns", "limit", "counting", "lane_positions"}
-    require(set(options) == known, "its options are other ones")
+    require(set(options) == known, "its options are not those of an engine")
     return options
 
 

@@ -145,12 +145,12 @@ def _saved_schema(table: pa.Table, names: dict[str, Any]) -> Schema:
     columns = table.schema
     require(len(table) == 0, "its schema has rows")
     require(
-        columns.types == plain_schema(columns).types, "its schema has columns of types that are never kept"
+        columns.types == plain_schema(columns).types, "its schema has columns of types that no engine keeps"
     )
     require(len(set(columns.names)) == len(columns), "its schema has a column twice")
     time, type, order, stream = names["time"], names["type"], names["order"], names["stream"]
     texts = all(isinstance(name, str) or name is None for name in (time, type, order))
-    require(texts, "the name of a column is no text")
+    require(texts, "the name of a column is not a text")
     require(time in columns.names and is_time(columns.field(time).type), "its time column cannot hold times")
     require(type is None or is_type(columns.field(type).type), "its type column cannot hold types")
     require(order is None or is_comparable(columns.field(order).type), "its order column cannot be ordered")

@@ -22,7 +22,7 @@ import pyarrow as pa
 
 from cepheid.errors import CepheidError
 from cepheid.memory import VARIABLE, memory_limit
-from cepheid.state_checks import is_count, reading_a_state, require, stream_of
+from cepheid.state_checks import bytes_of, is_count, reading_a_state, require, stream_of
 
 VERSION = 3
 MARK = b"cepheid\0"
@@ -36,7 +36,7 @@ Arrays = dict[str, np.ndarray[Any, np.dtype[np.generic]]]
 
 
 def pack(header: dict[str, Any], tables: dict[str, pa.Table], arrays: Arrays) -> bytes:
-    parts: Arrays = {f"table:{name}": _stream(table) for name, table in tables.items()}
+    parts: Arrays = {f"table:{name}": bytes_of(table) for name, table in tables.items()}
     parts |= {f"array:{name}": np.asarray(array, order="C") for name, array in arrays.items()}
     places, end = [], 0
     for name, part in parts.items():
@@ -62,7 +62,7 @@ def unpack(saved: bytes) -> tuple[dict[str, Any], dict[str, pa.Table], Arrays]:
     with reading_a_state():
         content = _content(behind)
         begin = int.from_bytes(content[:_LENGTH].to_pybytes(), "little") + _LENGTH
-        require(begin <= content.size, "its header is longer than all of it")
+        require(begin <= content.size, "its header is longer than the state")
         header = json.loads(content[_LENGTH:begin].to_pybytes())
         require(isinstance(header, dict), "its header is not an object")
         if header.get("version") != VERSION:
@@ -108,7 +108,7 @@ def _parts(content: pa.Buffer, places: list[Any], begin: int) -> Arrays:
             count *= length
         size = count * kind.itemsize
         inside = is_count(place) and begin + place + size <= content.size
-        require(inside, f"`{name}` leads outside of the content")
+        require(inside, f"`{name}` lies outside of the content")
         taken.append((place, place + size))
         parts[name] = np.frombuffer(content, kind, count, begin + place if count else 0).reshape(shape)
     taken.sort()
@@ -142,10 +142,3 @@ def _undamaged(saved: bytes) -> memoryview:
 
 def _digest(content: bytes | memoryview) -> bytes:
     return hashlib.blake2b(content, digest_size=_DIGEST).digest()
-
-
-def _stream(table: pa.Table) -> np.ndarray[Any, np.dtype[np.uint8]]:
-    sink = pa.BufferOutputStream()
-    with pa.ipc.new_stream(sink, table.schema) as writer:
-        writer.write_table(table)
-    return np.frombuffer(sink.getvalue(), np.uint8)

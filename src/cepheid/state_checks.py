@@ -105,7 +105,7 @@ def require_indices(array: npt.NDArray[Any], least: int, below: int, name: str) 
     """
     if array.size:
         inside = least <= int(array.min()) and int(array.max()) < below
-        require(inside, f"`{name}` leads outside of what it points to")
+        require(inside, f"`{name}` points out of range")
 
 
 def require_ascending(array: npt.NDArray[Any], name: str, *, strictly: bool = False) -> None:
@@ -115,7 +115,7 @@ def require_ascending(array: npt.NDArray[Any], name: str, *, strictly: bool = Fa
 
 def require_ends(ends: Ints, size: int, name: str) -> None:
     """Ends of strings in a store of so many bytes ascend from 0 to all of it."""
-    require(len(ends) > 0 and ends[0] == 0 and ends[-1] == size, f"`{name}` leads outside of its store")
+    require(len(ends) > 0 and ends[0] == 0 and ends[-1] == size, f"`{name}` points out of its store")
     require_ascending(ends, name)
 
 
@@ -136,7 +136,7 @@ def require_disjoint(begins: Ints, lengths: Ints, size: int, name: str) -> None:
     require_indices(begins, 0, size + 1, name)
     require_indices(lengths, 0, size + 1, name)
     ends = begins + lengths
-    require(len(ends) == 0 or ends.max() <= size, f"`{name}` leads outside of what it points to")
+    require(len(ends) == 0 or ends.max() <= size, f"`{name}` points out of range")
     require(bool((ends[:-1] <= begins[1:]).all()), f"`{name}` has blocks that overlap")
 
 
@@ -144,6 +144,14 @@ def require_columns(table: pa.Table, schema: pa.Schema, name: str) -> None:
     """A table has exactly these columns, of these types."""
     same = table.schema.names == schema.names and table.schema.types == schema.types
     require(same, f"the columns of the table `{name}` differ")
+
+
+def bytes_of(table: pa.Table) -> npt.NDArray[np.uint8]:
+    """A table as an uncompressed Arrow stream."""
+    sink = pa.BufferOutputStream()
+    with pa.ipc.new_stream(sink, table.schema) as writer:
+        writer.write_table(table)
+    return np.frombuffer(sink.getvalue(), np.uint8)
 
 
 def stream_of(content: npt.NDArray[Any] | bytes, name: str) -> pa.Table:

@@ -119,7 +119,7 @@ def test_what_no_one_event_decides_is_asked_of_whole_matches(formula: str, strat
     assert plan.evaluator == "configurations"
     assert plan.automaton is not None
     assert len(plan.automaton.checks) == 1
-    assert "is asked of all matches without it" in " ".join(plan.why)
+    assert "is checked on all matches of the query without it" in " ".join(plan.why)
     found = positions(ABC, query)
     assert len(found) > 0
     assert found == positions(ABC, query, evaluator="semantics")

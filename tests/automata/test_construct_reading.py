@@ -22,12 +22,12 @@ from cepheid.algebra.conditions import (
 from cepheid.algebra.nodes import EPSILON, Both, Complement, Concat, Iterate, Or, Read, Reading, Within
 from cepheid.algebra.windows import Window, WindowUnit
 from cepheid.automata.automaton import Automaton, Predicate
-from cepheid.automata.construct_reading import NoTransducerError, construct_reading
+from cepheid.automata.construct_reading import NoAutomatonError, construct_reading
 from cepheid.automata.guards import exclude, exclusions
 from cepheid.automata.printing import automaton_dot, print_automaton
-from cepheid.automata.simulate import simulate
 from cepheid.semantics.stream import Event, inside
 from cepheid.semantics.values import holds
+from support.literal_runs import simulate
 from support.paper_example import TABLE_1
 from support.random_sremo import (
     ANY,
@@ -164,7 +164,7 @@ def test_random_expressions_have_the_matches_of_their_definition(kind: str) -> N
     def agree(case: ReadingCase) -> None:
         try:
             agrees(case.reading, case.stream, case.window)
-        except NoTransducerError:
+        except NoAutomatonError:
             event("no transducer")
 
     agree()
@@ -177,7 +177,7 @@ def test_seeded_expressions_have_the_matches_of_their_definition(kind: str) -> N
         case = seeded_reading(seed, KINDS[kind])
         try:
             automaton = construct_reading(case.reading, window=case.window)
-        except NoTransducerError:
+        except NoAutomatonError:
             refused += 1
             continue
         expected = defined(case.reading, case.stream, case.window)
@@ -193,7 +193,7 @@ def test_guards_look_at_registers_that_are_full(case: ReadingCase) -> None:
     """On every way to a transition its registers were written."""
     try:
         automaton = construct_reading(case.reading, window=case.window)
-    except NoTransducerError:
+    except NoAutomatonError:
         return
     full: dict[int, frozenset[str]] = {0: frozenset()}
     waiting = [0]
@@ -225,7 +225,7 @@ def test_closed_under_union_concatenation_iteration_and_complement(
     ):
         try:
             agrees(reading, stream)
-        except NoTransducerError:
+        except NoAutomatonError:
             event("no transducer")
 
 
@@ -239,7 +239,7 @@ def test_the_same_expression_gives_the_same_text() -> None:
 def text_of(case: ReadingCase) -> str:
     try:
         return print_automaton(construct_reading(case.reading, window=case.window))
-    except NoTransducerError as error:
+    except NoAutomatonError as error:
         return error.message
 
 
@@ -486,12 +486,12 @@ def test_a_complement_is_unrolled_to_the_length_of_its_window() -> None:
         longer = construct_reading(remembers, window=Window(length, WindowUnit.EVENTS))
         assert longer.states > short.states
     for window in (None, Window(5, WindowUnit.PLAIN), Window(40, WindowUnit.EVENTS)):
-        with pytest.raises(NoTransducerError, match="more than 12 events at once"):
+        with pytest.raises(NoAutomatonError, match="more than 12 events at once"):
             construct_reading(remembers, window=window)
 
 
 def test_before_the_first_mark_no_window_bounds_a_complement() -> None:
-    with pytest.raises(NoTransducerError):
+    with pytest.raises(NoAutomatonError):
         construct_reading(Concat((absent(then_any(*FALLS)), Read(A))), window=Window(4, WindowUnit.EVENTS))
 
 
@@ -505,7 +505,7 @@ def test_windows_inside_a_complement() -> None:
     ]
     for amount in range(1, 5):
         agrees(around(Window(amount, WindowUnit.EVENTS)), stream)
-    with pytest.raises(NoTransducerError, match="window of its own"):
+    with pytest.raises(NoAutomatonError, match="window of its own"):
         construct_reading(around(Window(3, WindowUnit.PLAIN)))
 
 
@@ -525,12 +525,12 @@ def test_long_sequences_are_as_long_as_they_are() -> None:
 
 
 def test_what_is_too_large_is_refused() -> None:
-    with pytest.raises(NoTransducerError, match="more than 512 states"):
+    with pytest.raises(NoAutomatonError, match="more than 512 states"):
         construct_reading(Concat((Read(A),) * 600))
     deep: Reading = Read(A)
     for _ in range(200):
         deep = Iterate(deep)
-    with pytest.raises(NoTransducerError, match="nested more than"):
+    with pytest.raises(NoAutomatonError, match="nested more than"):
         construct_reading(deep)
 
 

@@ -7,7 +7,7 @@ from hypothesis import given, settings
 
 from cepheid.algebra.nodes import Atom, Or, Repeat, Seq, StrictSeq
 from cepheid.algebra.variables import shown
-from cepheid.automata.automaton import Automaton, Guard, Predicate, Transition, numbered
+from cepheid.automata.automaton import Automaton, Guard, Link, Predicate, Transition, numbered
 from cepheid.automata.construct import construct
 from cepheid.automata.trim import trim
 from cepheid.rewrite.rules import rewrite
@@ -55,11 +55,11 @@ def test_states_that_lead_nowhere_and_states_nothing_leads_to_are_dropped() -> N
     others = [
         Transition(0, 2, any_event, frozenset({"x"})),
         Transition(3, 1, any_event, nothing),
-        Transition(2, 4, any_event, nothing),
+        Transition(2, 4, Guard(any_event.holds | {Link("id", "id")}), nothing),
         *(Transition(state, state) for state in (2, 3, 4)),
     ]
     automaton = numbered(5, [*others, useful], frozenset({1}))
-    assert len(automaton.predicates) == len(automaton.labels) == 2
+    assert (len(automaton.predicates), len(automaton.tests), len(automaton.labels)) == (2, 1, 2)
     assert trim(automaton) == numbered(2, [useful], frozenset({1}))
 
 

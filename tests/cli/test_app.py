@@ -276,7 +276,7 @@ def test_explain_without_an_automaton_says_why() -> None:
         "explain", "--dot", "-e", "[v = 1] . !(any* . ([v = 2] . [v = 3] WITHIN 2) . any*) . [v = 4] WITHIN 9"
     )
     assert done.exit_code == 1
-    assert "a complement of what has a window of its own has no transducer" in done.stderr
+    assert "a complement of a part with a window of its own has no automaton" in done.stderr
 
 
 def test_a_file_of_sremo_is_explained_and_drawn_with_its_registers(tmp_path: Path, farm: Path) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import sys
 from collections.abc import Callable
 from types import FunctionType
@@ -10,6 +11,14 @@ import pyarrow as pa
 import pytest
 
 import cepheid
+from cepheid.algebra.printing import print_query
+from cepheid.automata.attach_names import automaton_with, readable_names
+from cepheid.automata.automaton import Automaton
+from cepheid.automata.determinise import Determiniser
+from cepheid.automata.determinise_chain import ChainDeterminiser
+from cepheid.automata.determinise_registers import RegisterDeterminiser
+from cepheid.automata.minimise import minimal_with_registers
+from cepheid.automata.printing import print_automaton
 from cepheid.engine import Engine
 from cepheid.errors import CepheidError
 from cepheid.evaluators.chain.evaluator import ChainEvaluator
@@ -17,7 +26,9 @@ from cepheid.evaluators.compact.evaluator import CompactEvaluator
 from cepheid.pipeline import choice_for, plan_for
 from cepheid.plan import candidates
 from cepheid.plan.explain import draw, explain_choice, explain_plan
+from cepheid.plan.plan import Choice
 from cepheid.schema import schema_of
+from support.generators import seeded, seeded_sremo
 
 TABLE = pa.table({"ts": [0], "type": ["A"], "id": [1], "v": [1.0]})
 SREMO = "#([type = 'A'] > r, [type = 'B' AND v > r.v]) WITHIN 5"
@@ -93,6 +104,54 @@ def test_explaining_a_plan_computes_nothing(
     assert drawing is None or draw(plan) == drawing
 
 
+DETERMINISERS = (Determiniser, ChainDeterminiser, RegisterDeterminiser)
+
+
+def test_an_engine_runs_the_automaton_that_explain_prints(monkeypatch: pytest.MonkeyPatch) -> None:
+    run: list[Automaton] = []
+    for kind in DETERMINISERS:
+        monkeypatch.setattr(kind, "__init__", noting(run, kind.__init__))
+    printed, other, exposing, guarded = 0, 0, 0, 0
+    texts = [*SECTIONS, PART_BY, EXPOSED, BEFORE_MARKS, EXPOSED + " WITHIN 5"]
+    plans = [(cepheid.query(text), plan_for(cepheid.query(text), SCHEMA)) for text in texts]
+    for language, made in (("cel", seeded), ("sremo", seeded_sremo)):
+        for case in map(made, range(50)):
+            parsed = cepheid.query(print_query(case.query), language)
+            with contextlib.suppress(CepheidError):  # it can match nothing
+                plans.append((parsed, plan_for(parsed, case.schema)))
+    for parsed, plan in plans:
+        shown = sections(explain_plan(parsed.tree, plan))
+        for counting in (False, True):
+            run.clear()
+            minimal_with_registers.cache_clear()
+            Engine(plan, counting=counting)
+            chosen = plan.for_counting if counting and plan.for_counting is not None else plan
+            own = shown.get("automaton for counting") if chosen is plan.for_counting else None
+            for automaton in run:
+                assert explained(automaton, chosen) == (own or shown["automaton"]), parsed.text
+            assert bool(run) == (chosen.automaton is not None)
+            printed, other = printed + len(run), other + (own is not None)
+            exposing += any(automaton.exposes for automaton in run)
+            guarded += any(automaton.guarded for automaton in run)
+    assert min(printed // 100, other, exposing // 5, guarded // 3) > 0
+
+
+def noting(run: list[Automaton], begin: Callable[..., None]) -> Callable[..., None]:
+    """A determiniser's `__init__` that also notes the automaton it is given."""
+
+    def init(self: object, automaton: Automaton, *args: object, **options: object) -> None:
+        run.append(automaton)
+        begin(self, automaton, *args, **options)
+
+    return init
+
+
+def explained(automaton: Automaton, choice: Choice) -> str:
+    """An automaton as `explain` prints it."""
+    names = None if choice.attached is None else readable_names(choice.attached.pattern)
+    return print_automaton(automaton if names is None else automaton_with(automaton, names))
+
+
 PRINTING = {"printing", "attach_names"}
 READ_BY_PRINTING = {"registers_of", "exposed"}
 
@@ -150,7 +209,7 @@ def test_attached_filters_have_the_names_that_the_user_wrote() -> None:
     shown = sections(cepheid.explain(rounds, TABLE))
     assert shown["attached"].splitlines() == [
         "A AS x ; A AS x_2 ; B+ IN X IN X_2 ; C[x.v < v AND x_2.v < v] AS z",
-        "asked of whole matches: FILTER X_2.v <> z.v",
+        "checked on whole matches: FILTER X_2.v <> z.v",
     ]
     assert "as x, store x_2" in shown["automaton"]
     assert "′" not in cepheid.explain(rounds, TABLE) + draw(choice_for(cepheid.query(rounds)))
@@ -166,7 +225,7 @@ def test_the_reasons_of_preferred_evaluators_are_printed() -> None:
 
 
 def test_a_candidate_is_asked_only_when_those_before_it_decline(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(candidates, "transducer_of", raising("transducer_of"))
+    monkeypatch.setattr(candidates, "automaton_with_registers", raising("automaton_with_registers"))
     monkeypatch.setattr(candidates, "construct_chain", raising("construct_chain"))
     assert plan_for(cepheid.query(UNARY), SCHEMA).evaluator == "compact"
     with pytest.raises(AssertionError, match="construct_chain"):
@@ -178,14 +237,14 @@ def test_a_candidate_is_asked_only_when_those_before_it_decline(monkeypatch: pyt
     [
         (
             "[v = 1] . !(any* . ([v = 2] . [v = 3] WITHIN 2) . any*) . [v = 4] WITHIN 9",
-            "a complement of what has a window of its own has no transducer",
+            "a complement of a part with a window of its own has no automaton",
         ),
     ],
 )
 def test_a_query_that_only_the_definition_runs_is_told_why(query: str, why: str) -> None:
     shown = sections(cepheid.explain(query, TABLE))
     assert shown["plan"].startswith(
-        "evaluator: semantics\n  because only the definition itself runs this for now"
+        "evaluator: semantics\n  because for now only the definition runs this query"
     )
     assert f"\n  not configurations: {why}\n" in shown["plan"]
     assert shown["automaton"] == f"none: {why}"
@@ -197,17 +256,22 @@ def test_a_query_that_only_the_definition_runs_is_told_why(query: str, why: str)
 def test_a_query_that_tells_its_runs_apart_says_so() -> None:
     shown = sections(cepheid.explain(EXPOSED, TABLE))
     assert "evaluator: configurations" in shown["plan"]
-    assert (
-        "what is compared does not follow from what a match shows, so time grows with all ways"
-        in shown["plan"]
-    )
+    assert "events are compared that a match does not show, so time grows with all runs" in shown["plan"]
 
 
-def test_registers_that_the_running_transducer_exposes_are_shown() -> None:
+def test_registers_that_the_running_automaton_exposes_are_shown() -> None:
     plan = plan_for(cepheid.query(EXPOSED), SCHEMA)
     assert plan.automaton is not None
     assert any("↓r" in (transition.label or ()) for transition in plan.automaton.transitions)
-    assert "skip any [v = 2], expose r → 2" in sections(cepheid.explain(EXPOSED, TABLE))["automaton"]
+    shown = sections(cepheid.explain(EXPOSED, TABLE))["automaton"]
+    assert "\n  mark any [v = 1] → 1\n" in shown
+    assert "\n  skip any [v = 2], expose r → 2\n" in shown
+
+
+def test_a_window_that_became_guards_is_shown() -> None:
+    shown = sections(cepheid.explain(BEFORE_MARKS, TABLE))["automaton"]
+    assert shown.startswith("registers r, ⊢ (the first marked event)\n")
+    assert "if v > r.v, within 5 of ⊢ → " in shown
 
 
 def test_who_asks_for_configurations_sees_what_it_runs() -> None:
@@ -217,7 +281,7 @@ def test_who_asks_for_configurations_sees_what_it_runs() -> None:
 
 
 @pytest.mark.parametrize("query", [SREMO, NARY])
-def test_a_transducer_is_drawn_with_its_registers(query: str) -> None:
+def test_an_automaton_is_drawn_with_its_registers(query: str) -> None:
     drawing = draw(choice_for(cepheid.query(query)))
     assert drawing.startswith("digraph automaton {")
     assert "shape=box, style=dashed" in drawing

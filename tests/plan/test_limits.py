@@ -36,7 +36,7 @@ def test_a_chain_has_so_many_transitions(monkeypatch: pytest.MonkeyPatch) -> Non
     assert _evaluator(text) != "chain"
 
 
-def test_a_register_transducer_has_so_many_states(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_automaton_with_registers_has_so_many_states(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(construct_registers, "MOST_STATES", 12)
     assert _evaluator(LATER.format(10)) == "configurations"
     assert _evaluator(LATER.format(11)) == "semantics"

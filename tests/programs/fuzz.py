@@ -8,10 +8,10 @@ A seed decides which kind of case is drawn, among all or those named:
 - `times`: times of all units at the limits of 64 bits, against arithmetic on Python's integers;
 - `state`: saved states that somebody made who means harm; refused or harmless.
 
-Streams are cut for which the definition takes longer than `PATIENCE`; a line says so. Cases run in a process of their
-own. A finding is a difference, any exception but a CepheidError, a crash, or a case that takes more than `LIMIT`
-seconds of CPU time; each is printed with its seed and kind, and `fuzz.py 1 SEED KIND` repeats it. The last lines say
-how many cases of each kind ran. Ends with 1 where anything was found.
+Streams are cut for which the definition takes longer than `agreement.PATIENCE`; a line says so. Cases run in a process
+of their own. A finding is a difference, any exception but a CepheidError, a crash, or a case that takes more than
+`LIMIT` seconds of CPU time; each is printed with its seed and kind, and `fuzz.py 1 SEED KIND` repeats it. The last
+lines say how many cases of each kind ran. Ends with 1 where anything was found.
 """
 
 from __future__ import annotations
@@ -26,7 +26,6 @@ import time
 import traceback
 from collections import Counter
 from collections.abc import Callable
-from dataclasses import replace
 from itertools import count
 from pathlib import Path
 
@@ -34,7 +33,6 @@ sys.path.insert(0, str(Path(__file__).parents[1]))
 from support import crafted_states
 from support.agreement import differences, is_declined
 from support.compared_queries import seeded_compared, seeded_mixed
-from support.cpu_time_limit import OvertimeError, within_seconds
 from support.generators import UNARY, Case, seeded, seeded_sremo
 from support.hostile_texts import findings
 from support.set_queries import seeded_gathered
@@ -43,7 +41,6 @@ from support.typed_streams import described, seeded_typed, typed_differences
 
 LIMIT = 120  # seconds of CPU time of a case: some compile kernels
 ASLEEP = 1200  # seconds of a case that does nothing at all
-PATIENCE = 5  # seconds of CPU time for the definition, which can take hours for a dozen events
 MOST = 20  # findings, after which it ends
 
 Kind = Callable[[int], str | None]
@@ -57,24 +54,11 @@ def of_queries(make: Callable[[int], Case], evaluator: str) -> Kind:
         case = make(seed)
         if is_declined(case, evaluator):
             return None
-        case = shortened(case)
         cuts = [choice.randint(0, len(case.table)) for _ in range(choice.randint(0, 3))]
         difference = differences(case, cuts, evaluator, saved=choice.randrange(10) == 0)
         return None if difference is None else f"{evaluator}, cuts {cuts}: {difference}\n{case!r}"
 
     return run
-
-
-def shortened(case: Case) -> Case:
-    """The case, or half, a quarter, … of its stream: the longest that the definition takes in time."""
-    while True:
-        try:
-            with within_seconds(PATIENCE):
-                case.expected()
-            return case
-        except OvertimeError:
-            case = replace(case, table=case.table.slice(0, len(case.table) // 2))
-            print(f"the definition takes too long: cut to {len(case.table)} events", flush=True)  # noqa: T201
 
 
 def unary(seed: int) -> Case:
@@ -143,7 +127,10 @@ def watched(seconds: float, first: int, kinds: list[str]) -> Counter[str]:
                 env={**os.environ, "CEPHEID_FUZZ_PROGRESS": str(progress)},
             )
             code = _watch(child, progress)
-            seed, kind, counted = json.loads(progress.read_text(encoding="utf-8"))
+            begun = (
+                progress.read_text(encoding="utf-8") if progress.exists() else json.dumps([first, "none", {}])
+            )
+            seed, kind, counted = json.loads(begun)
             done.update(counted)
             first = seed + 1
             if code != 0:
@@ -155,7 +142,7 @@ def watched(seconds: float, first: int, kinds: list[str]) -> Counter[str]:
 
 def _watch(child: subprocess.Popen[bytes], progress: Path) -> int | str:
     """Waits for a process; one whose case takes too long is ended."""
-    running, since, used = b"", 0.0, 0.0
+    running, since, used = b"", time.monotonic(), 0.0
     while True:
         try:
             return child.wait(1)

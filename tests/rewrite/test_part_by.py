@@ -187,7 +187,7 @@ def test_explain_says_what_became_of_it() -> None:
     said = cepheid.explain("SELECT * FROM s WHERE A AS x ; B AS y PART-BY [id]", schema)
     assert "partition:\n  A AS x ; B AS y PARTITION BY id" in said
     assert "evaluator: compact" in said
-    assert "PART-BY: runs as partitions by id, which no match can tell" in said
+    assert "PART-BY: runs as partitions by id, with the same matches" in said
     assert "partitions: none" in said
     said = cepheid.explain("SELECT * FROM s WHERE A AS x : B AS y PART-BY [id]", schema)
     assert "evaluator: chain\n  because PART-BY [id] compares events, but only neighbours in a match" in said

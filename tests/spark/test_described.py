@@ -203,14 +203,19 @@ def test_a_value_that_does_not_fit_the_schema_is_an_error_not_a_null(tmp_path: P
     assert "'x'" in done.stderr
 
 
+TAKES_ARROW = "spark.sql.execution.arrow.pyspark.enabled"  # off in Spark 4.1 unless it is set
+
+
 def test_nan_of_pandas_is_null_on_spark_too(spark: SparkSession) -> None:
     frame = pd.DataFrame({"ts": [1, 2, 3], "v": [1.0, np.nan, 2.0]})
     both = pa.table({"ts": [1, 2, 3], "v": [1.0, float("nan"), None]})
+    spark.conf.set(TAKES_ARROW, "true")
     for condition in ("x.v IS NULL", "x.v <> 1"):
         query = f"SELECT * FROM s WHERE s AS x FILTER {condition} WITHIN 5"
         for data in (frame, both):
             on_spark = spark.createDataFrame(data)
             assert cepheid.count(on_spark, query) == cepheid.count(data, query)
+    spark.conf.unset(TAKES_ARROW)
 
 
 UNREAD = {

@@ -162,7 +162,7 @@ def test_an_error_of_a_worker_is_its_message(spark: SparkSession) -> None:
     query = "SELECT * FROM s WHERE A AS x ; B AS y WITHIN 5"
     with pytest.raises(PythonException) as raised:
         cepheid.match(rows, query).collect()
-    said = str(raised.value).splitlines()[:2]
+    said = [line for line in str(raised.value).splitlines() if line.strip()][:2]  # after Spark's heading
     assert (
         said[-1]
         .removeprefix("cepheid.errors.CepheidError: ")

@@ -13,6 +13,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
+import pyspark
 import pytest
 from pyarrow import orc
 from pyspark.errors import PySparkException
@@ -214,6 +215,10 @@ def test_nanoseconds_of_parquet_are_refused_by_spark_and_can_be_whole_numbers(
     spark.conf.unset(NANOS_AS_LONG)
 
 
+@pytest.mark.skipif(
+    pyspark.__version__.startswith("4.1."),
+    reason="Spark 4.1 reads no ORC file with timestamps of a time zone",
+)
 def test_nanoseconds_of_orc_are_rounded_down(spark: SparkSession, tmp_path: Path) -> None:
     spark.conf.set(SESSION_ZONE, "UTC")
     path = str(tmp_path / "a.orc")

@@ -5,9 +5,9 @@ from __future__ import annotations
 from cepheid.algebra.nodes import Pattern, walk
 from cepheid.automata.automaton import LAST, Automaton
 from cepheid.automata.determinise_chain import ChainDeterminiser
-from cepheid.automata.simulate import Marked, passes, simulate
 from cepheid.semantics.meaning import Pairs, asked_about, meaning
 from cepheid.semantics.stream import Stream
+from support.literal_runs import Marked, passes, simulate
 
 Found = set[tuple[tuple[int, ...], Pairs]]
 

@@ -18,7 +18,7 @@ import pyarrow as pa
 import cepheid
 from cepheid.automata.minimise import minimal_with_registers
 from cepheid.pipeline import plan_for
-from cepheid.plan.transducer import transducer_of
+from cepheid.plan.automaton_with_registers import automaton_with_registers
 from cepheid.schema import schema_of
 from support.cpu_time_limit import OvertimeError, within_seconds
 
@@ -305,7 +305,7 @@ def _warm() -> None:
 def _measured(language: str | None, text: str, seconds: float) -> str:
     for left in range(AGAIN, -1, -1):
         # What an earlier planning of the same text left would hide what it takes.
-        transducer_of.cache_clear()
+        automaton_with_registers.cache_clear()
         minimal_with_registers.cache_clear()
         before = time.process_time()
         try:

@@ -8,7 +8,7 @@ the text stood and takes no part in equality.
 from __future__ import annotations
 
 import datetime as dt
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from decimal import Decimal
 from typing import assert_never
@@ -282,8 +282,29 @@ def conjunction(parts: tuple[Condition, ...]) -> Condition:
     return TRUE if not flat else next(iter(flat)) if len(flat) == 1 else Conjunction(tuple(flat))
 
 
+def with_attributes(expression: Expression, change: Callable[[Attribute], Expression]) -> Expression:
+    """The expression with each attribute changed."""
+    if isinstance(expression, Attribute):
+        return change(expression)
+    return rebuild(expression, lambda child: with_attributes(child, change))
+
+
+def with_names(expression: Expression, names: Mapping[str, str | None]) -> Expression:
+    """The expression with these variables under other names; None is the current event.
+
+    >>> with_names(Attribute("x′0", "hot"), {"x′0": "x"}), with_names(Attribute("X", "hot", each=True), {"X": None})
+    (Attribute(var='x', name='hot', each=False), Attribute(var=None, name='hot', each=False))
+    """
+
+    def named(attribute: Attribute) -> Attribute:
+        if attribute.var is None or attribute.var not in names:
+            return attribute
+        var = names[attribute.var]
+        return replace(attribute, var=var, each=attribute.each and var is not None)
+
+    return with_attributes(expression, named)
+
+
 def over_current_event(condition: Condition, var: str) -> Condition:
     """The condition as an atom holds it: attributes of `var` become attributes of the current event."""
-    if isinstance(condition, Attribute) and condition.var == var:
-        return Attribute(None, condition.name, span=condition.span)
-    return rebuild(condition, lambda child: over_current_event(child, var))
+    return with_names(condition, {var: None})

@@ -37,7 +37,7 @@ def check_event_types(query: Query, possible: Sequence[str]) -> None:
     Traceback (most recent call last):
     cepheid.errors.CepheidError: error[unknown-type]: no event can be of type `T`: \
 the data has no type column, so every event's type is `farm`
-      hint: write `farm AS x`, or name the column that tells the type: `type=`, on the command line `--type`
+      hint: write `farm AS x`, or name the column with the event types: `type=`, on the command line `--type`
     """
     for atom in walk(query.pattern):
         if not isinstance(atom, Atom) or atom.type is None or atom.type in possible:
@@ -49,7 +49,7 @@ the data has no type column, so every event's type is `farm`
             types = "an event's type is the name of its stream"
             write = did_you_mean(atom.type, possible) or f"write one of {quoted(possible)}"
         message = f"no event can be of type `{atom.type}`: the data has no type column, so {types}"
-        hint = f"{write}, or name the column that tells the type: `type=`, on the command line `--type`"
+        hint = f"{write}, or name the column with the event types: `type=`, on the command line `--type`"
         raise CepheidError("unknown-type", message, span=atom.span, hint=hint)
 
 

@@ -12,8 +12,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 from typing import assert_never
 
-from cepheid.algebra.conditions import Attribute, Condition, attributes
-from cepheid.algebra.conditions import rebuild as rebuild_condition
+from cepheid.algebra.conditions import Condition, attributes, with_attributes
 from cepheid.algebra.node import kept
 from cepheid.algebra.nodes import (
     EVENTS,
@@ -59,6 +58,7 @@ def sets(pattern: Pattern) -> frozenset[str]:
 def with_sets(pattern: Pattern) -> Pattern:
     """The pattern with every attribute of a set variable in its conditions marked as one.
 
+    >>> from cepheid.algebra.conditions import Attribute
     >>> hot = Attribute("X", "hot")
     >>> with_sets(Filter(Bind(Atom("T"), "X"), hot)).condition
     Attribute(var='X', name='hot', each=True)
@@ -75,9 +75,7 @@ def _with_sets(pattern: Pattern, names: frozenset[str]) -> Pattern:
 
 
 def _reading_sets(condition: Condition, names: frozenset[str]) -> Condition:
-    if isinstance(condition, Attribute):
-        return replace(condition, each=True) if condition.var in names else condition
-    return rebuild_condition(condition, lambda child: _reading_sets(child, names))
+    return with_attributes(condition, lambda one: replace(one, each=True) if one.var in names else one)
 
 
 def is_iteration(pattern: Pattern) -> bool:

@@ -28,8 +28,9 @@ from cepheid.algebra.conditions import (
     conjuncts,
     sets_read,
     variables,
+    with_attributes,
+    with_names,
 )
-from cepheid.algebra.conditions import rebuild as rebuild_condition
 from cepheid.algebra.empty import EMPTY, either, is_empty, nullable
 from cepheid.algebra.limits import guarded
 from cepheid.algebra.nodes import (
@@ -50,7 +51,7 @@ from cepheid.algebra.nodes import (
 from cepheid.algebra.variables import bound, defined, defined_once, is_iteration, names_of
 from cepheid.automata.attach_atoms import NotAttachedError, non_empty, not_bound, on_first, on_last
 from cepheid.automata.attach_keys import with_one_key
-from cepheid.automata.attach_names import MARK, condition_with
+from cepheid.automata.attach_names import MARK
 from cepheid.automata.attach_rounds import Check, check_bound, check_of, with_first_marked
 from cepheid.automata.attach_sets import NoExtremeError, on_sets
 from cepheid.automata.pattern_alternatives import in_sequence
@@ -139,7 +140,7 @@ def _renamed(pattern: Pattern, scope: dict[str, str], names: _Names) -> Pattern:
             inner = {**scope, **names.scope(defined_once(body))}
             return replace(pattern, body=_renamed(body, inner, names))
         case Filter(body, condition):
-            renamed = _with_names(condition, scope)
+            renamed = _in_scope(condition, scope)
             return replace(pattern, body=_renamed(body, scope, names), condition=renamed)
         case Seq() | StrictSeq() | Or() | All() | Repeat() | PartBy() | Select() | Bind() | Recognise():
             return rebuild(pattern, lambda child: _renamed(child, scope, names))
@@ -147,14 +148,15 @@ def _renamed(pattern: Pattern, scope: dict[str, str], names: _Names) -> Pattern:
             assert_never(pattern)
 
 
-def _with_names(condition: Condition, scope: dict[str, str]) -> Condition:
-    if isinstance(condition, Attribute):
-        if condition.each or condition.var is None:
-            return condition
-        if condition.var not in scope:
-            raise NotAttachedError(f"`{condition.var}` is bound nowhere that its filter could see")
-        return replace(condition, var=scope[condition.var])
-    return rebuild_condition(condition, lambda child: _with_names(child, scope))
+def _in_scope(condition: Condition, scope: dict[str, str]) -> Condition:
+    def named(attribute: Attribute) -> Attribute:
+        if attribute.each or attribute.var is None:
+            return attribute
+        if attribute.var not in scope:
+            raise NotAttachedError(f"`{attribute.var}` is bound nowhere that its filter could see")
+        return replace(attribute, var=scope[attribute.var])
+
+    return with_attributes(condition, named)
 
 
 # ── filters to atoms ────────────────────────────────────────────────────────────────────────────────────────
@@ -316,7 +318,7 @@ def _in_all_rounds(pattern: Repeat, parts: Parts) -> Parts:
 def _with_sets_named(parts: Parts, condition: Condition, names: _Names) -> Parts:
     """Notes a condition on sets under names for what they gather here: elsewhere they may gather more."""
     scope = {name: names.unseen(name) for name in sorted(sets_read(condition))}
-    names.on_sets.append(check_of(condition_with(condition, scope)))
+    names.on_sets.append(check_of(with_names(condition, scope)))
     return {waiting: _gathered_twice(part, scope) for waiting, part in parts.items()}
 
 
@@ -410,11 +412,9 @@ def _with_events_gathered(pattern: Pattern, scope: dict[str, str]) -> Pattern:
 
 
 def _of_each(condition: Condition, scope: dict[str, str]) -> Condition:
-    if isinstance(condition, Attribute):
-        if condition.var not in scope:
-            return condition
-        return replace(condition, var=scope[condition.var], each=True)
-    return rebuild_condition(condition, lambda child: _of_each(child, scope))
+    return with_attributes(
+        condition, lambda one: replace(one, var=scope[one.var], each=True) if one.var in scope else one
+    )
 
 
 # ── names in other rounds ───────────────────────────────────────────────────────────────────────────────────
@@ -424,7 +424,7 @@ def _afresh(parts: Parts, names: _Names) -> Parts:
     """One more round, with variables of its own."""
     scope = names.again(frozenset[str]().union(*(defined(part) for part in parts.values())))
     return {
-        tuple(condition_with(condition, scope) for condition in waiting): _copied(part, scope)
+        tuple(with_names(condition, scope) for condition in waiting): _copied(part, scope)
         for waiting, part in parts.items()
     }
 
@@ -432,7 +432,7 @@ def _afresh(parts: Parts, names: _Names) -> Parts:
 def _copied(pattern: Pattern, scope: dict[str, str]) -> Pattern:
     if not isinstance(pattern, Atom):
         return rebuild(pattern, lambda child: _copied(child, scope))
-    condition = None if pattern.condition is None else condition_with(pattern.condition, scope)
+    condition = None if pattern.condition is None else with_names(pattern.condition, scope)
     var, also = (
         (None if pattern.var is None else scope[pattern.var]),
         tuple(map(scope.__getitem__, pattern.also)),

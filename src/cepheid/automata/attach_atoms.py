@@ -10,8 +10,12 @@ from collections.abc import Iterable
 from dataclasses import replace
 from typing import assert_never
 
-from cepheid.algebra.conditions import Attribute, Condition, conjunction, variables
-from cepheid.algebra.conditions import rebuild as rebuild_condition
+from cepheid.algebra.conditions import (
+    Condition,
+    conjunction,
+    variables,
+    with_names,
+)
 from cepheid.algebra.empty import nullable
 from cepheid.algebra.nodes import (
     All,
@@ -43,7 +47,7 @@ class NotAttachedError(CepheidError):
 def on_last(condition: Condition, pattern: Pattern) -> Pattern:
     """On the atoms that bind the last of the condition's variables, of which every match binds some.
 
-    >>> from cepheid.algebra.conditions import Comparison
+    >>> from cepheid.algebra.conditions import Attribute, Comparison
     >>> rising = Comparison(">", Attribute("y", "price"), Attribute("x", "price"))
     >>> print_condition(on_last(rising, Seq(Atom("A", "x"), Atom("B", "y"))).right.condition)
     'price > x.price'
@@ -51,7 +55,7 @@ def on_last(condition: Condition, pattern: Pattern) -> Pattern:
     names = variables(condition)
     match pattern:
         case Atom() if names & names_of(pattern):
-            return restricted(pattern, _about(condition, names_of(pattern)))
+            return restricted(pattern, with_names(condition, dict.fromkeys(names_of(pattern))))
         case Seq(left, right) | StrictSeq(left, right):
             sequence = type(pattern)
             if names & bound(right):
@@ -78,6 +82,7 @@ def not_bound(condition: Condition) -> NotAttachedError:
 def on_first(condition: Condition, pattern: Pattern) -> Pattern:
     """For a condition that reads only what was bound before: on the first atoms of a pattern that has no empty match.
 
+    >>> from cepheid.algebra.conditions import Attribute
     >>> risen = Attribute("x", "risen")
     >>> on_first(risen, Seq(Repeat(Atom("A"), 0, None), Atom("B"))).right.condition == risen
     True
@@ -136,22 +141,13 @@ def restricted(atom: Atom, condition: Condition) -> Atom:
     return replace(atom, condition=conjunction((*kept, condition)))
 
 
-def _about(condition: Condition, names: frozenset[str]) -> Condition:
-    if isinstance(condition, Attribute):
-        return replace(condition, var=None) if condition.var in names else condition
-    return rebuild_condition(condition, lambda child: _about(child, names))
-
-
 def printed(condition: Condition) -> str:
     """The condition as it was written, without the numbers of scopes.
 
+    >>> from cepheid.algebra.conditions import Attribute
     >>> printed(Attribute("x′3", "hot"))
     'x.hot'
     """
-    return print_condition(_with_plain_names(condition))
-
-
-def _with_plain_names(condition: Condition) -> Condition:
-    if isinstance(condition, Attribute) and condition.var is not None:
-        return replace(condition, var=condition.var.partition("′")[0])
-    return rebuild_condition(condition, _with_plain_names)
+    return print_condition(
+        with_names(condition, {name: name.partition("′")[0] for name in variables(condition)})
+    )

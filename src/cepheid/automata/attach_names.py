@@ -10,8 +10,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import assert_never
 
-from cepheid.algebra.conditions import Attribute, Condition, variables
-from cepheid.algebra.conditions import rebuild as rebuild_condition
+from cepheid.algebra.conditions import variables, with_names
 from cepheid.algebra.nodes import (
     All,
     Atom,
@@ -76,7 +75,7 @@ def pattern_with(pattern: Pattern, names: Mapping[str, str]) -> Pattern:
                 pattern,
                 var=None if var is None else names.get(var, var),
                 also=tuple(names.get(name, name) for name in also),
-                condition=None if condition is None else condition_with(condition, names),
+                condition=None if condition is None else with_names(condition, names),
             )
         case Bind(body, var):
             return replace(pattern, body=pattern_with(body, names), var=names.get(var, var))
@@ -84,17 +83,6 @@ def pattern_with(pattern: Pattern, names: Mapping[str, str]) -> Pattern:
             return rebuild(pattern, lambda child: pattern_with(child, names))
         case _:
             assert_never(pattern)
-
-
-def condition_with(condition: Condition, names: Mapping[str, str]) -> Condition:
-    """The condition under other names.
-
-    >>> condition_with(Attribute("x′0", "hot"), {"x′0": "x"})
-    Attribute(var='x', name='hot', each=False)
-    """
-    if isinstance(condition, Attribute):
-        return replace(condition, var=names.get(condition.var, condition.var)) if condition.var else condition
-    return rebuild_condition(condition, lambda child: condition_with(child, names))
 
 
 def automaton_with(automaton: Automaton, names: Mapping[str, str]) -> Automaton:
@@ -125,7 +113,7 @@ def _guard(guard: Guard, names: Mapping[str, str]) -> Guard:
         return frozenset(
             test
             if isinstance(test, Link) or test.condition is None
-            else replace(test, condition=condition_with(test.condition, names))
+            else replace(test, condition=with_names(test.condition, names))
             for test in tests
         )
 

@@ -20,7 +20,6 @@ from typing import assert_never
 
 from cepheid.algebra.conditions import (
     FALSE,
-    Attribute,
     Comparison,
     Condition,
     Conjunction,
@@ -31,9 +30,9 @@ from cepheid.algebra.conditions import (
     Negation,
     sets_read,
     variables,
+    with_attributes,
     without_negations,
 )
-from cepheid.algebra.conditions import rebuild as rebuild_condition
 from cepheid.algebra.empty import EMPTY, NOTHING, either
 from cepheid.algebra.limits import guarded
 from cepheid.algebra.nodes import (
@@ -106,6 +105,7 @@ def on_sets(
     """The pattern whose matches satisfy the condition; `NoExtremeError` where there is none. `known`: variables bound
     before it; `register`: a new name.
 
+    >>> from cepheid.algebra.conditions import Attribute
     >>> from cepheid.algebra.nodes import Repeat, Seq
     >>> below = Comparison("<", Attribute("X", "price", each=True), Attribute("z", "price"))
     >>> whole = Seq(Bind(Repeat(Atom("A"), 1, None), "X"), Atom("B", "z"))
@@ -253,11 +253,12 @@ def _without(condition: Condition, part: Condition) -> Condition:
 
 def _about(expression: Expression, names: Mapping[str, str | None]) -> Expression:
     """The expression with these variables read from registers, or from the event at hand (None)."""
-    if isinstance(expression, Attribute):
-        if expression.var is None or expression.var not in names:
-            return expression
-        return replace(expression, var=names[expression.var], each=False)
-    return rebuild_condition(expression, lambda child: _about(child, names))
+    return with_attributes(
+        expression,
+        lambda one: (
+            one if one.var is None or one.var not in names else replace(one, var=names[one.var], each=False)
+        ),
+    )
 
 
 def _restricted(pattern: Pattern, condition: Condition) -> Pattern:

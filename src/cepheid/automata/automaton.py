@@ -13,7 +13,7 @@ A run reads every event from some event on. A transition asks something of the e
 from __future__ import annotations
 
 from collections.abc import Hashable, Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import Enum
 from functools import lru_cache
 from typing import TypeVar
@@ -149,10 +149,7 @@ def numbered(
     states: int,
     transitions: Iterable[Transition],
     finals: frozenset[int],
-    *,
     checks: tuple[Check, ...] = (),
-    exposes: bool = False,
-    guarded: bool = False,
 ) -> Automaton:
     """The automaton with these transitions; tests and labels have numbers in the order of the transitions.
 
@@ -161,21 +158,20 @@ def numbered(
     >>> automaton.predicates, automaton.tests, automaton.labels
     ((Predicate(type='A', condition=None),), (), (frozenset(), frozenset({'x'})))
     """
-    transitions = tuple(transitions)
-    tests = dict.fromkeys(
-        test for guard in dict.fromkeys(one.guard for one in transitions) for test in _ordered(guard)
-    )
-    labels = dict.fromkeys(one.label for one in transitions if one.label is not None)
-    return Automaton(
-        states,
-        transitions,
-        finals,
-        tuple(test for test in tests if isinstance(test, Predicate) and not registers_of(test)),
-        tuple(test for test in tests if registers_of(test)),
-        tuple(dict.fromkeys([NOTHING, *labels])),
-        checks,
-        exposes,
-        guarded,
+    return renumbered(Automaton(states, tuple(transitions), finals, checks=checks))
+
+
+def renumbered(automaton: Automaton) -> Automaton:
+    """The same automaton; tests and labels have numbers in the order of its transitions."""
+    guards = dict.fromkeys(one.guard for one in automaton.transitions)
+    tests = dict.fromkeys(test for guard in guards for test in _ordered(guard))
+    return replace(
+        automaton,
+        predicates=tuple(test for test in tests if isinstance(test, Predicate) and not registers_of(test)),
+        tests=tuple(test for test in tests if registers_of(test)),
+        labels=tuple(
+            dict.fromkeys([NOTHING, *(one.label for one in automaton.marks if one.label is not None)])
+        ),
     )
 
 

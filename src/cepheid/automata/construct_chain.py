@@ -289,7 +289,7 @@ def _waiting(condition: Condition, part: Part, binds: frozenset[str]) -> Waiting
     if left.var not in binds:
         left, right = right, left
     if left.var not in binds:
-        raise NoChainError(f"{text} compares events outside of what it filters")
+        raise NoChainError(f"{text} compares events outside of its formula")
     return Waiting(left, part.at(left.var), right, equal, condition)
 
 
@@ -326,11 +326,11 @@ def _compare(
     ones, twos = item.at, part.at(item.outer.var)
     if _come_between(ones, twos, edges) or _come_between(twos, ones, edges):
         raise NoChainError(
-            f"FILTER {print_condition(item.condition)} compares events that others may come between"
+            f"FILTER {print_condition(item.condition)} compares events that need not be neighbours in a match"
         )
     if not item.equal:
         if item.inner.var not in binds or ones != part.at(item.inner.var):
-            reason = "wants two events different, but not in every match"
+            reason = "requires two events to differ, but not in every match"
             raise NoChainError(f"FILTER {print_condition(item.condition)} {reason}")
         # What is NULL differs from nothing, so it must not count as different.
         for places, read in ((ones, item.inner), (twos, item.outer)):

@@ -1,7 +1,7 @@
 """SREMO → automaton with registers (`srt`, theorems 4.7 to 4.12).
 
 In: an expression, the names the output shows, and the query's window. Out: an automaton whose matches inside that
-window are those of the expression, or a `NoTransducerError` that says why there is none. Only a window by count
+window are those of the expression, or a `NoAutomatonError` that says why there is none. Only a window by count
 makes a difference: it bounds what a complement has to remember, and the automaton is unrolled to that length where
 it has no end otherwise.
 
@@ -19,7 +19,7 @@ from cepheid.algebra.windows import Window, WindowUnit
 from cepheid.automata.automaton import NOTHING, Automaton, Transition, numbered
 from cepheid.automata.derivative_states import NEW, Thread, named, slots_in
 from cepheid.automata.derivatives import Deriver
-from cepheid.automata.derivatives import NoTransducerError as NoTransducerError
+from cepheid.automata.derivatives import NoAutomatonError as NoAutomatonError
 from cepheid.automata.reading_properties import may_mark
 from cepheid.automata.trim import trim_guards
 
@@ -53,7 +53,7 @@ def construct_reading(
     by_count = window is not None and window.unit is WindowUnit.EVENTS
     try:
         return _explored(reading, Deriver(), label)
-    except NoTransducerError:
+    except NoAutomatonError:
         inner = any(isinstance(one, Within) and one.window.unit is WindowUnit.EVENTS for one in walk(reading))
         if not by_count and not inner:
             raise
@@ -79,7 +79,7 @@ def _explored(reading: Reading, deriver: Deriver, label: frozenset[str]) -> Auto
                 Transition(source, numbers[target], one.guard, label if one.marked else None, writes)
             )
         if len(threads) > MOST_STATES or len(transitions) > MOST_TRANSITIONS:
-            raise NoTransducerError(f"its transducer has more than {MOST_STATES} states, or no end of them")
+            raise NoAutomatonError(f"its automaton has more than {MOST_STATES} states, or infinitely many")
     finals = frozenset(number for thread, number in numbers.items() if deriver.end(thread) is not None)
     return trim_guards(numbered(len(threads), transitions, finals))
 
@@ -102,7 +102,7 @@ def _stored(deriver: Deriver, thread: Thread, taken: set[str]) -> tuple[Thread, 
     names = (first, *(f"{first}_{number}" for number in range(2, MOST_COPIES + 1)))
     name = next((name for name in names if name not in used and (name == first or name not in taken)), None)
     if name is None:
-        raise NoTransducerError(f"a complement has to remember more than {MOST_COPIES} events at once")
+        raise NoAutomatonError(f"a complement has to remember more than {MOST_COPIES} events at once")
     return named(thread, name, deriver.ordered), frozenset([name])
 
 
@@ -111,5 +111,5 @@ def _not_too_deep(reading: Reading) -> None:
     while waiting:
         node, depth = waiting.pop()
         if depth > MOST_DEPTH:
-            raise NoTransducerError(f"its parts are nested more than {MOST_DEPTH} deep")
+            raise NoAutomatonError(f"its parts are nested more than {MOST_DEPTH} deep")
         waiting.extend((part, depth + 1) for part in children(node))

@@ -16,7 +16,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import assert_never
 
-from cepheid.algebra.conditions import FALSE, Attribute, Condition, conjuncts, rebuild, variables
+from cepheid.algebra.conditions import FALSE, conjuncts, variables, with_names
 from cepheid.algebra.nodes import Both, Complement, Concat, Iterate, Or, Read, Within
 from cepheid.algebra.registers import stored_by
 from cepheid.algebra.skips import reads_nothing
@@ -44,8 +44,8 @@ MOST_CASES = 256  # of one complement reading one event
 MOST_WORK = 10_000  # threads looked at; a second at most, as a rule
 
 
-class NoTransducerError(CepheidError):
-    """An expression has no transducer, or none small enough; the message says why."""
+class NoAutomatonError(CepheidError):
+    """An expression has no automaton, or none small enough; the message says why."""
 
     def __init__(self, reason: str) -> None:
         super().__init__("not-yet", reason)
@@ -107,7 +107,7 @@ class Deriver:
         """The same thread in its simplest form: concatenations taken apart, and no slots that nothing looks at."""
         self._work += 1
         if self._work > MOST_WORK:
-            raise NoTransducerError("its transducer is too large: it takes too long to make")
+            raise NoAutomatonError("its automaton takes too long to construct")
         rest: list[Item] = []
         for item in reversed(_flat(thread.rest)):
             match item:
@@ -236,7 +236,7 @@ class Deriver:
         for thread in item.threads:
             for one in self.derivatives(thread):
                 if one.guard.within:
-                    raise NoTransducerError("a complement of what has a window of its own has no transducer")
+                    raise NoAutomatonError("a complement of a part with a window of its own has no automaton")
                 leads.setdefault(self.settled(one.thread), []).append(one.guard)
         for guard, threads in self._cases(leads):
             yield Derivative(guard, False, Thread((Others(threads),), slots))
@@ -259,7 +259,7 @@ class Deriver:
                 kept += [(one, threads) for one in without]
             cases = kept
             if len(cases) > MOST_CASES:
-                raise NoTransducerError(f"a complement has more than {MOST_CASES} cases for one event")
+                raise NoAutomatonError(f"a complement has more than {MOST_CASES} cases for one event")
         by_threads: dict[tuple[Thread, ...], list[Guard]] = {}
         for guard, threads in cases:
             by_threads.setdefault(self.ordered(threads), []).append(guard)
@@ -286,17 +286,10 @@ def _read(item: Read, slots: Slots) -> Iterable[Derivative]:
     tests = conjuncts(item.condition)
     if FALSE in tests or not variables(item.condition) <= held.keys():
         return
-    guard = guard_of(Predicate(None, _at(test, held)) for test in tests)
+    guard = guard_of(Predicate(None, with_names(test, held)) for test in tests)
     if guard is not None:
         left = slots if item.register is None else with_slot(slots, item.register, NEW)
         yield Derivative(guard, item.marked, Thread((), left))
-
-
-def _at(condition: Condition, held: dict[str, str]) -> Condition:
-    """The condition over slots instead of registers."""
-    if isinstance(condition, Attribute) and condition.var is not None:
-        return Attribute(held[condition.var], condition.name, condition.each, condition.span)
-    return rebuild(condition, lambda child: _at(child, held))
 
 
 def _followed(one: Derivative, item: Item) -> Derivative:

@@ -1,12 +1,17 @@
 """Chain automaton → I/O-deterministic chain automaton, lazily (`partition-by-chain-cea`, theorem 8).
 
-In: a chain automaton. Out: states numbered as they are met and, for a state and a class of events, its transitions. A
-state is the set of states that the runs with one complex event and binding are in. All of them share the last marked
-event, so one truth value per link serves all, and the transitions of a state on one label split by the truth of the
-links that its marks read. Invariant: two transitions of one state, on one class of events and with one label, are never
-possible at once: a link that one wants equal the other wants different. A link that makes no difference is not asked
-for. It is a case of its own, beside `determinise_registers`, for the index that the evaluator keeps by equal links: a
-transition names its links, where an outcome of that other automaton is one of 2ⁿ for n links.
+In: a chain automaton. Out: states in the order of their discovery and, for a state and a class of events, its
+transitions. A state is the set of states that the runs with one complex event and binding are in. All of them share the
+last marked event, so each link has one truth value for all of them, and the transitions of a state on one label split
+by the truth of the links that its marks read. Invariant: two transitions of one state, on one class of events and with
+one label, exclude each other: a link that one requires equal the other requires different. Transitions do not name
+links that make no difference.
+
+It is a case of its own, beside `determinise_registers`, for the index that the evaluator keeps by equal links: a
+transition names its links, while the other automaton has an outcome for each of the 2ⁿ combinations of n tests. With
+links as tests of a register that one has as many states and the same marks (`tests/automata/test_determinisers.py`),
+but for 453 random queries 15,021 goals in place of 4,057 transitions, in 235 in place of 76 ms of CPU time; eight
+PART-BYs on a sequence of two make 271 of 4, and nine are more tests than it takes.
 """
 
 from __future__ import annotations
@@ -97,7 +102,7 @@ class ChainDeterminiser:
     def load(self, states: list[Any]) -> None:
         """Numbers states as they were when saved."""
         known = all(is_count(state, len(self._marks) - 1) for item in states for state in item)
-        require(known, "its automaton has other states")
+        require(known, "a state of its automaton is not one of the query's")
         self._met.load(frozenset(item) for item in states)
 
     def _branches(self, marks: list[_Mark]) -> list[Branch]:

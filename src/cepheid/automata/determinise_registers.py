@@ -1,13 +1,13 @@
 """Automaton with registers → deterministic automaton over classes of events and outcomes of tests.
 
-In: an automaton and whether the query has a window. Out: states numbered as they are met and, for a state and a set of
-satisfied unary predicates, which tests must be asked and, for every outcome, where skipping leads and where each label
-leads. It is the I/O-determinisation of `cel-cea` done with registers: a state is the *set* of (state, where its
-registers are) of all runs that have marked the same events with the same labels, so no match comes out twice.
+In: an automaton and whether the query has a window. Out: states in the order of their discovery and, for a state and a
+set of satisfied unary predicates, which tests must be asked and, for every outcome, where skipping leads and where each
+label leads. It is the I/O-determinisation of `cel-cea` with registers: a state is the *set* of all (state, column of
+each register) of the runs that have marked the same events with the same labels, so no match comes out twice.
 
-Where a register is, is a *column*: one of the events that such a set remembers together. Column 0 is the event a match
-began with, 1, 2, … are others, in the order they were stored. Only registers that some test may still read are kept.
-What partial matches share, and how they are laid out, follows from the columns alone; see `deterministic.Place`.
+A *column* is one of the events that the runs of such a set have stored. Column 0 is the first event of the match;
+columns 1, 2, … are others, in the order in which they were stored. Only registers that some test may still read are
+kept. The columns alone decide what partial matches share and how they are laid out; see `deterministic.Place`.
 """
 
 from __future__ import annotations
@@ -269,10 +269,12 @@ class RegisterDeterminiser:
             "a state of its automaton has too many columns",
         )
         for state, where in members:
-            require(is_count(state, len(self._leaving) - 1), "its automaton has other states")
+            require(
+                is_count(state, len(self._leaving) - 1), "a state of its automaton is not one of the query's"
+            )
             for register, column in where:
                 known = isinstance(register, str) and is_count(column, max(columns, 0))
-                require(known, "a state of its automaton has other registers")
+                require(known, "a state of its automaton has registers that the query has not")
         return columns, frozenset((state, tuple((r, c) for r, c in where)) for state, where in members)
 
 

@@ -10,8 +10,8 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from cepheid.automata.automaton import Automaton, Transition, numbered
-from cepheid.automata.derivatives import NoTransducerError
+from cepheid.automata.automaton import Automaton, Transition, renumbered
+from cepheid.automata.derivatives import NoAutomatonError
 
 UNMARKED = "⊗"
 """Labels an event that is marked only to expose a register."""
@@ -30,21 +30,16 @@ def with_exposed_registers(automaton: Automaton, windowed: bool) -> Automaton:
     """The automaton that exposes its registers. In a window, which begins with the first event that is marked, nothing
     may be stored before that.
 
+    >>> from cepheid.automata.automaton import numbered
     >>> first, second = Transition(0, 1, label=frozenset()), Transition(1, 2, writes=frozenset(["r"]))
     >>> exposing = with_exposed_registers(numbered(3, [first, second], frozenset([2])), True)
     >>> [sorted(one.label) for one in exposing.transitions]
     [[], ['↓r', '⊗']]
     """
     if windowed and stores_before_marks(automaton):
-        raise NoTransducerError("an event is stored before any is marked")
-    return numbered(
-        automaton.states,
-        map(_exposed, automaton.transitions),
-        automaton.finals,
-        checks=automaton.checks,
-        exposes=True,
-        guarded=automaton.guarded,
-    )
+        raise NoAutomatonError("an event is stored before any is marked")
+    transitions = tuple(map(_exposed, automaton.transitions))
+    return renumbered(replace(automaton, transitions=transitions, exposes=True))
 
 
 def stores_before_marks(automaton: Automaton) -> bool:

@@ -26,8 +26,10 @@ class LazyStates(Generic[State]):
         """Numbers states as they were when saved: the start first, each once."""
         start = self._states[0]
         self._number(states)
-        require(self._states[:1] == [start], "its automaton starts with another state")
-        require(len(self._numbers) == len(self._states) <= self._limit, "its automaton has a state twice")
+        require(self._states[:1] == [start], "the first state of its automaton is not the query's")
+        require(
+            len(self._numbers) == len(self._states) <= self._limit, "a state of its automaton occurs twice"
+        )
 
     def _number(self, states: Iterable[State]) -> None:
         self._states = list(states)

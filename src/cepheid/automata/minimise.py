@@ -64,7 +64,7 @@ class Minimal:
         return []
 
     def load(self, states: list[Any]) -> None:
-        require(not states, "its automaton has states of its own")
+        require(not states, "it has states of an automaton that has none to save")
 
 
 def minimise(

@@ -26,6 +26,7 @@ from cepheid.automata.automaton import (
     registers_of,
 )
 from cepheid.automata.expose_registers import UNMARKED, exposed
+from cepheid.automata.window_guards import FIRST
 
 
 def print_automaton(automaton: Automaton) -> str:
@@ -52,14 +53,15 @@ def print_automaton(automaton: Automaton) -> str:
       skip → 1
     state 2, final
     """
-    registers = _shown_registers(automaton)
-    lines = [f"register{'s' if len(registers) > 1 else ''} {', '.join(registers)}"] if registers else []
+    registers, has_names = _shown_registers(automaton), _has_names(automaton)
+    named = [f"{name} (the first marked event)" if name == FIRST else name for name in registers]
+    lines = [f"register{'s' if len(named) > 1 else ''} {', '.join(named)}"] if named else []
     for state, leaving in enumerate(automaton.by_source()):
         role = ", initial" if state == 0 else ", final" if state in automaton.finals else ""
         lines.append(f"state {state}{role}")
         for skips in (False, True):
             lines += (
-                f"  {' '.join(filter(None, ('skip' if skips else 'mark', _described(automaton, one))))} → {one.target}"
+                f"  {' '.join(filter(None, ('skip' if skips else 'mark', _described(one, has_names))))} → {one.target}"
                 for one in leaving
                 if _is_skip(one) == skips
             )
@@ -85,8 +87,9 @@ def automaton_dot(automaton: Automaton) -> str:
     """
     head = ["digraph automaton {", "  rankdir=LR;", "  node [shape=circle];", "  start [shape=point];"]
     circles = [f"  {state} [shape=doublecircle];" for state in sorted(automaton.finals)]
+    has_names = _has_names(automaton)
     arrows = [
-        f"  {one.source} -> {one.target} [{', '.join(_style(automaton, one))}];"
+        f"  {one.source} -> {one.target} [{', '.join(_style(one, has_names))}];"
         for one in automaton.transitions
     ]
     boxes = [
@@ -148,22 +151,29 @@ def quoted(text: str) -> str:
     return f'"{escaped}"'
 
 
-def _described(automaton: Automaton, one: Transition) -> str:
-    """What a transition asks for and does."""
-    names = (one.label or frozenset()) - {UNMARKED, *map(exposed, one.writes)}
-    # The marked events of an expression of SREMO, which has no names.
-    shown = sorted(names) if automaton.labels[1:] != (frozenset([EVENTS]),) else []
+def _described(one: Transition, named: bool) -> str:
+    """What a transition asks for and does; `named`: and the names of the event that it marks."""
     text = print_guard(one.guard, any_event="" if _is_skip(one) else "any")
-    if shown:
-        text += f" as {', '.join(shown)}"
+    if named and (names := sorted(_names(one))):
+        text += f" as {', '.join(names)}"
     for name in sorted(one.writes - {LAST}):
         verb = "expose" if exposed(name) in (one.label or ()) else "store"
         text += f"{', ' if text else ''}{verb} {name}"
     return text
 
 
-def _style(automaton: Automaton, one: Transition) -> Iterable[str]:
-    if text := _described(automaton, one):
+def _has_names(automaton: Automaton) -> bool:
+    """Whether marked events have names; those of an expression of SREMO are all in the one set `EVENTS`."""
+    return any(_names(one) - {EVENTS} for one in automaton.transitions)
+
+
+def _names(one: Transition) -> frozenset[str]:
+    """The variables of the output that a mark binds its event to."""
+    return (one.label or frozenset()) - {UNMARKED, *map(exposed, one.writes)}
+
+
+def _style(one: Transition, named: bool) -> Iterable[str]:
+    if text := _described(one, named):
         yield f"label={quoted(text)}"
     if _is_skip(one):
         yield "style=dashed"

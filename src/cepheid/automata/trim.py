@@ -12,7 +12,7 @@ from collections import defaultdict
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 
-from cepheid.automata.automaton import Automaton, Guard, Numbering, Transition, numbered
+from cepheid.automata.automaton import Automaton, Guard, Numbering, Transition, renumbered
 from cepheid.automata.guards import merge
 from cepheid.automata.partition_refinement import refined
 
@@ -50,6 +50,7 @@ def trim_guards(automaton: Automaton) -> Automaton:
     """The same for an automaton with guards of any form, of which several between the same states are merged. States,
     tests and labels are numbered anew as they are met from the start, breadth first.
 
+    >>> from cepheid.automata.automaton import numbered
     >>> step = Transition(0, 1, label=frozenset(), writes=frozenset(["r"]))
     >>> trim_guards(numbered(3, [step, replace(step, target=2)], frozenset([1]))) == numbered(
     ...     2, [replace(step, writes=frozenset())], frozenset([1]))
@@ -57,14 +58,8 @@ def trim_guards(automaton: Automaton) -> Automaton:
     """
     small = _fewer(_merged(_fewer(_needed_writes(_useful(automaton))), start_apart=False))
     small = _renumbered(small, _breadth_first(small.by_source()))
-    return numbered(
-        small.states,
-        sorted(small.transitions, key=lambda one: one.source),
-        small.finals,
-        checks=automaton.checks,
-        exposes=automaton.exposes,
-        guarded=automaton.guarded,
-    )
+    in_order = sorted(small.transitions, key=lambda one: one.source)
+    return renumbered(replace(small, transitions=tuple(in_order)))
 
 
 # ── useless states and writes ───────────────────────────────────────────────────────────────────────────────
@@ -213,17 +208,15 @@ def _signatures(leaving: list[list[tuple[int, int]]]) -> Callable[[int, list[int
 
 
 def _renumbered(automaton: Automaton, order: Sequence[int]) -> Automaton:
-    """The states of `order`, which are all that can be reached, under the numbers of their places."""
+    """The states of `order`, all that transitions and finals have left, under the numbers of their places."""
     number = {state: place for place, state in enumerate(order)}
     return replace(
         automaton,
         states=len(order),
         transitions=tuple(
-            _between(one, number[one.source], number[one.target])
-            for one in automaton.transitions
-            if one.source in number
+            _between(one, number[one.source], number[one.target]) for one in automaton.transitions
         ),
-        finals=frozenset(number[state] for state in automaton.finals if state in number),
+        finals=frozenset(number[state] for state in automaton.finals),
     )
 
 

@@ -66,7 +66,7 @@ InputPaths = Annotated[
 InputFormat = Annotated[
     str | None, typer.Option("--format", help="parquet, csv, json, …; else by the path's ending.")
 ]
-Time = Annotated[str | None, typer.Option("--time", metavar="COL", help="The column that says when.")]
+Time = Annotated[str | None, typer.Option("--time", metavar="COL", help="The time column.")]
 TimeFormat = Annotated[
     str | None,
     typer.Option("--time-format", metavar="FORMAT", help="How times are written, like '%d.%m.%Y %H:%M'."),
@@ -77,13 +77,14 @@ SchemaText = Annotated[
 ]
 Type = Annotated[
     str | None,
-    typer.Option("--type", metavar="COL", help="The column that says what; `type` if there is one."),
+    typer.Option("--type", metavar="COL", help="The column with the event types; `type` if there is one."),
 ]
 NoType = Annotated[
-    bool, typer.Option("--no-type", help="No column says what: the stream's name is every event's type.")
+    bool, typer.Option("--no-type", help="No type column: the stream's name is every event's type.")
 ]
 Order = Annotated[
-    str | None, typer.Option("--order", metavar="COL", help="The column that decides ties in time.")
+    str | None,
+    typer.Option("--order", metavar="COL", help="The column that orders events with the same time."),
 ]
 ChosenEvaluator = Annotated[
     Evaluator, typer.Option("--evaluator", help="Which evaluator must run the query.")
@@ -115,7 +116,7 @@ def _show_version(asked: bool) -> None:
 def program(
     version: Annotated[
         bool,
-        typer.Option("--version", callback=_show_version, is_eager=True, help="Print the version and leave."),
+        typer.Option("--version", callback=_show_version, is_eager=True, help="Print the version and exit."),
     ] = False,
 ) -> None:
     """Complex event recognition on Spark: a query, a stream of events, its matches."""
@@ -135,14 +136,22 @@ def run(
     order: Order = None,
     output: Annotated[
         str | None,
-        typer.Option("--output", "-o", metavar="PATH", help="Where matches go; - is stdout, as JSON lines."),
+        typer.Option(
+            "--output",
+            "-o",
+            metavar="PATH",
+            help="The file or folder for matches; - is stdout, as JSON lines.",
+        ),
     ] = None,
     output_format: Annotated[
-        OutputFormat | None, typer.Option("--output-format", help="Else by the path.")
+        OutputFormat | None,
+        typer.Option("--output-format", help="The format of the output; else by the path's ending."),
     ] = None,
     positions: Annotated[bool, typer.Option("--positions", help="Add each match's positions.")] = False,
     count: Annotated[bool, typer.Option("--count", help="Print only the exact number of matches.")] = False,
-    limit: Annotated[int | None, typer.Option("--limit", min=0, help="At most so many matches.")] = None,
+    limit: Annotated[
+        int | None, typer.Option("--limit", min=0, help="The largest number of matches.")
+    ] = None,
     evaluator: ChosenEvaluator = Evaluator.auto,
     master: Master = "local[*]",
     language: Language = None,
@@ -154,7 +163,10 @@ def run(
         _of_streams("--checkpoint", metavar="PATH", help="The folder of the state; else OUTPUT.checkpoint."),
     ] = None,
     late: Annotated[
-        str, _of_streams("--late", help="Later rows: drop (and count), error, a folder or a table.")
+        str,
+        _of_streams(
+            "--late", help="What becomes of later rows: drop (and count), error, a folder or a table."
+        ),
     ] = "drop",
     once: Annotated[
         bool, _of_streams("--once", help="Stop when all files that exist have been read.")
@@ -163,7 +175,8 @@ def run(
         bool, _of_streams("--flush", help="At the end, write the remaining matches to OUTPUT.rest.")
     ] = False,
     files_at_once: Annotated[
-        int | None, _of_streams("--files-at-once", min=1, help="So many files in a micro-batch.")
+        int | None,
+        _of_streams("--files-at-once", min=1, help="The largest number of files in a micro-batch."),
     ] = None,
 ) -> None:
     """Run a query on Spark; without --output, show the first matches."""
@@ -259,8 +272,10 @@ def check(
 
 @app.command()
 def demo(
-    events: Annotated[int, typer.Option("--events", min=1_000, help="How many readings to make.")] = 200_000,
-    output: Annotated[Path, typer.Option("--output", help="Where everything is written.")] = Path("out/demo"),
+    events: Annotated[
+        int, typer.Option("--events", min=1_000, help="The number of readings to make.")
+    ] = 200_000,
+    output: Annotated[Path, typer.Option("--output", help="The folder for all output.")] = Path("out/demo"),
     master: Master = "local[*]",
 ) -> None:
     """Find fires and rain in a made-up stream of farm sensors."""

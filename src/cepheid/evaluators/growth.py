@@ -1,4 +1,4 @@
-"""How the arrays of a state grow: by doubling, so that growth costs a constant per element."""
+"""The arrays of a state: they grow by doubling, at a constant cost per element, and hold blocks of entries."""
 
 from __future__ import annotations
 
@@ -37,3 +37,14 @@ def with_rows(array: Ints, count: int, fill: int = 0) -> Ints:
 def with_words(total: Ints, words: int) -> Ints:
     """The number of all matches in at least so many words, and eight more for what carries."""
     return from_int(to_int(total), max(len(total), words + 8))
+
+
+def in_blocks(begins: Ints, counts: Ints, size: Ints | int) -> Ints:
+    """Where each entry begins, of blocks of so many entries, all of one size or those of each block.
+
+    >>> in_blocks(np.array([100, 200]), np.array([2, 1]), 8).tolist()
+    [100, 108, 200]
+    """
+    within = np.arange(counts.sum()) - np.repeat(np.cumsum(counts) - counts, counts)
+    found: Ints = np.repeat(begins, counts) + within * np.repeat(np.broadcast_to(size, counts.shape), counts)
+    return found

@@ -28,6 +28,11 @@ def part_of(state: State, prefix: str) -> dict[str, npt.NDArray[np.generic]]:
     return {name.removeprefix(prefix): array for name, array in state.items() if name.startswith(prefix)}
 
 
+def named(prefix: str, state: State) -> dict[str, npt.NDArray[np.generic]]:
+    """The arrays under names that begin with `prefix`."""
+    return {f"{prefix}{name}": array for name, array in state.items()}
+
+
 BYTES_PER_EVENT = 40  # of a match, as the kernels hold it and while its rows are taken
 GUARD = max(
     1 << 10, min(1 << 27, memory_limit() // 2 // BYTES_PER_EVENT)

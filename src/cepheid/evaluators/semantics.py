@@ -25,6 +25,7 @@ from cepheid.plan.reads import read_by_conditions
 from cepheid.semantics.oracle import OracleMatch, first_needed, partition_matches, renumbered, slides
 from cepheid.semantics.stream import Event, events_of
 from cepheid.state_checks import (
+    bytes_of,
     letters,
     require_ascending,
     require_columns,
@@ -153,13 +154,9 @@ class SemanticsEvaluator:
         if self._kept is None:
             return {"counted": counted}
         kept = self._kept
-        sink = pa.BufferOutputStream()
-        with pa.ipc.new_stream(sink, kept.table.schema) as writer:
-            writer.write_table(kept.table)
-        table = np.frombuffer(sink.getvalue(), np.uint8)
         return {
             "counted": counted,
-            "table": table,
+            "table": bytes_of(kept.table),
             "rows": kept.rows,
             "times": kept.times,
             "lanes": kept.partitions,

@@ -14,7 +14,7 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-from cepheid.algebra.conditions import Attribute, Expression, attributes, rebuild, sets_read
+from cepheid.algebra.conditions import Attribute, Expression, attributes, sets_read, with_attributes
 from cepheid.algebra.nodes import Computed
 from cepheid.matches.lists import lists
 from cepheid.matches.match_arrays import Ints
@@ -52,9 +52,10 @@ class Expressions:
         read = tuple(dict.fromkeys(attributes(value)))
         names = {item: str(place) for place, item in enumerate(read)}
         columns = {names[item]: self._attribute(item, several) for item in read}
+        plain = with_attributes(value, lambda item: Attribute(None, names[item]))
         if not columns:
             columns[_NOT_READ] = pa.nulls(self._chosen.matches)
-        return self._evaluate(_renamed(value, names), pa.table(columns), dtype)
+        return self._evaluate(plain, pa.table(columns), dtype)
 
     def _attribute(self, item: Attribute, several: tuple[Ints, Rows] | None) -> pa.Array:
         """The attribute's value for each match, or each event of `several`; NULL where its variable is not bound."""
@@ -76,10 +77,3 @@ class Expressions:
         values = self._gathered.column(name, rows)
         places = np.arange(len(values))
         return values.take(pa.array(places, mask=missing))
-
-
-def _renamed(value: Expression, names: dict[Attribute, str]) -> Expression:
-    """The expression over the columns of a table."""
-    if isinstance(value, Attribute):
-        return Attribute(None, names[value])
-    return rebuild(value, lambda child: _renamed(child, names))

@@ -38,7 +38,7 @@ from cepheid.automata.construct_chain import NoChainError, construct_chain
 from cepheid.automata.trim import trim
 from cepheid.automata.unary import is_unary
 from cepheid.errors import CepheidError
-from cepheid.plan.transducer import transducer_of
+from cepheid.plan.automaton_with_registers import automaton_with_registers
 
 UNARY = "every condition is unary, so the pattern is a finite automaton: constant time per event"
 
@@ -70,7 +70,7 @@ def _compact(query: Query, rewritten: Query) -> Taken | str:
 
 def _chain(query: Query, rewritten: Query) -> Taken | str:
     if query.strategy not in (Strategy.ALL, Strategy.STRICT):
-        return f"{query.strategy.value} compares matches, and those of other keys compete too"
+        return f"{query.strategy.value} compares all matches with the same end, also those with other keys"
     try:
         chain = construct_chain(rewritten.pattern, _names(query), strict=query.strategy is Strategy.STRICT)
     except NoChainError as error:
@@ -87,15 +87,15 @@ def _chain(query: Query, rewritten: Query) -> Taken | str:
 
 
 def _configurations(query: Query, rewritten: Query) -> Taken | str:
-    found = transducer_of(query, rewritten)
+    found = automaton_with_registers(query, rewritten)
     if isinstance(found, str):
         return found
-    why = f"{_beyond_unary(rewritten)}: partial matches that agree in what is read later are kept and moved as one"
+    why = f"{_beyond_unary(rewritten)}: partial matches that agree in all that later conditions read are kept as one"
     return Taken(found.automaton, (why,), tuple(_grows(found.automaton, rewritten.strategy)), found.attached)
 
 
 def _semantics(query: Query, rewritten: Query) -> Taken:
-    return Taken(None, ("only the definition itself runs this for now, and it is slow",))
+    return Taken(None, ("for now only the definition runs this query, and it is slow",))
 
 
 COMPACT = Candidate("compact", "takes sequences with unary conditions only", _compact)
@@ -153,13 +153,13 @@ def _grows(automaton: Automaton, strategy: Strategy) -> list[str]:
     read."""
     grows = []
     for check in automaton.checks:
-        no_extreme = "compares any number of events with later ones, and no one of them decides for all"
-        slow = "it is asked of all matches without it, so time grows with those"
+        no_extreme = "compares any number of events with later ones, and no single event decides for all"
+        slow = "it is checked on all matches of the query without it, so time grows with those"
         grows.append(f"FILTER {printed(check.condition)} {no_extreme}: {slow}")
     if automaton.exposes:
-        stored = "what is compared does not follow from what a match shows"
-        grows.append(f"{stored}, so time grows with all ways to have a match")
+        compares = "events are compared that a match does not show"
+        grows.append(f"{compares}, so time grows with all runs, not with the matches")
     if strategy not in (Strategy.ALL, Strategy.STRICT):
         chooses = f"{strategy.value} chooses among all matches that end at an event"
-        grows.append(f"{chooses}, so time grows with those, not with what is chosen")
+        grows.append(f"{chooses}, so time grows with those, not with the chosen ones")
     return grows

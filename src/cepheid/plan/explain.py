@@ -9,7 +9,7 @@ from math import inf
 
 import pyarrow as pa
 
-from cepheid.algebra.conditions import sets_read
+from cepheid.algebra.conditions import sets_read, with_names
 from cepheid.algebra.nodes import Computed, Query
 from cepheid.algebra.printing import (
     print_condition,
@@ -23,7 +23,7 @@ from cepheid.algebra.types import type_of_column
 from cepheid.algebra.unmarked_prefix import lead
 from cepheid.algebra.variables import Shown, output_columns
 from cepheid.automata.attach import Attached
-from cepheid.automata.attach_names import automaton_with, condition_with, pattern_with, readable_names
+from cepheid.automata.attach_names import automaton_with, pattern_with, readable_names
 from cepheid.automata.automaton import Automaton
 from cepheid.automata.printing import automaton_dot, print_automaton
 from cepheid.errors import CepheidError
@@ -38,7 +38,10 @@ def explain_choice(tree: ParsedTree, choice: Choice) -> str:
 
 def explain_plan(tree: ParsedTree, plan: Plan, spark: str | None = None) -> str:
     """All stages; `spark` says how Spark carries the rows, where it does."""
-    sections = [*_stages(tree, plan), ("plan", _plan(plan))]
+    sections = _stages(tree, plan)
+    if plan.for_counting is not None and _automaton(plan.for_counting) != _automaton(plan):
+        sections.append(("automaton for counting", _automaton(plan.for_counting)))
+    sections.append(("plan", _plan(plan)))
     if spark is not None:
         sections.append(("spark", spark))
     return _joined(sections)
@@ -74,7 +77,7 @@ def _attached(attached: Attached) -> str:
     """Each filter on the last event that it reads, and those that are left for whole matches."""
     names = readable_names(attached.pattern)
     checks = [
-        f"asked of whole matches: FILTER {print_condition(condition_with(check.condition, names))}"
+        f"checked on whole matches: FILTER {print_condition(with_names(check.condition, names))}"
         for check in attached.checks
     ]
     return "\n".join([print_pattern(pattern_with(attached.pattern, names)), *checks])
@@ -113,7 +116,7 @@ def _plan(plan: Plan) -> str:
         lines.append("partitions: none; the whole stream is one ordered sequence")
     inner = [name for name in plan.rewritten.partition_by if name not in query.partition_by]
     if inner:
-        lines.append(f"PART-BY: runs as partitions by {', '.join(inner)}, which no match can tell")
+        lines.append(f"PART-BY: runs as partitions by {', '.join(inner)}, with the same matches")
     lines.extend(_times(plan))
     lines.append(f"memory: {_memory(query)}")
     return "\n".join(lines)
@@ -135,7 +138,7 @@ def _memory(query: Query) -> str:
     if query.window is not None:
         return f"the events inside WITHIN {print_window(query.window)}, however long the stream"
     if query.consume:
-        return "what was seen since the last match"
+        return "the events since the last match"
     return "may grow with the stream: without WITHIN a match can begin at any time in the past"
 
 

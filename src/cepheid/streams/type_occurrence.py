@@ -62,8 +62,8 @@ class Occurring:
     def _hint(self) -> str:
         if self._column == DEFAULT_TYPE:
             return (
-                f"If column `{DEFAULT_TYPE}` does not tell the events' types, name the one that does with `type=` "
-                "(`--type`), or say that none does with `type=None` (`--no-type`)."
+                f"If column `{DEFAULT_TYPE}` does not hold the event types, name the column that does with `type=` "
+                "(`--type`), or say that there is none with `type=None` (`--no-type`)."
             )
         return "Another column is named with `type=` (`--type`)."
 

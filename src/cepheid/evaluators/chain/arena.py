@@ -208,9 +208,9 @@ class Arena:
         self._born = words(state, "born", None)
         self._edges = words(state, "edges", len(self._born))
         require(
-            by_position or bool((self._edges == NEVER).all()), "`edges` are of a window that there is not"
+            by_position or bool((self._edges == NEVER).all()), "it has `edges`, and no window counts events"
         )
-        require(len(self._born) > 0 and len(self._heap) >= FIRST, "there are no partitions")
+        require(len(self._born) > 0 and len(self._heap) >= FIRST, "it has no partitions")
         fits = vertices_fit(
             self._heap,
             self._shape,
@@ -220,7 +220,10 @@ class Arena:
             self._keys.most_codes(),
             np.zeros(len(self._heap), np.int64),
         )
-        require(fits, "`heap` leads outside of what it points to")
+        require(fits, "`heap` points out of range")
         self.collect(edge)
         top, values = int(self._meta[TOP]), np.empty(64, np.int64)
-        require(starts_fit(self._heap, top, self._shape, windowed, values), "`heap` has other starts")
+        require(
+            starts_fit(self._heap, top, self._shape, windowed, values),
+            "the first events of matches in `heap` are wrong",
+        )

@@ -17,7 +17,7 @@ from cepheid.evaluators.chain.keys import Keys
 from cepheid.evaluators.chain.layout import Layout
 from cepheid.evaluators.chain.sums import Sums
 from cepheid.evaluators.compact.classes import Classes
-from cepheid.evaluators.interface import GUARD, Bounds, Events, State, guard_of, part_of
+from cepheid.evaluators.interface import GUARD, Bounds, Events, State, guard_of, named, part_of
 from cepheid.evaluators.window import SlidingWindow
 from cepheid.kernels.loops.linked.layout import ChainBatch, ChainOptions
 from cepheid.matches.match_arrays import Found, Ints, nothing_found
@@ -119,9 +119,9 @@ class ChainEvaluator:
             self._arena.collect(self._window.edge)
         return {
             "layout": self._layout.save(),
-            **{f"window:{name}": array for name, array in self._window.save().items()},
-            **{f"store:{name}": array for name, array in self._store.save().items()},
-            **{f"keys:{name}": array for name, array in self._keys.save().items()},
+            **named("window:", self._window.save()),
+            **named("store:", self._store.save()),
+            **named("keys:", self._keys.save()),
         }
 
     def load(self, state: State, bounds: Bounds) -> None:

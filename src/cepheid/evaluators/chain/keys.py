@@ -179,7 +179,10 @@ class Keys:
         for name in state:
             if name.startswith("texts:") and name.endswith(".ends"):
                 reading = name.removeprefix("texts:").removesuffix(".ends")
-                require(any(how == reading for _, how, _ in self._columns), "it compares other attributes")
+                require(
+                    any(how == reading for _, how, _ in self._columns),
+                    "it compares attributes that the query does not",
+                )
                 self._texts[reading] = Texts()
                 self._texts[reading].load(f"texts:{reading}", dict(state))
         for reading, numbers in self._mixed.items():

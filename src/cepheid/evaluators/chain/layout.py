@@ -167,8 +167,8 @@ class Layout:
         self._classes.restore(content["classes"])
         self._reached = content["reached"]
         reached = all(is_count(state, len(self._automaton) - 1) for state in self._reached)
-        require(reached and self._reached[:1] == [0], "its automaton has other states")
-        require(len(set(self._reached)) == len(self._reached), "its automaton has a state twice")
+        require(reached and self._reached[:1] == [0], "a state of its automaton is not one of the query's")
+        require(len(set(self._reached)) == len(self._reached), "a state of its automaton occurs twice")
         self.indices = [
             Index(state, tuple(equal), list(different)) for state, equal, different in content["indices"]
         ]
@@ -178,20 +178,23 @@ class Layout:
             for item in self.indices
             for link in (*item.equal, *item.different)
         )
-        require(known, "it has lists of other links")
+        require(known, "it has lists of links that the query has not")
         before = self._described()
         self._numbers = {(index.state, index.equal): number for number, index in enumerate(self.indices)}
         self._known = {}
         self._n_known = (0, 0)
         self.fit()
-        require(self._described() == before == self._needed(), "it has lists that no transition reads")
+        require(
+            self._described() == before == self._needed(),
+            "its lists are not those that the query's transitions read",
+        )
 
     def _described(self) -> list[tuple[int, tuple[int, ...], frozenset[int]]]:
         """The lists there are, in their order where that does not matter."""
         found = [(index.state, index.equal, frozenset(index.different)) for index in self.indices]
         require(
             all(len(set(index.different)) == len(index.different) for index in self.indices),
-            "a link is there twice",
+            "a link occurs twice",
         )
         return sorted(found, key=lambda item: item[:2])
 

@@ -8,6 +8,7 @@ long as a batch are made once and used again: memory that is touched for the fir
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable
 from typing import Any
 
@@ -27,13 +28,8 @@ from cepheid.state_checks import require
 
 Keys = npt.NDArray[Any]
 
-_DIRECT = 16  # up to this many predicates a table maps the bits to the class
-_WORD = 62  # predicates that fit one key
-_KEY = np.uint16  # holds the bits of so few
-
-
-def _type_of(predicates: int) -> np.dtype[Any]:
-    return np.dtype(_KEY) if predicates <= _DIRECT else np.min_scalar_type((1 << predicates) - 1)
+_KEY = np.uint16  # a bit for each of some predicates
+_DIRECT = 16  # so many; a table maps their bits to the class
 
 
 class Classes:
@@ -63,25 +59,39 @@ class Classes:
         """Numbers classes as they were when saved, before any were met: lists of predicates."""
         numbers = range(len(self._predicates))
         known = all(type(number) is int and number in numbers for item in listed for number in item)
-        require(known, "a class of events satisfies a predicate that is none")
+        require(known, "a class of events satisfies a predicate that the query has not")
         self.satisfied = [frozenset(item) for item in listed]
         self._numbers = {item: number for number, item in enumerate(self.satisfied)}
-        require(len(self._numbers) == len(listed) < 1 << CLASS_BITS, "a class of events is there twice")
-        require(self.satisfied[:1] == [frozenset()], "the first class of events satisfies something")
+        require(len(self._numbers) == len(listed) < 1 << CLASS_BITS, "a class of events occurs twice")
+        require(self.satisfied[:1] == [frozenset()], "the first class of events satisfies a predicate")
 
     def of(self, table: pa.Table) -> tuple[Ints, Ints]:
         """The places of the events that satisfy any predicate, and their classes, to be used before the next call."""
         columns = Columns(table, self._dictionaries)
-        if len(self._predicates) <= _DIRECT:
-            return self._picked_by(columns, len(table))
-        begins = range(0, len(self._predicates), _WORD)
-        keys = [self._keys(columns, len(table), begin) for begin in begins]
-        some = keys[0] if len(keys) == 1 else np.logical_or.reduce([key != 0 for key in keys])
-        kept = np.flatnonzero(some)
-        classes = np.zeros(len(kept), np.int64)
-        for begin, key in zip(begins, keys, strict=True):
-            classes = self._combine(classes, key[kept], begin)
+        if len(self._places) < len(table):
+            self._places, self._picked = np.empty(len(table), np.int64), np.empty(len(table), np.int64)
+        if len(self._predicates) > _DIRECT:
+            return self._picked_by_several(columns, len(table))
+        tables, others = self._tables(columns, 0)
+        if len(tables) == 1 and not others:
+            count = self._picked_by(*tables[0])
+        else:
+            count = self._picked_by(None, self._keys(columns, tables, others, len(table), 0))
+        return self._places[:count], self._picked[:count]
+
+    def _picked_by_several(self, columns: Columns, length: int) -> tuple[Ints, Ints]:
+        """Of more predicates than a table has bits for."""
+        keys = [
+            self._keys(columns, *self._tables(columns, begin), length, begin).copy()
+            for begin in range(0, len(self._predicates), _DIRECT)
+        ]
+        kept = np.flatnonzero(functools.reduce(np.bitwise_or, keys))
+        codes, first = np.zeros(len(kept), np.int64), kept[:1]
+        for key in keys:
+            _, first, codes = np.unique(codes << _DIRECT | key[kept], return_index=True, return_inverse=True)
+        numbers = [self._number([int(key[kept[place]]) for key in keys]) for place in first]
         self._ask()
+        classes = np.array(numbers, np.int64)[codes]
         noticed = self._noticed[classes]
         return (kept, classes) if noticed.all() else (kept[noticed], classes[noticed])
 
@@ -92,78 +102,50 @@ class Classes:
             self._noticed = every if self._notices is None else self._notices()
             self._noticed[0] = False
 
-    def _picked_by(self, columns: Columns, length: int) -> tuple[Ints, Ints]:
-        if len(self._places) < length:
-            self._places, self._picked = np.empty(length, np.int64), np.empty(length, np.int64)
-        tables, others = self._tables(columns, 0)
-        if len(tables) == 1 and not others:
-            codes, keys = tables[0]
-            classes = self._combine(np.zeros(len(keys), np.int64), keys, 0)
-            self._ask()
-            classes[~self._noticed[classes]] = 0
-            count = int(pick(codes, classes, self._places, self._picked))
-        else:
-            count = self._picked_by_bits(self._few_keys(columns, tables, others, length))
-        return self._places[:count], self._picked[:count]
-
-    def _picked_by_bits(self, keys: Keys) -> int:
-        """How many events have a class that anything takes notice of."""
+    def _picked_by(self, codes: Codes | None, keys: Keys) -> int:
+        """How many events have a class that anything takes notice of. `keys` are theirs, or those of their codes."""
         count = -1
         if len(self._noticed) == len(self.satisfied):
-            count = pick(keys, self._picking, self._places, self._picked)
+            count = self._pick(codes, keys)
         if count < 0:
             self._number_all(keys)
-            count = pick(keys, self._picking, self._places, self._picked)
-        return int(count)
+            count = self._pick(codes, keys)
+        return count
+
+    def _pick(self, codes: Codes | None, keys: Keys) -> int:
+        by_code = (keys, self._picking) if codes is None else (codes, self._picking[keys])
+        return int(pick(*by_code, self._places, self._picked))
 
     def _number_all(self, keys: Keys) -> None:
         """Numbers the classes of a batch, all before any is asked about."""
         place = 0
         while (place := first_unnumbered(keys, self._direct, place)) < len(keys):
-            self._direct[keys[place]] = self._number(0, int(keys[place]), 0)
+            self._direct[keys[place]] = self._number([int(keys[place])])
         self._ask()
         self._picking = np.where(self._noticed[self._direct], self._direct, 0)
         self._picking[self._direct < 0] = -1
 
-    def _few_keys(
-        self, columns: Columns, tables: list[tuple[Codes, Keys]], others: list[int], length: int
+    def _keys(
+        self, columns: Columns, tables: list[tuple[Codes, Keys]], others: list[int], length: int, begin: int
     ) -> Keys:
-        """A bit for each predicate, of which there are few."""
+        """A bit for each predicate from `begin` on, of as many as a table has bits for."""
         if len(self._bits) < length:
             self._bits = np.empty(length, _KEY)
-        keys = self._bits[:length]
+        keys, predicates = self._bits[:length], self._predicates[begin : begin + _DIRECT]
         if not tables:
-            keys[:] = self._bits_of_types(self._predicates)[None]
+            keys[:] = self._bits_of_types(predicates)[None]
         for number, (codes, by_value) in enumerate(tables):
             leave_bits(codes, by_value, number == 0, keys)
         for bit in others:
-            condition = self._predicates[bit].condition
+            condition = predicates[bit].condition
             if condition is not None and has_bit(keys, 1 << bit):
                 drop_bit(columns.holds(condition), 1 << bit, keys)
-        return keys
-
-    def _keys(self, columns: Columns, length: int, begin: int) -> Keys:
-        """The predicates from `begin` on, one bit each, in as few bytes as hold them."""
-        tables, others = self._tables(columns, begin)
-        predicates = self._predicates[begin : begin + _WORD]
-        everything = (1 << len(predicates)) - 1
-        dtype = _type_of(len(predicates))
-        keys = None
-        for codes, by_value in tables:
-            keys = by_value[codes] if keys is None else np.bitwise_and(keys, by_value[codes], out=keys)
-        if keys is None:
-            keys = np.full(length, self._bits_of_types(predicates)[None], dtype)
-        for bit in others:
-            condition = predicates[bit].condition
-            if condition is not None and bool(np.any(keys & dtype.type(1 << bit))):
-                holds = columns.holds(condition).view(np.uint8)
-                keys &= np.array([everything ^ (1 << bit), everything], dtype)[holds]
         return keys
 
     def _tables(self, columns: Columns, begin: int) -> tuple[list[tuple[Codes, Keys]], list[int]]:
         """Per text column that decides something alone, each event's code and the key of each code; and the bits of
         the predicates that are decided otherwise."""
-        predicates = self._predicates[begin : begin + _WORD]
+        predicates = self._predicates[begin : begin + _DIRECT]
         by_column: dict[str, list[int]] = {}
         others = []
         for bit, predicate in enumerate(predicates):
@@ -187,10 +169,7 @@ class Classes:
 
         def keys() -> Keys:
             written = (None if item is None else str(item) for item in values.to_pylist())
-            return np.array(
-                [bits.get(type, bits[None]) for type in written],
-                _type_of(len(predicates)),
-            )
+            return np.array([bits.get(type, bits[None]) for type in written], _KEY)
 
         return codes, self._remembered((None, begin), values, keys)
 
@@ -203,11 +182,11 @@ class Classes:
             everything = (1 << len(predicates)) - 1
             if self._schema.type is None:
                 everything = self._bits_of_types(predicates)[None]
-            found = np.full(len(values), everything, _type_of(len(predicates)))
+            found = np.full(len(values), everything, _KEY)
             for bit in bits:
                 condition = predicates[bit].condition
                 assert condition is not None
-                found[~columns.holds_by_value(name, condition)] &= found.dtype.type(everything & ~(1 << bit))
+                found[~columns.holds_by_value(name, condition)] &= _KEY(everything & ~(1 << bit))
             return found
 
         return codes, self._remembered((name, begin), values, keys)
@@ -234,20 +213,12 @@ class Classes:
                 bits[type] = bits.get(type, every) | 1 << bit
         return bits
 
-    def _combine(self, classes: Ints, keys: Ints, begin: int) -> Ints:
-        """The class of (class so far, further predicates)."""
-        if begin == 0 and len(self._predicates) <= _DIRECT:
-            found = self._direct[keys]
-            for key in np.unique(keys[found < 0]):
-                self._direct[key] = self._number(0, int(key), 0)
-            return self._direct[keys]
-        pairs, inverse = np.unique(np.stack([classes, keys.astype(np.int64)]), axis=1, return_inverse=True)
-        numbers = [self._number(int(klass), int(key), begin) for klass, key in pairs.T]
-        return np.array(numbers, np.int64)[inverse.reshape(-1)] if numbers else classes
-
-    def _number(self, klass: int, key: int, begin: int) -> int:
-        further = frozenset(begin + bit for bit in range(_WORD) if key >> bit & 1)
-        satisfied = self.satisfied[klass] | further
+    def _number(self, keys: list[int]) -> int:
+        """The class of events that have the bits of these keys."""
+        bits = enumerate(keys)
+        satisfied = frozenset(
+            number * _DIRECT + bit for number, key in bits for bit in range(_DIRECT) if key >> bit & 1
+        )
         if satisfied not in self._numbers:
             if len(self.satisfied) == 1 << CLASS_BITS:
                 raise CepheidError(

@@ -20,21 +20,32 @@ from cepheid.evaluators.compact.classes import Classes
 from cepheid.evaluators.compact.programs import dense_automaton
 from cepheid.evaluators.compact.transitions import TransitionTable
 from cepheid.evaluators.driver import Matches, drive
-from cepheid.evaluators.growth import with_rows, with_words
-from cepheid.evaluators.interface import GUARD, Bounds, Events, State, guard_of, part_of
+from cepheid.evaluators.growth import in_blocks, with_rows, with_words
+from cepheid.evaluators.interface import GUARD, Bounds, Events, State, guard_of, named, part_of
 from cepheid.evaluators.window import SlidingWindow
 from cepheid.evaluators.window_prefilter import Nearness
 from cepheid.kernels.columns.events import BEGINS, ENDS, group_by_partition, take_lists
 from cepheid.kernels.loops.sliding.change_layout import regrow_partitions, thin_partitions
 from cepheid.kernels.loops.sliding.dense import Dense, DenseSpace, count_dense
 from cepheid.kernels.loops.sliding.loop import slide
-from cepheid.kernels.loops.sliding.partition_state import CLASS_BITS, FIELDS, N_NODES
-from cepheid.kernels.loops.sliding.retained_rows import free_all_but, node_rows, window_rows
+from cepheid.kernels.loops.sliding.partition_state import (
+    CLASS_BITS,
+    EVENT_WORDS,
+    EVENTS,
+    FIELDS,
+    LOW,
+    N_EVENTS,
+    N_NODES,
+    NODES,
+    ROW,
+)
+from cepheid.kernels.loops.sliding.retained_rows import collect_all, free_all_but
 from cepheid.kernels.loops.sliding.saved_cells import cells_to_nodes
 from cepheid.kernels.loops.sliding.tables import Batch, Options
 from cepheid.kernels.loops.sliding.verify import BLOCKS, dense_partitions_fit, free_blocks, partitions_fit
 from cepheid.kernels.loops.sliding.widen import widen_partitions
-from cepheid.kernels.matches.nodes import FIRST, N_WORDS
+from cepheid.kernels.matches.collect import rows_of_events
+from cepheid.kernels.matches.nodes import FIRST, N_EVENT, N_WORDS
 from cepheid.kernels.memory.big_integers import to_int, wider
 from cepheid.kernels.memory.carry_save import BITS, LIMIT, LOOSE
 from cepheid.kernels.memory.heap import META, SMALLEST, with_room
@@ -153,9 +164,15 @@ class CompactEvaluator:
         if self._counting:
             return np.zeros(0, np.int64)
         if not self._window:
-            return np.unique(node_rows(self._heap, self._partitions))
-        rows: Ints = window_rows(self._heap, self._partitions, self._window.edge)
-        return rows
+            collect_all(self._heap, self._partitions)
+            counts = np.maximum(self._partitions[:, N_NODES] - FIRST, 0)
+            return rows_of_events(
+                self._heap[in_blocks(self._partitions[:, NODES], counts, N_WORDS) + N_EVENT]
+            )
+        low, high = self._partitions[:, LOW], self._partitions[:, N_EVENTS]
+        events = in_blocks(self._partitions[:, EVENTS] + low * EVENT_WORDS, high - low, EVENT_WORDS)
+        rows: Ints = self._heap[events + ROW]
+        return np.sort(rows[rows >= self._window.edge])
 
     def keep_partitions(self, partitions: Ints) -> None:
         free_all_but(self._heap, self._meta, self._partitions, partitions)
@@ -328,7 +345,7 @@ class CompactEvaluator:
             "meta": self._meta,
             "lanes": self._partitions,
             "node_words": np.array([N_WORDS]),
-            **{f"window:{name}": array for name, array in self._window.save().items()},
+            **named("window:", self._window.save()),
             "total": self._total,
             "digits": self._digits,
             "words": np.array([self._words]),
@@ -345,38 +362,40 @@ class CompactEvaluator:
         self._digits = words(state, "digits", None)
         self._words = whole_number(state, "words", 1, len(self._total))
         require_total(self._total, 2 * self._words + 8)
-        require(len(self._partitions) > 0, "there are no `lanes`")
+        require(len(self._partitions) > 0, "`lanes` is empty")
         self._load_dense(*words(state, "dense", 4).tolist())
         self._require_blocks()
         if "node_words" in state:
             whole_number(state, "node_words", N_WORDS, N_WORDS)
         elif not self._counting:
             fits = cells_to_nodes(self._heap, self._partitions, len(self._automaton))
-            require(fits, "`lanes` lead outside of what they point to")
+            require(fits, "`lanes` point out of range")
         self._require_partitions()
         self._near.forget()
 
     def _load_dense(self, is_dense: int, states: int, rows: int, words: int) -> None:
         """Whether matrices are dense, and of how many states and words: 0 where there are none yet."""
-        require(is_dense in (0, int(self._counting)), "`dense` is no choice")
-        require(is_dense or not states, "`dense` has a size of what it has not")
+        require(is_dense in (0, int(self._counting)), "`dense` is neither 0 nor 1")
+        require(is_dense or not states, "`dense` states a size, but there are no matrices")
         self._is_dense = bool(is_dense)
         self._dense = None
         if states:
             require(0 < states <= self._most_states and 0 < words <= _MOST_WORDS, "`dense` is too large")
             self._dense = dense_automaton(self._automaton, self._classes.satisfied, states, words)
             same = self._dense is not None and self._dense[:3] == (states, rows, words)
-            require(same, "`dense` has another automaton")
+            require(same, "`dense` does not fit the query's automaton")
         require_total(self._digits, 2 * max(words, 1) + 8, BITS)
 
     def _require_blocks(self) -> None:
         """The blocks of partitions and those that are free lie inside the heap, each apart from the others."""
         used = int(self._meta[0])
-        require(used >= 0 and len(self._heap) == max(used, 1), "`heap` is not as long as it says")
+        require(
+            used >= 0 and len(self._heap) == max(used, 1), "the length of `heap` is not the one it states"
+        )
         most = len(self._heap) // (1 << SMALLEST) + 1
         begins, lengths = np.empty(most, np.int64), np.empty(most, np.int64)
         count = free_blocks(self._heap, self._meta, begins, lengths)
-        require(count >= 0, "`meta` leads outside of the heap")
+        require(count >= 0, "`meta` points out of the heap")
         at = [begins[:count]]
         sizes = [lengths[:count]]
         for block, size_class in BLOCKS:
@@ -422,7 +441,7 @@ class CompactEvaluator:
             )
         else:
             fits = not self._partitions.any()
-        require(fits, "`lanes` lead outside of what they point to")
+        require(fits, "`lanes` point out of range")
 
 
 def _by_end(found: Found) -> Found:

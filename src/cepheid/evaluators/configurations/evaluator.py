@@ -20,7 +20,7 @@ from cepheid.evaluators.configurations.guards import Tests
 from cepheid.evaluators.configurations.slot_store import Store
 from cepheid.evaluators.configurations.tables import Columns, Tables
 from cepheid.evaluators.configurations.vector_store import Counts
-from cepheid.evaluators.interface import GUARD, Bounds, Events, State, guard_of, part_of
+from cepheid.evaluators.interface import GUARD, Bounds, Events, State, guard_of, named, part_of
 from cepheid.evaluators.window import SlidingWindow
 from cepheid.evaluators.window_prefilter import Nearness
 from cepheid.kernels.loops.registers.layout import ConfigBatch, ConfigOptions
@@ -188,18 +188,15 @@ class ConfigurationsEvaluator:
             "states": self._automaton.save(),
             "classes": [sorted(satisfied) for satisfied in self._classes.satisfied],
         }
-        nested = {
-            f"nested{number}:{name}": array
-            for number, window in enumerate(self._nested)
-            for name, array in window.save().items()
-        }
-        return {
+        state: dict[str, npt.NDArray[np.generic]] = {
             "met": np.frombuffer(json.dumps(met).encode(), np.uint8),
-            **{f"window:{name}": array for name, array in self._window.save().items()},
-            **{f"store:{name}": array for name, array in self._store.save().items()},
-            **{f"tests:{name}": array for name, array in self._tests.save().items()},
-            **nested,
+            **named("window:", self._window.save()),
+            **named("store:", self._store.save()),
+            **named("tests:", self._tests.save()),
         }
+        for number, window in enumerate(self._nested):
+            state |= named(f"nested{number}:", window.save())
+        return state
 
     def load(self, state: State, bounds: Bounds) -> None:
         met = json.loads(letters(state, "met").tobytes())

@@ -202,7 +202,7 @@ class Tests:
         texts.load("texts", dict(state))
         constants = self._texts.of(np.arange(self._constants))
         kept = texts.count >= self._constants and texts.of(np.arange(self._constants)).equals(constants)
-        require(kept, "it has other constants")
+        require(kept, "its constants are not the query's")
         self._renumber(texts)
 
 

@@ -16,7 +16,7 @@ from dataclasses import replace
 import numpy as np
 import pyarrow as pa
 
-from cepheid.algebra.conditions import Attribute, Condition, Expression, attributes, rebuild
+from cepheid.algebra.conditions import Attribute, attributes, with_attributes
 from cepheid.automata.attach_rounds import Check
 from cepheid.evaluators.columns import Columns
 from cepheid.evaluators.configurations.consumption import Consumption
@@ -27,6 +27,7 @@ from cepheid.evaluators.configurations.projection import Projection
 from cepheid.evaluators.interface import Bounds, Events, State
 from cepheid.matches.match_arrays import Found, Ints, nothing_found
 from cepheid.state_checks import (
+    bytes_of,
     letters,
     require,
     require_ascending,
@@ -43,7 +44,7 @@ class Checked(MatchFilter):
     """`shown`: the names of the output. With `consume`, matches that pass consume their events, and `inner` learns
     after each piece which; pieces are small where no window bounds matches."""
 
-    hint = "a filter is asked of all matches without it: use a shorter WITHIN, or narrower conditions"
+    hint = "a filter is checked on all matches of the query without it: use a shorter WITHIN, or narrower conditions"
 
     def __init__(
         self,
@@ -146,10 +147,7 @@ class _Attributes:
         return int(self._table.nbytes) + self._rows.nbytes
 
     def save(self) -> dict[str, np.ndarray]:
-        sink = pa.BufferOutputStream()
-        with pa.ipc.new_stream(sink, self._table.schema) as writer:
-            writer.write_table(self._table)
-        return {"rows": self._rows, "events": np.frombuffer(sink.getvalue(), np.uint8)}
+        return {"rows": self._rows, "events": bytes_of(self._table)}
 
     def load(self, state: State, bounds: Bounds) -> None:
         self._rows = words(state, "rows", None)
@@ -174,7 +172,9 @@ class _Prepared:
         self._choices = Choices(check, labels)
         self._places = {name: k for k, (name, _) in enumerate(check.paths)}
         self._reads = list(dict.fromkeys((item.var, item.name) for item in attributes(check.condition)))
-        self._condition = _over_columns(check.condition, self._reads)
+        self._condition = with_attributes(
+            check.condition, lambda one: Attribute(None, str(self._reads.index((one.var, one.name))))
+        )
 
     def drop(self, candidates: Found, known: _Attributes, passes: np.ndarray) -> None:
         """Sets `passes` to false for candidates with a choice of events for which the condition is not true."""
@@ -193,9 +193,3 @@ class _Prepared:
         )
         holds: np.ndarray = Columns(table).holds(self._condition)
         return holds[codes.reshape(-1)]
-
-
-def _over_columns(expression: Expression, reads: Sequence[tuple[str | None, str]]) -> Condition:
-    if isinstance(expression, Attribute):
-        return Attribute(None, str(reads.index((expression.var, expression.name))))
-    return rebuild(expression, lambda child: _over_columns(child, reads))

@@ -13,7 +13,7 @@ import numpy as np
 
 from cepheid.errors import CepheidError
 from cepheid.evaluators.configurations.evaluator import ConfigurationsEvaluator
-from cepheid.evaluators.interface import Bounds, Evaluator, Events, State, first_matches, part_of
+from cepheid.evaluators.interface import Bounds, Evaluator, Events, State, first_matches, named, part_of
 from cepheid.matches.match_arrays import Found, Ints, joined, nothing_found
 from cepheid.state_checks import whole_number
 
@@ -76,7 +76,7 @@ class MatchFilter(ABC):
             relevant.append(self._inner.relevant)
             found.append(self._counted(self._filtered(candidates, piece)))
             if self._has_stopped and (self._limit is None or self._kept < self._limit):
-                few_passed = f"of the first {len(candidates):,} candidates too few pass"
+                few_passed = f"too few of the first {len(candidates):,} candidates are matches"
                 raise CepheidError("too-many-matches", few_passed, hint=self.hint)
         self.relevant = np.concatenate([np.zeros(0, np.int64), *relevant])
         return joined(found)
@@ -104,7 +104,7 @@ class MatchFilter(ABC):
         return nothing_found() if self._counting else found
 
     def finish(self) -> Found:
-        """Nothing: no match of a transducer waits for the end of the stream."""
+        """Nothing: no match of an automaton waits for the end of the stream."""
         return nothing_found()
 
     @property
@@ -123,7 +123,7 @@ class MatchFilter(ABC):
 
     def save(self) -> State:
         own = {"chosen": np.array([self._kept]), "size": np.array([self._size])}
-        return {**own, **{_INNER + name: array for name, array in self._inner.save().items()}}
+        return {**own, **named(_INNER, self._inner.save())}
 
     def load(self, state: State, bounds: Bounds) -> None:
         self._kept = whole_number(state, "chosen", 0, 1 << 62)

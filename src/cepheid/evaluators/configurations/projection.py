@@ -48,7 +48,9 @@ class Projection:
 class Projected(MatchFilter):
     """`shown`: the names of the output."""
 
-    hint = "events are compared that a match does not show: use a shorter WITHIN, or narrower conditions"
+    hint = (
+        "the query compares events that a match does not show: use a shorter WITHIN, or narrower conditions"
+    )
 
     def __init__(
         self,

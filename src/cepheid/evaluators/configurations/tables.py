@@ -128,7 +128,7 @@ class Tables:
                 goals = {goal.state for goal in self._transitions[state, klass].goals}
                 waiting += goals - reached
                 reached |= goals
-        require(len(reached) == len(self._automaton), "its automaton has states that no event leads to")
+        require(len(reached) == len(self._automaton), "a state of its automaton cannot be reached")
 
     def _roles(self, classes: int) -> npt.NDArray[np.uint8]:
         roles = np.zeros(classes, np.uint8)

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from cepheid.kernels.compiled import compiled, inner
+import numpy as np
+
+from cepheid.kernels.compiled import inner
 from cepheid.kernels.matches.nodes import (
     BEGIN,
     FIRST,
@@ -41,13 +43,6 @@ def drop_unreached(nodes, base, count, numbers):
     return kept
 
 
-@compiled
-def rows_of_nodes(nodes, base, count, out_rows):
-    """The rows of all events in nodes: how many."""
-    n = 0
-    for number in range(FIRST, count):
-        event = nodes[base + number * N_WORDS + N_EVENT]
-        if event != JOIN:
-            out_rows[n] = event >> LABEL_BITS
-            n += 1
-    return n
+def rows_of_events(events: np.ndarray) -> np.ndarray:
+    """The rows of the events of nodes, ascending."""
+    return np.unique(events[events != JOIN] >> LABEL_BITS)

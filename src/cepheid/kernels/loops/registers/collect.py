@@ -155,38 +155,3 @@ def drop_nodes(heap, partitions, layout, nodes, numbers):
     kept = drop_unreached(nodes, -FIRST_AT, len(numbers), numbers)
     renumber_lists(heap, partitions, layout, numbers)
     return kept
-
-
-@compiled
-def stored_words(heap, partitions, layout, first, last, step, word, out_words):
-    """One word of every column of every slot, or with `out_words` as long as those, its new value from there: how many.
-    `first`, `last`, `step`: where columns lie in a slot, by region."""
-    count = 0
-    for partition in range(len(partitions)):
-        for region in range(len(layout.size)):
-            block, size = L_BLOCKS + region * B_WORDS, layout.size[region]
-            for k in range(partitions[partition, block + B_COUNT]):
-                slot = partitions[partition, block + B_AT] + k * size
-                at = first
-                while at < last[region]:
-                    out_words[count] = heap[slot + at + word]
-                    count += 1
-                    at += step
-    return count
-
-
-@compiled
-def set_stored_words(heap, partitions, layout, first, last, step, word, values):
-    """The same the other way round."""
-    count = 0
-    for partition in range(len(partitions)):
-        for region in range(len(layout.size)):
-            block, size = L_BLOCKS + region * B_WORDS, layout.size[region]
-            for k in range(partitions[partition, block + B_COUNT]):
-                slot = partitions[partition, block + B_AT] + k * size
-                at = first
-                while at < last[region]:
-                    heap[slot + at + word] = values[count]
-                    count += 1
-                    at += step
-    return count

@@ -180,34 +180,3 @@ def enter_everything(index, heap, partitions, layout):
             if layout.indexed[region] >= 0:
                 taken += enter_all(index, heap, number, layout.indexed[region], at, count, size)
     return taken
-
-
-@compiled
-def stored_words(heap, partitions, layout, last, first, step, word, values, is_put):
-    """One word of every column of every start and slot, into `values`, or with `is_put` from there: how many. A slot's
-    columns begin at `first` and are over at `last[region]`, those of a start at `last[0]`."""
-    count = 0
-    for partition in range(len(partitions)):
-        for region in range(len(layout.size)):
-            block = C_BLOCKS + region * B_WORDS
-            at, number, size = (
-                partitions[partition, block + B_AT],
-                partitions[partition, block + B_COUNT],
-                layout.size[region],
-            )
-            if region == 0:
-                at, size = (
-                    record_at(heap, partitions, partition, layout, partitions[partition, C_LO]),
-                    layout.numbers[0],
-                )
-                number = partitions[partition, C_HI] - partitions[partition, C_LO]
-            for k in range(number):
-                column = at + k * size + (first if region == 0 else last[0])
-                while column < at + k * size + last[region]:
-                    if is_put:
-                        heap[column + word] = values[count]
-                    else:
-                        values[count] = heap[column + word]
-                    count += 1
-                    column += step
-    return count

@@ -1,7 +1,7 @@
 """The automaton with registers of a query, or why it has none.
 
-In: a query as meant and as rewritten. Out: the automaton that remembers events and compares later ones with them,
-or the reason why the query needs more than that, as `explain` says it.
+In: a query as the user meant it and as rewritten. Out: the automaton that stores events in registers and compares later
+events with them, or the reason why the query has none, as `explain` prints it.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ from cepheid.errors import CepheidError
 
 
 @dataclass(frozen=True, slots=True)
-class Transducer:
+class Construction:
     """The automaton that runs, and the pattern with its filters on events that it was constructed from; an expression
     of SREMO has its conditions on events from the start."""
 
@@ -37,18 +37,18 @@ class Transducer:
 
 
 @lru_cache(maxsize=64)
-def transducer_of(query: Query, rewritten: Query) -> Transducer | str:
-    """The automaton, its labels what the query as meant shows; or the reason why there is none. NXT, LAST and MAX are
-    no part of it: they choose among all that it accepts. Where there is no bound on what it would have to remember, it
-    exposes its registers; where extremes of sets make it too large, or larger than can be looked at beforehand, filters
-    on sets are checks."""
+def automaton_with_registers(query: Query, rewritten: Query) -> Construction | str:
+    """The automaton, labelled with the variables that the query shows; or the reason why there is none. NXT, LAST and
+    MAX are no part of it: they choose among all matches that it accepts. Where a partial match could remember any
+    number of events, the automaton exposes its registers; where extremes of sets make it too large, or too large to
+    explore beforehand, filters on sets become checks of whole matches."""
     names = tuple(item.name for item in shown(query))
     has_sets = any(isinstance(node, PartBy | Bind) for node in walk(rewritten.pattern))
-    some: list[Transducer] = []
+    some: list[Construction] = []
     reasons: list[str] = []
     for extremes in (True, False) if has_sets else (True,):
         try:
-            plain = _transducer(rewritten, names, extremes)
+            plain = _constructed(rewritten, names, extremes)
             if not extremes and not plain.automaton.checks:
                 break  # no filter on sets makes it large
         except CepheidError as error:
@@ -57,7 +57,7 @@ def transducer_of(query: Query, rewritten: Query) -> Transducer | str:
         for variant in _variants(plain.automaton, rewritten.window):
             try:
                 automaton = variant()
-                if _is_met(determinised(rewritten, automaton)):
+                if _is_explored(determinised(rewritten, automaton)):
                     return replace(plain, automaton=automaton)
                 some.append(replace(plain, automaton=automaton))
             except CepheidError as error:
@@ -66,8 +66,8 @@ def transducer_of(query: Query, rewritten: Query) -> Transducer | str:
 
 
 def _variants(plain: Automaton, window: Window | None) -> Iterator[Callable[[], Automaton]]:
-    """Makes the automaton or costlier equivalents: one that exposes its registers, and where events are stored before
-    any is marked, one that also keeps to the window by itself."""
+    """Makes the automaton or costlier equivalents: one that exposes its registers and, where events are stored before
+    any is marked, one whose guards also check the window."""
     yield lambda: plain
     yield lambda: with_exposed_registers(plain, window is not None)
     if window is not None and stores_before_marks(plain):
@@ -85,8 +85,8 @@ def _reason(error: CepheidError) -> str:
 
 
 def _keeps_starts_apart(query: Query, automaton: Automaton) -> bool:
-    """Whether partial matches are kept apart by where they began: for a window, and for CONSUME where only checks say
-    what ended."""
+    """Whether partial matches are kept apart by their first event: for a window, and for CONSUME where only checks
+    decide which matches there are."""
     windowed = query.window is not None and not automaton.guarded
     return windowed or (query.consume and bool(automaton.checks))
 
@@ -96,26 +96,25 @@ def determinised(query: Query, automaton: Automaton) -> RegisterAutomaton:
     return register_automaton(automaton, _keeps_starts_apart(query, automaton))
 
 
-def _transducer(query: Query, names: tuple[str, ...], extremes: bool) -> Transducer:
+def _constructed(query: Query, names: tuple[str, ...], extremes: bool) -> Construction:
     attached = None
     if isinstance(query.pattern, Recognise):
         whole = construct_reading(query.pattern.reading, names, query.window)
     else:
         attached = attach(query.pattern, extremes)
         whole = construct_registers(attached, names, query.strategy is Strategy.STRICT)
-    return Transducer(trim_guards(with_single_final(whole)), attached)
+    return Construction(trim_guards(with_single_final(whole)), attached)
 
 
-def _is_met(automaton: RegisterAutomaton) -> bool:
-    """Whether all states that there can be have been met."""
+def _is_explored(automaton: RegisterAutomaton) -> bool:
+    """Whether all states that can be reached are known."""
     return not isinstance(automaton, RegisterDeterminiser) or _explore(automaton)
 
 
 def _explore(automaton: RegisterDeterminiser) -> bool:
-    """Meets the states that there can be of an automaton that is built where it is asked for, so that a query which
-    needs more than fit is refused here and not by its data. Events that satisfy as much as one can lead to most; those
-    that satisfy one predicate have to do where there are too many classes to know. Says whether all that these lead to
-    were met."""
+    """Explores an automaton that is built on demand, so that a query with too many states is refused by the planner and
+    not while its data is read. Explores by the largest classes of events, which reach most states, and by those of one
+    predicate where there are too many classes to list. Returns whether all states that these reach are known."""
     largest: list[frozenset[int]] = []
     classes_met = possible_classes(automaton.predicates, MOST_STEPS_WITH_REGISTERS)
     for satisfied in sorted(classes_met or (), key=len, reverse=True):

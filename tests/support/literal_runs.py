@@ -1,7 +1,6 @@
 """An automaton run literally: every run kept, nothing shared (`srt`, definitions 4.3 and 4.4).
 
-In: an automaton, a stream and a window. Out: the set of its matches. Slow and short; for tests and for following a
-query by hand.
+In: an automaton, a stream and a window. Out: the set of its matches.
 """
 
 from __future__ import annotations
