@@ -8,6 +8,7 @@ however often the state is saved and loaded between them, the union of the table
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import replace
 from functools import partial
 from numbers import Integral
@@ -332,11 +333,24 @@ class Engine:
             ranks = ranks if given is None else given
         keyed = own if self._split is self._partitions else None
         events = Events(table, self._rows, times, self._keyed(table, times, keyed), report)
-        found = self._evaluator.advance(events)
+        with self._hint_about_window():
+            found = self._evaluator.advance(events)
         if ranks is not None:
             self._keep(Events(table, self._rows, times, own), ranks)
         self._rows += len(table)
         return found
+
+    @contextmanager
+    def _hint_about_window(self) -> Iterator[None]:
+        """Too many matches of a query without WITHIN: that is what is missing, more often than not."""
+        try:
+            yield
+        except CepheidError as error:
+            if error.code != "too-many-matches" or self.plan.query.window is not None:
+                raise
+            message = f"{error.message}, and without WITHIN a match can begin at any time in the past"
+            hint = f"add WITHIN; {error.hint}" if error.hint else "add WITHIN"
+            raise CepheidError(error.code, message, hint=hint) from None
 
     def _keyed(
         self, table: pa.Table, times: Times, known: tuple[Ints, Ints] | None

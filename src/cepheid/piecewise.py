@@ -19,6 +19,7 @@ from cepheid.plan.plan import Plan
 from cepheid.schema import Schema
 from cepheid.streams.plain import plain_schema
 from cepheid.streams.type_occurrence import Occurring
+from cepheid.whole import counts_cheaply, spoken
 
 
 class Piecewise:
@@ -60,7 +61,7 @@ class Piecewise:
 
     def _found(self, engine: Engine, rows: Iterator[pa.Table], limit: int | None) -> Iterator[pa.RecordBatch]:
         count = 0
-        with _hint_about_order():
+        with _hint_about_order(), self._with_number():
             for table in rows:
                 for found in engine.pieces(table):
                     yield from found.to_batches()
@@ -69,6 +70,20 @@ class Piecewise:
                         return
         yield from engine.finish().to_batches()
         self._occurring.warn()
+
+    @contextmanager
+    def _with_number(self) -> Iterator[None]:
+        """Says how many matches there are where they are too many, can be counted without being made, and the data can
+        be read again."""
+        try:
+            yield
+        except CepheidError as error:
+            feeds = self._feeds.values() if isinstance(self._feeds, Mapping) else (self._feeds,)
+            again = all(feed.again for feed in feeds) and counts_cheaply(self._plan)
+            if error.code != "too-many-matches" or not again:
+                raise
+            message = f"there are {spoken(self.count())} matches: {error.message}"
+            raise CepheidError(error.code, message, hint=error.hint) from None
 
     def _rows(self, plan: Plan) -> Iterator[pa.Table]:
         """Tables in stream order, of the plan's columns."""

@@ -45,7 +45,7 @@ def match_table(
         if error.code != "too-many-matches" or error.hint == WAYS_OUT:
             raise
     # There are many. Where counting is cheap, their number says whether to go on; else the guard itself does.
-    if _counts_cheaply(plan):
+    if counts_cheaply(plan):
         _check_size(plan, table, limit, FEWEST_BYTES, most_bytes())
     return _matched(plan, table, positions, limit, columns)
 
@@ -73,7 +73,7 @@ def _matched(
     engine = Engine(plan, positions=positions, limit=limit, columns=columns)
     allowed = most_bytes()
     found = [engine.output_schema.empty_table()]
-    held, matches, is_counted = 0, 0, not _counts_cheaply(plan)
+    held, matches, is_counted = 0, 0, not counts_cheaply(plan)
     for piece in engine.whole(table):
         found.append(piece)
         held += piece.nbytes
@@ -86,7 +86,7 @@ def _matched(
     return pa.concat_tables(found)
 
 
-def _counts_cheaply(plan: Plan) -> bool:
+def counts_cheaply(plan: Plan) -> bool:
     """Whether matches are counted without being made."""
     if plan.automaton is None or plan.query.distinct:
         return False

@@ -39,6 +39,12 @@ def columns_shown(query: Query, schema: Schema, columns: Sequence[str] | None) -
     return tuple(name for name in schema.names if name in needed)
 
 
+def read_by_columns(query: Query) -> set[str]:
+    """The attributes that some expression of SELECT reads."""
+    computed = (item for item in output_columns(query) if isinstance(item, Computed))
+    return {read.name for item in computed for read in attributes(item.value)}
+
+
 def read_by_conditions(query: Query) -> set[str]:
     """The attributes that some condition or PART-BY reads.
 

@@ -73,7 +73,7 @@ def match_spark(
     names = checked_columns(columns)
     positions = positions or (names is not None and "positions" in names)
     made = output_schema(plan, positions, names)
-    plan = pruned(parsed, plan, names)
+    plan = pruned(plan, names)
     wanted = smaller(limit, plan.query.limit)
     rows, plan, has_ranks = _distributed(rows, plan, slices, positions=positions, ranks=True)
     found = _run(rows, MatchTask(plan, positions, wanted, names, ranked=has_ranks), made, parsed.text)
@@ -97,7 +97,7 @@ def count_spark(
     schema = schema_of(columns_of_events, time=time, type=type, order=order, stream=parsed.stream)
     plan = plan_for(parsed, schema, evaluator)
     plan.schema.require_readable(plan.needs(()))
-    rows, plan, _ = _distributed(rows, pruned(parsed, plan, ()), slices, positions=False, ranks=False)
+    rows, plan, _ = _distributed(rows, pruned(plan, ()), slices, positions=False, ranks=False)
     counts = _run(rows, CountTask(plan), COUNT_SCHEMA, parsed.text)
     try:
         total = sum(int(row["count"], 16) for row in counts.collect())
@@ -135,13 +135,13 @@ def output_schema(plan: Plan, positions: bool, columns: tuple[str, ...] | None =
     return Engine(plan, positions=positions, lane_positions=partitioned, columns=columns).output_schema
 
 
-def pruned(parsed: ParsedQuery, plan: Plan, shown: tuple[str, ...] | None) -> Plan:
+def pruned(plan: Plan, shown: tuple[str, ...] | None) -> Plan:
     """The same plan for events with only the columns that are read where the output has the columns `shown`."""
     schema, needed = plan.schema, plan.needs(shown)
     if set(needed) == set(schema.names):
         return plan
     columns = pa.schema([schema.arrow.field(name) for name in needed])
-    return plan_for(parsed, replace(schema, arrow=columns), plan.asked)
+    return plan.with_schema(replace(schema, arrow=columns))
 
 
 def _distributed(

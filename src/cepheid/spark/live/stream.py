@@ -15,11 +15,13 @@ import pyarrow as pa
 from pyspark.sql import DataFrame
 from pyspark.sql import functions as sql
 
+from cepheid.algebra.nodes import Computed
+from cepheid.algebra.variables import output_columns
 from cepheid.engine import checked_columns
 from cepheid.errors import warn
 from cepheid.pipeline import ParsedQuery, plan_for
 from cepheid.plan.plan import Plan
-from cepheid.plan.reads import read_by_conditions
+from cepheid.plan.reads import read_by_columns, read_by_conditions
 from cepheid.schema import DEFAULT_TYPE, schema_of
 from cepheid.spark.batch import pruned, smaller
 from cepheid.spark.carriers import restored
@@ -76,7 +78,7 @@ def match_stream(
     job = Job(plan, tuple(keys), positions or "positions" in (names or ()), wanted, names)
     made = job.engine().output_schema
     if kept in (DROP, ERROR):
-        job = replace(job, plan=pruned(parsed, plan, names))
+        job = replace(job, plan=pruned(plan, _kept(plan, names)))
     if kept not in (DROP, ERROR):
         schema.require_readable(schema.names)
     late_path = kept if kept in (DROP, ERROR) or is_path(kept) else late_table(session, kept, rows, schema)
@@ -86,10 +88,19 @@ def match_stream(
     return found if wanted is None else found.limit(wanted)
 
 
+def _kept(plan: Plan, names: tuple[str, ...] | None) -> tuple[str, ...] | None:
+    """The output columns whose columns of the events a checkpoint keeps: also those of expressions that are not asked
+    for, since the query is typed again when the checkpoint is read."""
+    computed = (item.name for item in output_columns(plan.query) if isinstance(item, Computed))
+    return None if names is None else (*names, *computed)
+
+
 def _without_zones(plan: Plan, parsed: ParsedQuery, evaluator: str) -> Plan:
-    """Without the zone if no condition reads instants, so that the checkpoint can be continued in any zone."""
+    """Without the zone if no condition and no expression of SELECT reads instants, so that the checkpoint can be
+    continued in any zone."""
     schema = plan.schema
-    read = (schema.arrow.field(name).type for name in read_by_conditions(plan.query))
+    names = read_by_conditions(plan.query) | read_by_columns(plan.query)
+    read = (schema.arrow.field(name).type for name in names)
     if any(pa.types.is_timestamp(dtype) and dtype.tz is not None for dtype in read):
         return plan
     return plan_for(parsed, replace(schema, arrow=zoned_schema(schema.arrow, "UTC")), evaluator)
