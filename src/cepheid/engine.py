@@ -19,6 +19,7 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from cepheid.algebra.nodes import WindowUnit
+from cepheid.algebra.reach import looks_everywhere, waits
 from cepheid.algebra.unmarked_prefix import lead
 from cepheid.algebra.variables import output_columns
 from cepheid.automata.automaton import Automaton
@@ -392,7 +393,8 @@ class Engine:
         """Whether what happened longer ago than the window lasts can play no part any more."""
         query = self.plan.query
         by_time = query.window is not None and query.window.unit is not WindowUnit.EVENTS
-        return by_time and not lead(query.pattern) and not self._options["lane_positions"]
+        reaches = lead(query.pattern) or looks_everywhere(query.pattern) or waits(query)
+        return by_time and not reaches and not self._options["lane_positions"]
 
     def _moment(self, now: int | float) -> np.int64 | np.float64:
         return np.float64(now) if pa.types.is_floating(self.plan.schema.time_type) else np.int64(now)

@@ -16,9 +16,8 @@ from hypothesis import strategies as st
 from cepheid.algebra.conditions import Arithmetic, Attribute, Call, Expression, Literal
 from cepheid.algebra.kinds import Kind
 from cepheid.algebra.moments import Moment, TimeOfDay, moment_of
-from cepheid.algebra.nodes import Computed
 from cepheid.algebra.result_types import result_type
-from cepheid.algebra.types import type_of_column
+from cepheid.algebra.types import type_of
 from cepheid.evaluators.columns.arrays import array_of, array_of_values
 from cepheid.schema import Schema, schema_of
 from cepheid.semantics.rows import rows_of, values_of
@@ -48,7 +47,7 @@ def tables_and_expressions(
 
 
 def type_in(table: pa.Table, expression: Expression) -> pa.DataType:
-    return type_of_column(Computed("c", expression), schema_in(table))
+    return type_of(expression, schema_in(table))
 
 
 def schema_in(table: pa.Table) -> Schema:

@@ -18,7 +18,7 @@ from cepheid.algebra.nodes import Pattern, Query, Reading, Recognise, conditions
 from cepheid.algebra.types import check_types
 from cepheid.languages import lower, parse
 from cepheid.schema import schema_of
-from cepheid.semantics import meaning, reading, values
+from cepheid.semantics import meaning, reading, values, whole_sets
 from cepheid.semantics.oracle import evaluate
 from cepheid.semantics.stream import events_of
 from support.spec_files import Example, examples, read_stream
@@ -72,6 +72,8 @@ def test_every_node_is_built_from_some_text_and_given_a_meaning(monkeypatch: pyt
 
     monkeypatch.setattr(meaning, "_meaning", noting(0, meaning._meaning))
     monkeypatch.setattr(values, "value_of", noting(0, values.value_of))
+    monkeypatch.setattr(whole_sets, "with_aggregates", noting(0, whole_sets.with_aggregates))
+    monkeypatch.setattr(whole_sets, "with_previous", noting(0, whole_sets.with_previous))
     monkeypatch.setattr(reading.Reader, "ways", noting(1, reading.Reader.ways))
     for example in EXAMPLES:
         query = lower(parse(example.query))

@@ -14,6 +14,7 @@ from cepheid.algebra.conditions import (
     Arithmetic,
     Attribute,
     Call,
+    Case,
     Comparison,
     Condition,
     Conjunction,
@@ -182,7 +183,18 @@ def expression(choices: Choices, kind: Kind, depth: int) -> Expression:
         return call(choices, depth, kind)
     if roll == 5:
         return Literal(pick(choices, (*LITERALS[kind], *LITERALS[kind], None)))
+    if depth and roll == 6:
+        return case(choices, kind, depth)
     return Attribute(None, pick(choices, (*BY_KIND[kind], *BY_KIND[kind], "n")))
+
+
+def case(choices: Choices, kind: Kind, depth: int) -> Case:
+    """A CASE whose values have that kind."""
+    count = 1 + choices.below(2)
+    conditions = tuple(condition(choices, 1) for _ in range(count))
+    values = tuple(expression(choices, kind, depth - 1) for _ in range(count))
+    last = Literal(None) if chance(choices, 30) else expression(choices, kind, depth - 1)
+    return Case(conditions, values, last)
 
 
 def call(choices: Choices, depth: int, kind: Kind) -> Call:

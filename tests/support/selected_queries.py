@@ -15,11 +15,21 @@ from typing import Any
 import pyarrow as pa
 
 import cepheid
-from cepheid.algebra.conditions import Arithmetic, Attribute, Call, Expression, IsNull, Literal, sets_read
+from cepheid.algebra.conditions import (
+    EVENT,
+    Aggregate,
+    Arithmetic,
+    Attribute,
+    Call,
+    Expression,
+    IsNull,
+    Literal,
+    sets_chosen,
+)
 from cepheid.algebra.nodes import EVENTS, Bind, Computed, Query, Recognise, Strategy, WindowUnit
 from cepheid.algebra.printing import print_query
 from cepheid.algebra.types import check_types
-from cepheid.algebra.variables import Shown, labels, output_columns, with_many
+from cepheid.algebra.variables import Shown, labels, output_columns, shown, with_many
 from cepheid.pipeline import parse_query
 from cepheid.plan.plan import Plan
 from cepheid.semantics.oracle import OracleMatch, evaluate
@@ -74,10 +84,11 @@ def selecting(choices: Choices, case: Case) -> Case:
     names = sorted({name for name in labels(query.pattern) if name != EVENTS})
     if isinstance(query.pattern, Recognise) or not names:
         return case
+    several = [item.name for item in shown(replace(query, select=tuple(names))) if item.many]
     distinct = chance(choices, 50)
     # What few matches differ in is merged.
     items: list[str | Computed] = [
-        _column(choices, number, names) for number in range(1 if distinct else choices.below(4))
+        _column(choices, number, names, several) for number in range(1 if distinct else choices.below(4))
     ]
     if not distinct or chance(choices, 20):
         items += dict.fromkeys(pick(choices, names) for _ in range(choices.below(2)))
@@ -91,11 +102,35 @@ def selecting(choices: Choices, case: Case) -> Case:
 
 
 def _reads_one_set(item: str | Computed) -> bool:
-    return isinstance(item, str) or len(sets_read(item.value)) < 2
+    return isinstance(item, str) or len(sets_chosen(item.value)) < 2
 
 
-def _column(choices: Choices, number: int, names: Sequence[str]) -> Computed:
-    return Computed(f"c{number}", _expression(choices, pick(choices, names), pick(choices, names)))
+def _column(choices: Choices, number: int, names: Sequence[str], several: Sequence[str]) -> Computed:
+    name = f"c{number}"
+    if several and chance(choices, 40):
+        total = _aggregate(choices, pick(choices, several))
+        if total.function in ("count", "sum", "avg") and chance(choices, 30):
+            attribute = Attribute(pick(choices, names), pick(choices, ("n", "v")))
+            return Computed(name, Arithmetic("-", attribute, total))
+        return Computed(name, total)
+    return Computed(name, _expression(choices, pick(choices, names), pick(choices, names)))
+
+
+def _aggregate(choices: Choices, name: str) -> Aggregate:
+    value = Attribute(name, pick(choices, ("n", "v", "id")))
+    match choices.below(6):
+        case 0:
+            return Aggregate("count", Attribute(name, EVENT))
+        case 1:
+            return Aggregate(
+                "count", pick(choices, (value, Attribute(name, "s"))), distinct=chance(choices, 50)
+            )
+        case 2:
+            return Aggregate(pick(choices, ("sum", "avg")), Arithmetic("*", value, Literal(2)))
+        case 3:
+            return Aggregate(pick(choices, ("min", "max", "first", "last")), Attribute(name, "s"))
+        case _:
+            return Aggregate(pick(choices, ("sum", "avg", "min", "max", "first", "last")), value)
 
 
 def _expression(choices: Choices, one: str, two: str) -> Expression:

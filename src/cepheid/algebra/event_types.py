@@ -10,9 +10,11 @@ from collections.abc import Iterator, Sequence
 from typing import assert_never
 
 from cepheid.algebra.conditions import (
+    Aggregate,
     Arithmetic,
     Attribute,
     Call,
+    Case,
     Comparison,
     Conjunction,
     Disjunction,
@@ -23,6 +25,7 @@ from cepheid.algebra.conditions import (
     Like,
     Literal,
     Negation,
+    Previous,
     RLike,
     children,
 )
@@ -83,6 +86,8 @@ def _compared(expression: Expression, column: str) -> Iterator[str]:
         case Literal() | Attribute() | Arithmetic() | Comparison() | Conjunction() | Disjunction():
             pass
         case Negation() | IsTrue() | IsNull() | In() | Like() | RLike() | Call():
+            pass
+        case Case() | Aggregate() | Previous():
             pass
         case _:
             assert_never(expression)

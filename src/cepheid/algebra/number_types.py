@@ -21,9 +21,11 @@ from typing import assert_never
 import pyarrow as pa
 
 from cepheid.algebra.conditions import (
+    Aggregate,
     Arithmetic,
     Attribute,
     Call,
+    Case,
     Comparison,
     Condition,
     Conjunction,
@@ -35,6 +37,7 @@ from cepheid.algebra.conditions import (
     Like,
     Literal,
     Negation,
+    Previous,
     RLike,
     attributes,
     rebuild,
@@ -45,11 +48,13 @@ from cepheid.algebra.precision import (
     INTEGER_DIGITS,
     MOST_DIGITS,
     DecimalType,
+    average_type,
     bounded,
     is_held,
     most_digits,
     result_type,
     rounded_type,
+    sum_type,
     type_of_decimal,
     widest,
 )
@@ -121,16 +126,15 @@ def decimal_type(expression: Expression, schema: Schema) -> DecimalType | None:
             exact = decimal_type(first, schema)
             return None if exact is None else rounded_type(exact, _digits(rest))
         case Call(function, arguments) if function in _CHOOSERS:
-            exacts = [decimal_type(argument, schema) for argument in arguments]
-            if not any(exacts):
-                return None
-            types = [
-                exact or _exact_type(argument, schema)
-                for argument, exact in zip(arguments, exacts, strict=True)
-                if argument != Literal(None)
-            ]
-            known = [dtype for dtype in types if dtype is not None]
-            return widest(known) if len(known) == len(types) else None
+            return _one_decimal_type(arguments, schema)
+        case Case(_, values, otherwise):
+            return _one_decimal_type((*values, otherwise), schema)
+        case Aggregate("sum" | "avg"):
+            return expression.result
+        case Aggregate("count"):
+            return None
+        case Aggregate(_, operand) | Previous(operand):
+            return decimal_type(operand, schema)
         case Literal() | Comparison() | Conjunction() | Disjunction() | Negation():
             return None
         case IsTrue() | IsNull() | In() | Like() | RLike() | Call():
@@ -201,12 +205,33 @@ def sources(expression: Expression) -> Iterator[Literal | Attribute]:
             chosen = arguments[:1] if function == "nullif" else arguments
             for argument in chosen if function in _CHOOSERS else ():
                 yield from sources(argument)
+        case Case(_, values, otherwise):
+            for value in (*values, otherwise):
+                yield from sources(value)
+        case Aggregate("min" | "max" | "first" | "last", operand) | Previous(operand):
+            yield from sources(operand)
+        case Aggregate():
+            pass
         case Arithmetic() | Comparison() | Conjunction() | Disjunction() | Negation():
             pass
         case IsTrue() | IsNull() | In() | Like() | RLike():
             pass
         case _:
             assert_never(expression)
+
+
+def _one_decimal_type(choices: Sequence[Expression], schema: Schema) -> DecimalType | None:
+    """The type of what is one of several; None where it may be a double, or is no decimal."""
+    exacts = [decimal_type(choice, schema) for choice in choices]
+    if not any(exacts):
+        return None
+    types = [
+        exact or _exact_type(choice, schema)
+        for choice, exact in zip(choices, exacts, strict=True)
+        if choice != Literal(None)
+    ]
+    known = [dtype for dtype in types if dtype is not None]
+    return widest(known) if len(known) == len(types) else None
 
 
 def _exact_type(expression: Expression, schema: Schema) -> DecimalType | None:
@@ -246,6 +271,15 @@ def _settled(expression: Expression, schema: Schema) -> _Settled:
             return In(settled[0][0], tuple(item for item, _ in settled[1:]), span), None
         case Call(function, arguments, span):
             return _call(function, [_settled(argument, schema) for argument in arguments], span)
+        case Case():
+            return _case(expression, schema)
+        case Aggregate(operand=Attribute(name="")):
+            return expression, _ONE_WHOLE
+        case Aggregate(_, operand):
+            return _aggregate(expression, *_settled(operand, schema))
+        case Previous(operand):
+            of_operand, number = _settled(operand, schema)
+            return replace(expression, operand=of_operand), number
         case Conjunction() | Disjunction() | Negation() | IsTrue() | IsNull() | Like() | RLike():
             return rebuild(expression, lambda child: _decided(_settled(child, schema))), None
         case _:
@@ -394,6 +428,30 @@ def _rounded(function: str, number: _Number, digits: Sequence[_Settled]) -> _Num
         exact, kinds = widest([exact, _LONG]), kinds - {_REAL} | {_WHOLE}
     constant = number.constant and all(place is not None and place.constant for _, place in digits)
     return _Number(kinds, exact, constant)
+
+
+def _case(node: Case, schema: Schema) -> _Settled:
+    conditions = tuple(_decided(_settled(condition, schema)) for condition in node.conditions)
+    chosen = _with_constants_decided(
+        [_settled(value, schema) for value in (*node.values, node.otherwise)], False
+    )
+    numbers = [number for _, number in chosen if number is not None]
+    *values, otherwise = (value for value, _ in chosen)
+    return Case(conditions, tuple(values), otherwise, node.span), _one_of(numbers) if numbers else None
+
+
+def _aggregate(node: Aggregate, operand: Expression, number: _Number | None) -> _Settled:
+    """Sums and averages have Spark's types: of whole numbers 64 bits and a double, of decimals more digits."""
+    if node.function == "count":
+        return replace(node, operand=operand), _ONE_WHOLE
+    if number is None or node.function not in ("sum", "avg"):
+        return replace(node, operand=operand), number
+    if _REAL in number.kinds:
+        return replace(node, operand=_as_double_if_mixed(operand, number)), _ONE_REAL
+    if _DECIMAL not in number.kinds:
+        return replace(node, operand=operand), _ONE_WHOLE if node.function == "sum" else _ONE_REAL
+    result = sum_type(number.exact) if node.function == "sum" else average_type(number.exact)
+    return replace(node, operand=operand, result=result), _Number(_DECIMALS, result)
 
 
 def _digits(rest: Sequence[Expression]) -> int | None:

@@ -11,12 +11,24 @@ set variables and PART-BY, `registers` the registers of SREMO.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from typing import assert_never
 
-from cepheid.algebra.conditions import Attribute, attributes, sets_read
+from cepheid.algebra.absence import check_absences
+from cepheid.algebra.conditions import (
+    Attribute,
+    Expression,
+    Literal,
+    Previous,
+    mentioned,
+    sets_chosen,
+    sets_read,
+)
+from cepheid.algebra.conditions import children as operands_of
 from cepheid.algebra.covers import check_set_use, check_sets
+from cepheid.algebra.empty import without_absences
 from cepheid.algebra.nodes import (
+    PREVIOUS,
     All,
     Atom,
     Bind,
@@ -26,6 +38,7 @@ from cepheid.algebra.nodes import (
     Concat,
     Filter,
     Iterate,
+    Not,
     Or,
     PartBy,
     Pattern,
@@ -49,6 +62,7 @@ from cepheid.algebra.registers import check_registers
 from cepheid.algebra.text_patterns import check_text_patterns
 from cepheid.algebra.variables import (
     Shown,
+    absent,
     bound,
     defined,
     defined_once,
@@ -58,6 +72,7 @@ from cepheid.algebra.variables import (
     output_columns,
     sets,
 )
+from cepheid.algebra.whole_sets import check_whole_sets, refuse_whole_sets
 from cepheid.errors import CepheidError, Span, did_you_mean, quoted
 
 OUTPUT_COLUMNS = ("match_id", "start", "end", "positions")
@@ -82,22 +97,24 @@ def check_scope(query: Query) -> None:
                     check_text_patterns(condition)
             case Filter(_, condition):
                 check_text_patterns(condition)
+                check_whole_sets(condition, query.pattern)
             case Repeat():
                 check_repeat(node)
-            case Select():
-                _refuse_nested_strategy(node)
+            case Not(_, window, span) | Within(_, window, span):
+                _check_window(window, span)
             case Recognise(reading):
                 _check_reading(reading, query.window)
-            case Seq() | StrictSeq() | Or() | All() | PartBy() | Bind():
+            case Seq() | StrictSeq() | Or() | All() | PartBy() | Select() | Bind():
                 pass
             case _:
                 assert_never(node)
+    check_absences(query.pattern)
     check_sets(query.pattern)
     for path, used in _uses(query.pattern, ()):
         if used.each:
             assert isinstance(path[-1], Filter)
             check_set_use(path[-1], query.pattern, used, used.variable_span)
-        elif not _binds(path, used.var):
+        elif not _binds(path, used.var) and not _is_forbidden(path[-1], used.var):
             raise _out_of_scope(query.pattern, path, used)
     _check_select(query, places)
     _check_distinct(query.streams, places.streams, "FROM")
@@ -117,6 +134,7 @@ def _check_reading(reading: Reading, window: Window | None) -> None:
                 _check_window(window, span)
             case Read(condition):
                 check_text_patterns(condition)
+                refuse_whole_sets(condition)
             case Concat() | Or() | Iterate() | Both() | Complement():
                 pass
             case _:
@@ -124,16 +142,31 @@ def _check_reading(reading: Reading, window: Window | None) -> None:
 
 
 def _uses(pattern: Pattern, path: tuple[Pattern, ...]) -> Iterator[tuple[tuple[Pattern, ...], Attribute]]:
-    """Every attribute of a variable that a filter reads, with the formulas around the filter, outermost first."""
+    """Every attribute of a variable that a filter reads, and every variable that a window is of, with the formulas
+    around it, outermost first."""
     inside = (*path, pattern)
-    if isinstance(pattern, Filter):
-        yield from ((inside, read) for read in attributes(pattern.condition) if read.var is not None)
+    match pattern:
+        case Filter(_, condition):
+            yield from ((inside, read) for read in mentioned(condition) if read.var is not None)
+        case Within(_, _, span, str() as name) if name != PREVIOUS:
+            yield inside, Attribute(name, "", span=span)
+        case Atom() | Seq() | StrictSeq() | Or() | All() | Repeat() | PartBy() | Select() | Bind():
+            pass
+        case Not() | Within() | Recognise():
+            pass
+        case _:
+            assert_never(pattern)
     for child in children(pattern):
         yield from _uses(child, inside)
 
 
 def _binds(path: tuple[Pattern, ...], var: str | None) -> bool:
     return var is not None and any(var in bound(scope) for scope in _scopes(path, var))
+
+
+def _is_forbidden(filtering: Pattern, var: str | None) -> bool:
+    """Whether a filter reads what a NOT inside of what it filters binds."""
+    return isinstance(filtering, Filter) and var in absent(filtering.body)
 
 
 def _scopes(path: tuple[Pattern, ...], var: str) -> Iterator[Pattern]:
@@ -188,9 +221,16 @@ def _why_unbound(scope: Pattern, var: str) -> tuple[str, str]:
                     f"`{var}` is not bound when the optional `{print_pattern(node)}` is left out",
                     f"put the filter inside: ({print_pattern(body)} FILTER …)?",
                 )
+            case Not() if var in defined(node):
+                return (
+                    f"`{var}` is what NOT forbids, so no match binds it",
+                    "put the filter around the NOT: a condition on what it forbids belongs to it",
+                )
             case Atom() | Recognise():
                 pass
             case Seq() | StrictSeq() | All() | Repeat() | Filter() | PartBy() | Select() | Bind():
+                pass
+            case Not() | Within():
                 pass
             case _:
                 assert_never(node)
@@ -218,21 +258,14 @@ def check_repeat(node: Repeat) -> None:
     raise CepheidError("bad-argument", message, span=node.span, hint=hint)
 
 
-def _refuse_nested_strategy(node: Select) -> None:
-    message = "a strategy inside a formula is not yet supported"
-    hint = f"apply it to the whole query: SELECT {node.strategy.value} * …"
-    raise CepheidError("not-yet", message, span=node.span, hint=hint)
-
-
 def _check_select(query: Query, places: Places) -> None:
-    known = dict.fromkeys(labels(query.pattern))
     columns = output_columns(query)
     for index, column in enumerate(columns):
         span = _at(places.select, index) or _binding_span(query.pattern, column.name)
         if isinstance(column, Computed):
-            _check_computed(column, known)
-        elif column.name not in known:
-            raise _nothing_binds(column.name, known, span)
+            _check_computed(column, query.pattern)
+        else:
+            _check_bound(column.name, query.pattern, span)
     taken = {*OUTPUT_COLUMNS, *query.partition_by}
     for index, column in enumerate(columns):
         if column.name in taken:
@@ -244,22 +277,47 @@ def _check_select(query: Query, places: Places) -> None:
             raise CepheidError("bad-argument", message, span=_at(places.select, index), hint=hint)
 
 
-def _check_computed(column: Computed, known: Collection[str]) -> None:
+def _check_computed(column: Computed, pattern: Pattern) -> None:
     check_text_patterns(column.value)
-    for read in attributes(column.value):
-        if read.var is not None and read.var not in known:
-            raise _nothing_binds(read.var, known, read.variable_span)
-    several = sorted(sets_read(column.value))
+    for read in mentioned(column.value):
+        assert read.var is not None
+        _check_bound(read.var, pattern, read.variable_span)
+    _check_aggregates(column, pattern)
+    several = sorted(sets_chosen(column.value))
     if len(several) > 1:
         message = f"a column has the values of one set, and this one reads {quoted(several)}"
         hint = "write a column for each set"
         raise CepheidError("bad-argument", message, span=column.span, hint=hint)
 
 
-def _nothing_binds(name: str, known: Collection[str], span: Span | None) -> CepheidError:
-    hint = did_you_mean(name, tuple(known), f"the formula binds {quoted(known)}")
+def _check_aggregates(column: Computed, pattern: Pattern) -> None:
+    """An aggregate of SELECT may be over any variable that can be several events."""
+    gathering = pattern
+    for name in sets_read(column.value):
+        gathering = Bind(gathering, name)
+    check_whole_sets(column.value, gathering)
+    if _has_previous(column.value):
+        message = "SELECT does not yet show `prev`"
+        hint = "compare with it in FILTER, and select the values of the set"
+        raise CepheidError("not-yet", message, span=column.span, hint=hint)
+
+
+def _has_previous(expression: Expression) -> bool:
+    below = (child for child in operands_of(expression) if not isinstance(child, Literal))
+    return isinstance(expression, Previous) or any(map(_has_previous, below))
+
+
+def _check_bound(name: str, pattern: Pattern, span: Span | None) -> None:
+    """A name of SELECT is one under which a match has events."""
+    known = dict.fromkeys(labels(without_absences(pattern)))
+    if name in known:
+        return
+    if name in labels(pattern):
+        message = f"SELECT names `{name}`, which NOT forbids: no match has such an event"
+        raise CepheidError("unbound-variable", message, span=span, hint="select events of the match")
+    hint = did_you_mean(name, known, f"the formula binds {quoted(known)}")
     message = f"SELECT names `{name}`, which nothing binds"
-    return CepheidError("unknown-variable", message, span=span, hint=hint)
+    raise CepheidError("unknown-variable", message, span=span, hint=hint)
 
 
 def _taken(query: Query, places: Places, index: int, column: Shown | Computed) -> CepheidError:

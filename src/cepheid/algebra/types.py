@@ -17,9 +17,12 @@ import pyarrow as pa
 
 from cepheid.algebra.coercion import as_literal_of
 from cepheid.algebra.conditions import (
+    EVENT,
+    Aggregate,
     Arithmetic,
     Attribute,
     Call,
+    Case,
     Comparison,
     Condition,
     Conjunction,
@@ -31,11 +34,12 @@ from cepheid.algebra.conditions import (
     Like,
     Literal,
     Negation,
+    Previous,
     RLike,
     attributes,
 )
 from cepheid.algebra.conditions import rebuild as rebuild_condition
-from cepheid.algebra.functions import ALIASES, FUNCTIONS, Function, Kinds
+from cepheid.algebra.functions import ALIASES, ANY, FUNCTIONS, NUMBER, ORDERED, Function, Kinds
 from cepheid.algebra.kinds import Kind, kind_of
 from cepheid.algebra.moments import Moment, TimeOfDay
 from cepheid.algebra.nodes import (
@@ -48,6 +52,7 @@ from cepheid.algebra.nodes import (
     Concat,
     Filter,
     Iterate,
+    Not,
     Or,
     PartBy,
     Pattern,
@@ -116,15 +121,15 @@ def _item(item: str | Computed, schema: Schema, distinct: bool) -> str | Compute
     return replace(item, value=with_number_types(value, schema))
 
 
-def type_of_column(column: Computed, schema: Schema) -> pa.DataType:
-    """The Arrow type of one value of a typed column of SELECT.
+def type_of(expression: Expression, schema: Schema) -> pa.DataType:
+    """The Arrow type of the values of a typed expression.
 
     >>> from cepheid.schema import schema_of
     >>> schema = schema_of(pa.schema([("ts", pa.int64()), ("v", pa.int8())]), time="ts")
-    >>> type_of_column(Computed("hot", Comparison(">", Attribute("x", "v"), Literal(40))), schema)
+    >>> type_of(Comparison(">", Attribute("x", "v"), Literal(40)), schema)
     DataType(bool)
     """
-    return result_type(column.value, _typed(column.value, schema)[1], schema)
+    return result_type(expression, _typed(expression, schema)[1], schema)
 
 
 def _pattern(pattern: Pattern, schema: Schema) -> Pattern:
@@ -138,6 +143,12 @@ def _pattern(pattern: Pattern, schema: Schema) -> Pattern:
             return replace(pattern, body=_pattern(body, schema))
         case Recognise(reading):
             return Recognise(_reading(reading, schema))
+        case Not(body, window, span):
+            return Not(_pattern(body, schema), _typed_window(window, schema, span), span)
+        case Within(body, window, span):
+            return replace(
+                pattern, body=_pattern(body, schema), window=_typed_window(window, schema, span) or window
+            )
         case Atom() | Seq() | StrictSeq() | Or() | All() | Repeat() | Select() | Bind():
             return rebuild(pattern, lambda child: _pattern(child, schema))
         case _:
@@ -221,6 +232,13 @@ def _typed(expression: Expression, schema: Schema) -> Typed:
             ), Kind.BOOLEAN
         case Call():
             return _call(expression, schema)
+        case Case():
+            return _case(expression, schema)
+        case Aggregate():
+            return _aggregate(expression, schema)
+        case Previous(operand):
+            typed, kind = _typed(operand, schema)
+            return replace(expression, operand=typed), kind
         case _:
             assert_never(expression)
 
@@ -417,8 +435,38 @@ def _call(call: Call, schema: Schema) -> Typed:
         if kind is not Kind.NULL and kind not in function.parameter(index):
             raise _wrong_argument(function, argument, kind, function.parameter(index))
     expressions = tuple(expression for expression, _ in typed)
-    result = function.result or _shared_kind(function, typed, schema)
+    result = function.result or _shared_kind(function.name, typed, schema, f"call it as {function.signature}")
     return Call(name, expressions, call.span), result
+
+
+def _case(node: Case, schema: Schema) -> Typed:
+    """Its values have one kind, as the arguments of `coalesce` have."""
+    conditions = tuple(_condition(condition, schema) for condition in node.conditions)
+    typed = _with_literals_alike([_typed(value, schema) for value in (*node.values, node.otherwise)], schema)
+    for value, kind in typed:
+        if kind is Kind.OTHER:
+            message = f"CASE takes values that a condition reads; `{print_condition(value)}` is {kind.value}"
+            raise CepheidError("type-mismatch", message, span=value.span)
+    kind = _shared_kind("CASE", typed, schema, "give all its values one type")
+    *values, otherwise = (value for value, _ in typed)
+    return Case(conditions, tuple(values), otherwise, node.span), kind
+
+
+def _aggregate(node: Aggregate, schema: Schema) -> Typed:
+    """Numbers are summed; min and max take what has an order; the others take anything that a condition reads."""
+    if isinstance(node.operand, Attribute) and node.operand.name == EVENT:
+        return node, Kind.NUMBER
+    operand, kind = _typed(node.operand, schema)
+    wanted = (
+        NUMBER if node.function in ("sum", "avg") else ORDERED if node.function in ("min", "max") else ANY
+    )
+    if kind is not Kind.NULL and kind not in wanted:
+        listed = " or ".join(sorted(item.value for item in wanted))
+        message = f"`{node.function}` takes {listed}; `{print_condition(operand)}` is {kind.value}"
+        raise CepheidError(
+            "type-mismatch", message, span=node.operand.span, hint="count(…) takes all of them"
+        )
+    return replace(node, operand=operand), Kind.NUMBER if node.function in ("count", "sum", "avg") else kind
 
 
 def _with_literals_alike(typed: list[Typed], schema: Schema) -> list[Typed]:
@@ -440,17 +488,17 @@ def _wrong_argument(function: Function, argument: Expression, kind: Kind, wanted
     return CepheidError("type-mismatch", message, span=argument.span, hint=f"call it as {function.signature}")
 
 
-def _shared_kind(function: Function, typed: list[Typed], schema: Schema) -> Kind:
+def _shared_kind(name: str, typed: list[Typed], schema: Schema, hint: str) -> Kind:
     """The one kind of arguments that must agree; NULL goes with any."""
     kinds = [(argument, kind) for argument, kind in typed if kind is not Kind.NULL]
     for argument, kind in kinds[1:]:
         if kind is not kinds[0][1]:
             raise CepheidError(
                 "type-mismatch",
-                f"`{function.name}` takes values of one type; `{print_condition(argument)}` is {kind.value}, "
+                f"`{name}` takes values of one type; `{print_condition(argument)}` is {kind.value}, "
                 f"`{print_condition(kinds[0][0])}` is {kinds[0][1].value}",
                 span=argument.span,
-                hint=f"call it as {function.signature}",
+                hint=hint,
             )
         if kind is Kind.TIMESTAMP:
             _check_zones(kinds[0][0], argument, schema, argument.span)

@@ -12,7 +12,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 from typing import assert_never
 
-from cepheid.algebra.conditions import Condition, attributes, with_attributes
+from cepheid.algebra.conditions import Condition, mentioned, with_attributes
 from cepheid.algebra.node import kept
 from cepheid.algebra.nodes import (
     EVENTS,
@@ -21,6 +21,7 @@ from cepheid.algebra.nodes import (
     Bind,
     Computed,
     Filter,
+    Not,
     Or,
     PartBy,
     Pattern,
@@ -30,6 +31,7 @@ from cepheid.algebra.nodes import (
     Select,
     Seq,
     StrictSeq,
+    Within,
     children,
     rebuild,
     walk,
@@ -98,7 +100,19 @@ def defined_once(pattern: Pattern) -> frozenset[str]:
             return frozenset()
         case Repeat() if is_iteration(pattern):
             return frozenset()
-        case Seq() | StrictSeq() | Or() | All() | Repeat() | Filter() | PartBy() | Select() | Bind():
+        case (
+            Seq()
+            | StrictSeq()
+            | Or()
+            | All()
+            | Repeat()
+            | Filter()
+            | PartBy()
+            | Select()
+            | Bind()
+            | Not()
+            | Within()
+        ):
             return frozenset[str]().union(*map(defined_once, children(pattern)))
         case _:
             assert_never(pattern)
@@ -120,10 +134,30 @@ def bound(pattern: Pattern) -> frozenset[str]:
             return bound(left) | bound(right)
         case Repeat(body, lo, hi):
             return bound(body) if (lo, hi) == (1, 1) else frozenset()
-        case Recognise():
+        case Recognise() | Not():
             return frozenset()
-        case Filter(body) | PartBy(body) | Bind(body) | Select(_, body):
+        case Filter(body) | PartBy(body) | Bind(body) | Select(_, body) | Within(body):
             return bound(body)
+        case _:
+            assert_never(pattern)
+
+
+def absent(pattern: Pattern) -> frozenset[str]:
+    """The variables and sets of what the pattern's NOTs forbid that a filter around it can read: a match binds none of
+    them, so what the filter says of them it says of what is forbidden.
+
+    >>> sorted(absent(Seq(Atom("A", "x"), Not(Atom("B", "y")))))
+    ['y']
+    """
+    match pattern:
+        case Not(body):
+            return bound(body) | sets(body) | absent(body)
+        case Repeat() if is_iteration(pattern):
+            return frozenset()
+        case Atom() | Select() | Recognise():
+            return frozenset()
+        case Seq() | StrictSeq() | Or() | All() | Repeat() | Filter() | PartBy() | Bind() | Within():
+            return frozenset[str]().union(*map(absent, children(pattern)))
         case _:
             assert_never(pattern)
 
@@ -157,7 +191,9 @@ def label_at(node: Pattern) -> str | None:
             return var
         case Atom():
             return label_of(node)
-        case Seq() | StrictSeq() | Or() | All() | Repeat() | Filter() | PartBy() | Select():
+        case (
+            Seq() | StrictSeq() | Or() | All() | Repeat() | Filter() | PartBy() | Select() | Not() | Within()
+        ):
             return None
         case _:
             assert_never(node)
@@ -192,7 +228,7 @@ def output_columns(query: Query) -> tuple[Shown | Computed, ...]:
 def _selected(items: Iterable[str | Computed]) -> Iterator[str]:
     for item in items:
         if isinstance(item, Computed):
-            yield from (read.var for read in attributes(item.value) if read.var is not None)
+            yield from (read.var for read in mentioned(item.value) if read.var is not None)
         else:
             yield item
 
@@ -223,14 +259,14 @@ def _listed(pattern: Pattern, counts: dict[str, int]) -> tuple[str, ...]:
 
 def _labels_outside_sets(pattern: Pattern) -> frozenset[str]:
     match pattern:
-        case Bind():
+        case Bind() | Not():
             return frozenset()
         case Recognise():
             return frozenset([EVENTS])
         case Atom():
             label = label_of(pattern)
             return frozenset() if label is None else frozenset([label])
-        case Seq() | StrictSeq() | Or() | All() | Repeat() | Filter() | PartBy() | Select():
+        case Seq() | StrictSeq() | Or() | All() | Repeat() | Filter() | PartBy() | Select() | Within():
             return frozenset[str]().union(*map(_labels_outside_sets, children(pattern)))
         case _:
             assert_never(pattern)
@@ -260,7 +296,9 @@ def _at_most(pattern: Pattern) -> dict[str, int]:
             return {EVENTS: 2}
         case Bind(body, var):
             return {**_at_most(body), var: 2}
-        case Filter(body) | PartBy(body) | Select(_, body):
+        case Not():
+            return {}
+        case Filter(body) | PartBy(body) | Select(_, body) | Within(body):
             return _at_most(body)
         case _:
             assert_never(pattern)

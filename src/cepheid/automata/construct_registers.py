@@ -60,8 +60,8 @@ def construct_registers(attached: Attached, shown: tuple[str, ...], strict: bool
 
 
 def _guard(whole: Guard) -> Guard:
-    """The tests of a predicate, each by itself: its type, and each part of its condition. What is not true is a test
-    that fails, so that both are decided by one."""
+    """The tests of a predicate, each by itself: its type, and each part of its condition. A negated part is a test that
+    fails, so that a part and its negation are decided by one test."""
     (predicate,) = whole.holds
     assert isinstance(predicate, Predicate)
     tests: set[Test] = {Predicate(predicate.type, None)} if predicate.type is not None else set()

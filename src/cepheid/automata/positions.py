@@ -17,8 +17,7 @@ MOST_FOLLOWERS = 80_000  # of all positions together
 
 @dataclass(frozen=True, slots=True)
 class Fragment:
-    """What a sub-pattern offers to its neighbours: the positions it can begin and end with, and whether it
-    can be empty."""
+    """The interface of a sub-pattern: the positions it can begin and end with, and whether it can be empty."""
 
     first: frozenset[int]
     last: frozenset[int]

@@ -15,6 +15,7 @@ from cepheid.algebra.nodes import (
     Atom,
     Bind,
     Filter,
+    Not,
     Or,
     PartBy,
     Pattern,
@@ -23,6 +24,7 @@ from cepheid.algebra.nodes import (
     Select,
     Seq,
     StrictSeq,
+    Within,
     children,
 )
 from cepheid.algebra.variables import is_iteration, names_of
@@ -65,13 +67,13 @@ def count_positions(pattern: Pattern) -> int:
             return sum(map(count_positions, children(pattern)))
         case Repeat(body, lo, hi):
             return count_positions(body) * (max(1, lo) if hi is None else hi)
-        case Select() | Recognise():
+        case Select() | Not() | Within() | Recognise():
             raise _unsupported(pattern)
         case _:
             assert_never(pattern)
 
 
-def _unsupported(pattern: Filter | PartBy | Select | Recognise) -> CepheidError:
+def _unsupported(pattern: Pattern) -> CepheidError:
     span: Span | None = getattr(pattern, "span", None)
     return CepheidError("not-yet", f"no automaton for `{type(pattern).__name__}` yet", span=span)
 
@@ -95,9 +97,9 @@ def _fragment(pattern: Pattern, positions: Positions) -> Fragment:
             for gatherers in positions.gatherers[before:]:
                 gatherers.add(var)
             return inside
-        case All(left, right):
-            return interleaved(positions_of(left), positions_of(right), positions)
-        case Filter() | PartBy() | Select() | Recognise():
+        case All(left, right, apart):
+            return interleaved(positions_of(left), positions_of(right), positions, apart)
+        case Filter() | PartBy() | Select() | Not() | Within() | Recognise():
             raise _unsupported(pattern)
         case _:
             assert_never(pattern)
@@ -126,9 +128,10 @@ def _then(one: Fragment, two: Fragment, positions: Positions, follow: list[set[i
 def _repeated(pattern: Repeat, positions: Positions) -> Fragment:
     """`body{lo,hi}` written out: lo copies, then a loop on the last (no hi) or copies one may leave out."""
     before = len(positions.atoms)
+    follow = positions.strict if pattern.strict else positions.loose
     if pattern.hi is None:
         copies = [_fragment(pattern.body, positions) for _ in range(max(1, pattern.lo))]
-        _then(copies[-1], copies[-1], positions, positions.loose)
+        _then(copies[-1], copies[-1], positions, follow)
     else:
         copies = [_fragment(pattern.body, positions) for _ in range(pattern.hi)]
     if is_iteration(pattern):
@@ -136,7 +139,7 @@ def _repeated(pattern: Repeat, positions: Positions) -> Fragment:
     whole = EMPTY
     # Right to left, so that b{0,3} is (b ; (b ; b?)?)? and only neighbouring copies follow one another.
     for number in range(len(copies), 0, -1):
-        whole = _then(copies[number - 1], whole, positions, positions.loose)
+        whole = _then(copies[number - 1], whole, positions, follow)
         if number > pattern.lo:
             whole = replace(whole, nullable=True)
     return whole

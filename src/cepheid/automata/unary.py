@@ -10,6 +10,7 @@ from cepheid.algebra.nodes import (
     Atom,
     Bind,
     Filter,
+    Not,
     Or,
     PartBy,
     Pattern,
@@ -18,6 +19,7 @@ from cepheid.algebra.nodes import (
     Select,
     Seq,
     StrictSeq,
+    Within,
     walk,
 )
 
@@ -39,7 +41,7 @@ def _is_regular(node: Pattern) -> bool:
             return condition is None or _is_local(condition)
         case Seq() | StrictSeq() | Or() | All() | Repeat() | Bind():
             return True
-        case Filter() | PartBy() | Select() | Recognise():
+        case Filter() | PartBy() | Select() | Not() | Within() | Recognise():
             return False
         case _:
             assert_never(node)

@@ -43,10 +43,10 @@ def _firsts(found: Found, labels: Labels, layout: Layout, rows: RowsOfMatches, e
     at = rows.events(found.rows)
     chosen, gathered = Chosen(found, labels, at.places), Gathered(at.table)
     keys: list[Ints] = [found.rows[found.offsets[1:] - 1]]
-    expressions = Expressions(chosen, gathered, evaluate)
+    expressions = Expressions(chosen, gathered, layout.schema, evaluate)
     for item in layout.items:
         if isinstance(item, Computed):
-            offsets, values = expressions.values(item, layout.field(item.name).type)
+            offsets, values = expressions.values(item)
             keys += _numbers_of_values(values) if offsets is None else [_numbers_of_lists(offsets, values)]
         elif item.many:
             offsets, events = chosen.all_of(item.name)

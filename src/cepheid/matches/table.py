@@ -16,9 +16,9 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-from cepheid.algebra.conditions import sets_read
+from cepheid.algebra.conditions import sets_chosen
 from cepheid.algebra.nodes import Computed
-from cepheid.algebra.types import type_of_column
+from cepheid.algebra.types import type_of
 from cepheid.algebra.variables import Shown
 from cepheid.errors import CepheidError, did_you_mean
 from cepheid.kernels.matches.ids import BLOCK, match_ids, sequence_ids
@@ -81,7 +81,7 @@ class Layout:
             return pa.field(name, self.schema.arrow.field(name).type)
         (item,) = (item for item in self.items if item.name == name)
         if isinstance(item, Computed):
-            one, many = type_of_column(item, self.schema), bool(sets_read(item.value))
+            one, many = type_of(item.value, self.schema), bool(sets_chosen(item.value))
         else:
             one, many = event_type(self.schema), item.many
         return pa.field(name, pa.list_(one) if many else one)
@@ -103,14 +103,14 @@ def tabulate(
     if layout.reads_events:
         at = rows.events(found.rows)
         chosen, gathered, time = Chosen(found, labels, at.places), Gathered(at.table), layout.schema.time
-        expressions = Expressions(chosen, gathered, evaluate)
+        expressions = Expressions(chosen, gathered, layout.schema, evaluate)
         makers["match_id"] = lambda: ids_of(found, labels, chosen, at.identities())
         makers |= {name: partial(gathered.column, name, chosen.last) for name in layout.partition_by}
         makers["start"] = lambda: gathered.column(time, chosen.first)
         makers["end"] = lambda: gathered.column(time, chosen.last)
         for item in layout.items:
             if isinstance(item, Computed):
-                makers[item.name] = partial(expressions.column, item, layout.field)
+                makers[item.name] = partial(expressions.column, item)
             else:
                 makers[item.name] = partial(_variable, item, chosen, gathered, layout.schema)
     if layout.positions == ROW:

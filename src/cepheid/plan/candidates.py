@@ -17,6 +17,7 @@ from cepheid.algebra.nodes import (
     Atom,
     Bind,
     Filter,
+    Not,
     Or,
     PartBy,
     Query,
@@ -26,6 +27,7 @@ from cepheid.algebra.nodes import (
     Seq,
     Strategy,
     StrictSeq,
+    Within,
     walk,
 )
 from cepheid.algebra.printing import print_condition, print_part_by
@@ -141,7 +143,9 @@ def _beyond_unary(query: Query) -> str:
                 return f"{print_part_by(keys)} compares events"
             case Recognise():
                 return "SREMO reads every event of a piece of the stream, with registers"
-            case Atom() | Seq() | StrictSeq() | Or() | All() | Repeat() | Select() | Bind():
+            case (
+                Atom() | Seq() | StrictSeq() | Or() | All() | Repeat() | Select() | Bind() | Not() | Within()
+            ):
                 pass
             case _:
                 assert_never(node)
@@ -153,7 +157,11 @@ def _grows(automaton: Automaton, strategy: Strategy) -> list[str]:
     read."""
     grows = []
     for check in automaton.checks:
-        no_extreme = "compares any number of events with later ones, and no single event decides for all"
+        no_extreme = (
+            "is about whole sets, which no run holds"
+            if check.whole
+            else "compares any number of events with later ones, and no single event decides for all"
+        )
         slow = "it is checked on all matches of the query without it, so time grows with those"
         grows.append(f"FILTER {printed(check.condition)} {no_extreme}: {slow}")
     if automaton.exposes:

@@ -9,7 +9,7 @@ from math import inf
 
 import pyarrow as pa
 
-from cepheid.algebra.conditions import sets_read, with_names
+from cepheid.algebra.conditions import sets_chosen, with_names
 from cepheid.algebra.nodes import Computed, Query
 from cepheid.algebra.printing import (
     print_condition,
@@ -19,7 +19,8 @@ from cepheid.algebra.printing import (
     print_tree,
     print_window,
 )
-from cepheid.algebra.types import type_of_column
+from cepheid.algebra.reach import looks_everywhere
+from cepheid.algebra.types import type_of
 from cepheid.algebra.unmarked_prefix import lead
 from cepheid.algebra.variables import Shown, output_columns
 from cepheid.automata.attach import Attached
@@ -135,6 +136,8 @@ def _times(plan: Plan) -> list[str]:
 def _memory(query: Query) -> str:
     if lead(query.pattern) == inf and not query.consume:
         return "may grow with the stream: any number of events may be read before the first that is marked"
+    if looks_everywhere(query.pattern):
+        return "may grow with the stream: a strategy inside the formula compares whatever the stream has had"
     if query.window is not None:
         return f"the events inside WITHIN {print_window(query.window)}, however long the stream"
     if query.consume:
@@ -144,7 +147,7 @@ def _memory(query: Query) -> str:
 
 def _shown(item: Shown | Computed, plan: Plan) -> str:
     if isinstance(item, Computed):
-        one, many = str(type_of_column(item, plan.schema)), bool(sets_read(item.value))
+        one, many = str(type_of(item.value, plan.schema)), bool(sets_chosen(item.value))
     else:
         one, many = "events" if item.many else "event", item.many
     return f"{item.name} ({'array of ' if many else ''}{one})"

@@ -11,9 +11,11 @@ from __future__ import annotations
 from typing import assert_never
 
 from cepheid.algebra.conditions import (
+    Aggregate,
     Arithmetic,
     Attribute,
     Call,
+    Case,
     Comparison,
     Condition,
     Conjunction,
@@ -24,6 +26,7 @@ from cepheid.algebra.conditions import (
     Like,
     Literal,
     Negation,
+    Previous,
     RLike,
     conjuncts,
     sets_read,
@@ -94,7 +97,7 @@ def _negations_inwards(condition: Condition) -> Condition:
             return Conjunction(tuple(_negations_inwards(Negation(operand)) for operand in operands), span)
         case Literal() | Attribute() | Arithmetic() | Comparison() | Negation() | IsTrue() | IsNull():
             return condition
-        case In() | Like() | RLike() | Call():
+        case In() | Like() | RLike() | Call() | Case() | Aggregate() | Previous():
             return condition
         case _:
             assert_never(condition)

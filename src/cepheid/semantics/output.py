@@ -10,12 +10,13 @@ from collections import defaultdict
 from collections.abc import Hashable, Iterable, Mapping
 from typing import TYPE_CHECKING, Any
 
-from cepheid.algebra.conditions import sets_read, variables
+from cepheid.algebra.conditions import sets_chosen, sets_read, variables
 from cepheid.algebra.nodes import Computed, Query
 from cepheid.algebra.variables import Shown, output_columns
 from cepheid.semantics.keys import key_of
 from cepheid.semantics.stream import Stream
 from cepheid.semantics.values import Attributes, value_of
+from cepheid.semantics.whole_sets import with_aggregates
 
 if TYPE_CHECKING:
     from cepheid.semantics.oracle import OracleMatch
@@ -45,17 +46,19 @@ def values_shown(query: Query, match: OracleMatch, stream: Stream) -> tuple[Any,
 def _value(item: Shown | Computed, bound: Mapping[str, tuple[int, ...]], stream: Stream) -> Any:
     if isinstance(item, Shown):
         return bound.get(item.name, ())
-    several = sets_read(item.value)
+    gathered = {
+        name: [stream[place].attributes for place in bound.get(name, ())] for name in sets_read(item.value)
+    }
+    value = with_aggregates(item.value, gathered)
+    several = sets_chosen(value)
     single: dict[str | None, Attributes] = {
         name: stream[bound[name][0]].attributes if name in bound else _UNBOUND
-        for name in variables(item.value) - several
+        for name in variables(value) - several
     }
     if not several:
-        return value_of(item.value, single)
+        return value_of(value, single)
     (name,) = several
-    return tuple(
-        value_of(item.value, {**single, name: stream[place].attributes}) for place in bound.get(name, ())
-    )
+    return tuple(value_of(value, {**single, name: stream[place].attributes}) for place in bound.get(name, ()))
 
 
 def first_of_equal(query: Query, matches: Iterable[OracleMatch], stream: Stream) -> list[OracleMatch]:

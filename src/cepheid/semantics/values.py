@@ -20,9 +20,11 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from cepheid.algebra.conditions import (
+    Aggregate,
     Arithmetic,
     Attribute,
     Call,
+    Case,
     Comparison,
     Condition,
     Conjunction,
@@ -34,6 +36,7 @@ from cepheid.algebra.conditions import (
     Like,
     Literal,
     Negation,
+    Previous,
     RLike,
 )
 from cepheid.algebra.precision import DecimalType
@@ -97,6 +100,11 @@ def value_of(expression: Expression, events: Mapping[str | None, Attributes]) ->
             return _rlike(value_of(operand, events), pattern)
         case Call(function, arguments):
             return apply(function, [value_of(argument, events) for argument in arguments])
+        case Case(conditions, values, otherwise):
+            pairs = zip(conditions, values, strict=True)
+            return value_of(next((value for when, value in pairs if holds(when, events)), otherwise), events)
+        case Aggregate() | Previous():
+            raise AssertionError(expression)  # literals stand in their place (`whole_sets`)
         case _:
             assert_never(expression)
 

@@ -15,7 +15,7 @@ from cepheid.evaluators.growth import power_of_two, with_rows, with_words
 from cepheid.evaluators.interface import State
 from cepheid.kernels.loops.linked.layout import FIRST, NEVER, ChainBatch, ChainOptions, ChainTables
 from cepheid.kernels.loops.linked.loop import TOP, USED, ChainSpace, chain, scratch_for
-from cepheid.kernels.loops.linked.rebuild import column_codes, living_rows, measure, rebuild, renumber
+from cepheid.kernels.loops.linked.rebuild import column_codes, live_rows, measure, rebuild, renumber
 from cepheid.kernels.loops.linked.verify import starts_fit, vertices_fit
 from cepheid.kernels.memory.big_integers import to_int, wider
 from cepheid.kernels.memory.status import (
@@ -159,7 +159,7 @@ class Arena:
     def live_rows(self, edge: int) -> Ints:
         top = int(self._meta[TOP])
         rows = np.empty(top, np.int64)
-        count = living_rows(
+        count = live_rows(
             self._heap,
             top,
             self._shape,

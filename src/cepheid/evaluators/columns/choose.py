@@ -58,9 +58,22 @@ def nullif(arguments: Sequence[Value]) -> Value:
     array([False,  True])
     """
     left, right = arguments
-    equal = compare("=", left, right).true
-    null: Mask = nulls_of(left) | equal
-    match left:
+    return _without(left, compare("=", left, right).true)
+
+
+def switched(true: Mask, left: Value, right: Value) -> Value:
+    """`left` where the mask is true, `right` elsewhere.
+
+    >>> switched(np.array([True, False]), Numbers(np.asarray(1)), Numbers(np.array([2, 3]))).values
+    array([1, 3])
+    """
+    return coalesce([_without(left, ~true), _without(right, true)])
+
+
+def _without(value: Value, rows: Mask) -> Value:
+    """The value, NULL in these rows."""
+    null: Mask = nulls_of(value) | rows
+    match value:
         case Truth(true):
             return Truth(true & ~null, null)
         case Numbers(values, _, mixed):
@@ -74,7 +87,7 @@ def nullif(arguments: Sequence[Value]) -> Value:
         case Texts(values):
             return _nulled(Texts, values, null)
         case _:
-            return left
+            return value
 
 
 def _nulled(kind: type[Texts | WideDecimals], values: Any, null: Mask) -> Value:

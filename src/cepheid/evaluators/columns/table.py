@@ -17,9 +17,11 @@ import numpy as np
 import pyarrow as pa
 
 from cepheid.algebra.conditions import (
+    Aggregate,
     Arithmetic,
     Attribute,
     Call,
+    Case,
     Comparison,
     Condition,
     Conjunction,
@@ -31,10 +33,12 @@ from cepheid.algebra.conditions import (
     Like,
     Literal,
     Negation,
+    Previous,
     RLike,
     attributes,
 )
 from cepheid.evaluators.columns.arithmetic import arithmetic
+from cepheid.evaluators.columns.choose import switched
 from cepheid.evaluators.columns.compare import all_of, compare, negated
 from cepheid.evaluators.columns.distinct import Codes, Dictionary, distinct, repeats
 from cepheid.evaluators.columns.functions import apply
@@ -167,6 +171,10 @@ class Columns:
                 return rlike(self.value(operand), pattern)
             case Call(function, arguments):
                 return apply(function, [self.value(argument) for argument in arguments])
+            case Case(conditions, values, otherwise):
+                return self._first_true(conditions, values, otherwise)
+            case Aggregate() | Previous():
+                raise AssertionError(expression)  # of whole matches, not of rows
             case _:
                 assert_never(expression)
 
@@ -175,6 +183,14 @@ class Columns:
         for operand in operands:
             result = all_of(result, self._truth(operand))
         return result
+
+    def _first_true(
+        self, conditions: tuple[Expression, ...], values: tuple[Expression, ...], otherwise: Expression
+    ) -> Value:
+        chosen = self.value(otherwise)
+        for condition, value in reversed(list(zip(conditions, values, strict=True))):
+            chosen = switched(self._truth(condition).true, self.value(value), chosen)
+        return chosen
 
     def _column(self, name: str) -> pa.ChunkedArray:
         """The column as it is, but for string views, which Arrow's kernels do not all take."""

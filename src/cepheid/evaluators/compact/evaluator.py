@@ -25,7 +25,7 @@ from cepheid.evaluators.interface import GUARD, Bounds, Events, State, guard_of,
 from cepheid.evaluators.window import SlidingWindow
 from cepheid.evaluators.window_prefilter import Nearness
 from cepheid.kernels.columns.events import BEGINS, ENDS, group_by_partition, take_lists
-from cepheid.kernels.loops.sliding.change_layout import regrow_partitions, thin_partitions
+from cepheid.kernels.loops.sliding.change_layout import regrow_partitions, to_sparse_partitions
 from cepheid.kernels.loops.sliding.dense import Dense, DenseSpace, count_dense
 from cepheid.kernels.loops.sliding.loop import slide
 from cepheid.kernels.loops.sliding.partition_state import (
@@ -47,7 +47,7 @@ from cepheid.kernels.loops.sliding.widen import widen_partitions
 from cepheid.kernels.matches.collect import rows_of_events
 from cepheid.kernels.matches.nodes import FIRST, N_EVENT, N_WORDS
 from cepheid.kernels.memory.big_integers import to_int, wider
-from cepheid.kernels.memory.carry_save import BITS, LIMIT, LOOSE
+from cepheid.kernels.memory.carry_save import BITS, LIMIT, SPARE_BITS
 from cepheid.kernels.memory.heap import META, SMALLEST, with_room
 from cepheid.kernels.memory.status import DONE, MORE_HEAP, MORE_TRANSITIONS, MORE_WORDS
 from cepheid.matches.match_arrays import Found, Ints, nothing_found
@@ -232,7 +232,7 @@ class CompactEvaluator:
         dense = self._dense
         assert dense is not None
         if dense.words >= _MOST_WORDS:
-            self._thin()
+            self._to_sparse()
             return
         self._dense = dense._replace(words=2 * dense.words)
         self._regrow(dense, self._dense)
@@ -254,12 +254,12 @@ class CompactEvaluator:
         words = known.words if known is not None else 1
         grown = dense_automaton(self._automaton, classes, self._most_states, words)
         if grown is None:
-            self._thin()
+            self._to_sparse()
         elif known is not None and (grown.states, grown.rows) != (known.states, known.rows):
             self._regrow(known, grown)
         self._dense = grown
 
-    def _thin(self) -> None:
+    def _to_sparse(self) -> None:
         """From now on `slide` counts, with numbers of any size."""
         self._is_dense = False
         if self._dense is None:
@@ -271,7 +271,7 @@ class CompactEvaluator:
         self._use_words(2 * dense.words + 1)  # of 32 bits, so that all numbers fit
 
         def loop(begin: int) -> tuple[int, int]:
-            status, partition, self._heap = thin_partitions(
+            status, partition, self._heap = to_sparse_partitions(
                 self._transitions.table,
                 begin,
                 self._options(True),
@@ -427,7 +427,7 @@ class CompactEvaluator:
             )
         elif self._dense is not None:
             states, rows, words = self._dense[:3]
-            most_back, most_front = (LIMIT, LIMIT) if words == 1 else (2 * LIMIT, LIMIT << LOOSE)
+            most_back, most_front = (LIMIT, LIMIT) if words == 1 else (2 * LIMIT, LIMIT << SPARE_BITS)
             fits = dense_partitions_fit(
                 self._heap,
                 self._partitions,

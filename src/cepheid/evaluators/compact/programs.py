@@ -14,7 +14,7 @@ import numpy as np
 
 from cepheid.automata.deterministic import Deterministic, Outcome, Transitions
 from cepheid.kernels.loops.sliding.dense import Dense, Program
-from cepheid.kernels.memory.carry_save import LOOSE
+from cepheid.kernels.memory.carry_save import SPARE_BITS
 
 Update = tuple[int, int, list[int]]  # target, factor, sources
 
@@ -39,7 +39,7 @@ def dense_automaton(
         for klass in range(len(classes))
     ]
     growth = np.array([_growth(updates) for updates in zip(forward, backward, strict=True)], np.int64)
-    if growth[0] + max(growth) >= LOOSE:
+    if growth[0] + max(growth) >= SPARE_BITS:
         return None
     return Dense(
         len(rows),

@@ -16,9 +16,11 @@ from typing import assert_never
 import pyarrow as pa
 
 from cepheid.algebra.conditions import (
+    Aggregate,
     Arithmetic,
     Attribute,
     Call,
+    Case,
     Comparison,
     Condition,
     Conjunction,
@@ -30,6 +32,7 @@ from cepheid.algebra.conditions import (
     Like,
     Literal,
     Negation,
+    Previous,
     RLike,
     attributes,
     children,
@@ -318,12 +321,14 @@ class Compiler:
                 self._fold(tags.IS_NULL, (operand,), compiled)
             case In(operand, items):
                 self._fold(tags.OR, self._items(operand, items), compiled)
-            case Like() | RLike():
+            case Like() | RLike() | Case():
                 self._ask(expression, compiled)
             case Call(function, arguments):
                 self._call(expression, function, arguments, compiled)
             case Literal() | Attribute():
                 raise AssertionError(expression)  # these read one event at most
+            case Aggregate() | Previous():
+                raise AssertionError(expression)  # `attach` leaves none on events
             case _:
                 assert_never(expression)
 

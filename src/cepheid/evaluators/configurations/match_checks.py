@@ -12,6 +12,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Sequence
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
@@ -26,6 +27,8 @@ from cepheid.evaluators.configurations.match_filter import LARGE, SMALL, MatchFi
 from cepheid.evaluators.configurations.projection import Projection
 from cepheid.evaluators.interface import Bounds, Events, State
 from cepheid.matches.match_arrays import Found, Ints, nothing_found
+from cepheid.semantics.rows import rows_of
+from cepheid.semantics.whole_sets import holds_of_sets
 from cepheid.state_checks import (
     bytes_of,
     letters,
@@ -59,7 +62,10 @@ class Checked(MatchFilter):
     ) -> None:
         super().__init__(inner, counting, limit, SMALL if consume and not windowed else LARGE)
         self._source = self._limited = inner
-        self._checks = [_Prepared(check, inner.labels) for check in checks]
+        self._checks = [
+            _OfWholeSets(check, inner.labels) if check.whole else _Prepared(check, inner.labels)
+            for check in checks
+        ]
         names = sorted({item.name for check in checks for item in attributes(check.condition)})
         self._attributes = _Attributes(pa.schema([schema.field(name) for name in names]))
         self._projection = Projection(inner.labels, shown)
@@ -142,6 +148,14 @@ class _Attributes:
     def column(self, name: str, rows: Ints) -> pa.ChunkedArray:
         return self._table.column(name).take(pa.array(np.searchsorted(self._rows, rows)))
 
+    def rows(self, names: Sequence[str], rows: Ints) -> dict[int, dict[str, Any]]:
+        """The attributes of these rows as the definition reads them, by row."""
+        distinct = np.unique(rows)
+        if not names:
+            return {row: {} for row in distinct.tolist()}
+        table = pa.table({name: self.column(name, distinct) for name in names})
+        return dict(zip(distinct.tolist(), rows_of(table), strict=True))
+
     @property
     def memory(self) -> int:
         return int(self._table.nbytes) + self._rows.nbytes
@@ -193,3 +207,48 @@ class _Prepared:
         )
         holds: np.ndarray = Columns(table).holds(self._condition)
         return holds[codes.reshape(-1)]
+
+
+class _OfWholeSets:
+    """A check of a condition on whole sets, by the definition: once for each filter that a match has passed through,
+    and for each choice of single events that it reads."""
+
+    def __init__(self, check: Check, labels: Sequence[frozenset[str]]) -> None:
+        self._choices = Choices(check, labels)
+        self._has = {
+            name: np.array([name in label for label in labels], np.bool_) for name in sorted(check.names)
+        }
+        (self._marker, _), *singles = check.paths
+        self._singles = [name for name, _ in singles]
+        self._whole = sorted(check.whole)
+        self._condition = check.condition
+        self._reads = list(dict.fromkeys(item.name for item in attributes(check.condition)))
+
+    def drop(self, candidates: Found, known: _Attributes, passes: np.ndarray) -> None:
+        """Sets `passes` to false for candidates that the condition does not hold of."""
+        number: Ints = np.cumsum(self._has[self._marker][candidates.labels])
+        gathered = {name: np.flatnonzero(self._has[name][candidates.labels]) for name in self._whole}
+        rows = known.rows(self._reads, candidates.rows)
+        for matches, events in self._choices.of(candidates):
+            for match, chosen in zip(matches.tolist(), events.tolist(), strict=True):
+                if passes[match]:
+                    here = {
+                        name: [
+                            rows[int(candidates.rows[place])]
+                            for place in _of_number(places, number, chosen[0])
+                        ]
+                        for name, places in gathered.items()
+                    }
+                    singles = {
+                        name: rows[int(candidates.rows[place])]
+                        for name, place in zip(self._singles, chosen[1:], strict=True)
+                    }
+                    passes[match] = holds_of_sets(self._condition, here, singles)
+
+
+def _of_number(places: Ints, number: Ints, first: int) -> list[int]:
+    """The places that belong to the marked event at place `first`: those with as many marked events up to them."""
+    numbers = number[places]
+    low, high = np.searchsorted(numbers, number[first]), np.searchsorted(numbers, number[first], side="right")
+    found: list[int] = places[low:high].tolist()
+    return found

@@ -15,9 +15,11 @@ from typing import assert_never
 import pyarrow as pa
 
 from cepheid.algebra.conditions import (
+    Aggregate,
     Arithmetic,
     Attribute,
     Call,
+    Case,
     Comparison,
     Conjunction,
     Disjunction,
@@ -28,6 +30,7 @@ from cepheid.algebra.conditions import (
     Like,
     Literal,
     Negation,
+    Previous,
     RLike,
     children,
     type_of_value,
@@ -85,6 +88,10 @@ def form_of(expression: Expression, schema: Schema) -> int:
             return tags.TRUTH
         case IsTrue() | IsNull() | In() | Like() | RLike():
             return tags.TRUTH
+        case Case(_, values, otherwise):
+            return _shared(form_of(value, schema) for value in (*values, otherwise))
+        case Aggregate() | Previous():
+            raise AssertionError(expression)  # `attach` leaves none on events
         case _:
             assert_never(expression)
 

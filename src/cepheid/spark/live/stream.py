@@ -15,10 +15,11 @@ import pyarrow as pa
 from pyspark.sql import DataFrame
 from pyspark.sql import functions as sql
 
-from cepheid.algebra.nodes import Computed
+from cepheid.algebra.nodes import Computed, Query
+from cepheid.algebra.reach import FOR_EVER, waits
 from cepheid.algebra.variables import output_columns
 from cepheid.engine import checked_columns
-from cepheid.errors import warn
+from cepheid.errors import CepheidError, warn
 from cepheid.pipeline import ParsedQuery, plan_for
 from cepheid.plan.plan import Plan
 from cepheid.plan.reads import read_by_columns, read_by_conditions
@@ -69,6 +70,7 @@ def match_stream(
     rows, columns_of_events = union_streams(data, type, zone)
     schema = schema_of(columns_of_events, time=time, type=type, order=order, stream=parsed.stream)
     plan = _without_zones(plan_for(parsed, schema, evaluator), parsed, evaluator)
+    _check_waits(plan.query)
     names = checked_columns(columns)
     kept = checked_late(late)
     wanted = smaller(limit, plan.query.limit)
@@ -93,6 +95,18 @@ def _kept(plan: Plan, names: tuple[str, ...] | None) -> tuple[str, ...] | None:
     for, since the query is typed again when the checkpoint is read."""
     computed = (item.name for item in output_columns(plan.query) if isinstance(item, Computed))
     return None if names is None else (*names, *computed)
+
+
+def _check_waits(query: Query) -> None:
+    """Refuses matches that no event makes known."""
+    if FOR_EVER in waits(query):
+        message = "a stream has no end at which it is known that nothing came that a NOT forbids"
+        raise CepheidError("needs-window", message, hint="add WITHIN, or say how long: NOT B FOR 10 minutes")
+    if waits(query):
+        message = "a NOT at the end of a pattern does not yet run on a stream of Spark"
+        raise CepheidError(
+            "not-yet", message, hint="end the pattern with an event that comes after: A ; NOT B ; C"
+        )
 
 
 def _without_zones(plan: Plan, parsed: ParsedQuery, evaluator: str) -> Plan:
