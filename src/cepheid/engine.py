@@ -16,7 +16,7 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-from cepheid.algebra.nodes import WindowUnit
+from cepheid.algebra.nodes import Computed, WindowUnit
 from cepheid.algebra.reach import looks_everywhere, waits
 from cepheid.algebra.unmarked_prefix import lead
 from cepheid.algebra.variables import output_columns
@@ -76,7 +76,10 @@ class Engine:
         self._limit = min(limits) if limits else None
         # Matches that are merged are made to be counted; a count shows nothing.
         self._merges, self._counts_rows = plan.query.distinct, counting and plan.query.distinct
-        columns = ("end",) if counting else columns
+        if counting and (
+            self._merges or any(isinstance(item, Computed) for item in output_columns(plan.query))
+        ):
+            columns = ("end",)  # what expressions read need not be there
         counting = counting and not self._merges
         self._counting = counting
         self._evaluator = evaluator_for(plan, counting, None if self._merges else self._limit)

@@ -206,6 +206,7 @@ def shown(query: Query) -> tuple[Shown, ...]:
 def output_columns(query: Query) -> tuple[Shown | Computed, ...]:
     """The columns that SELECT asks for, in order.
 
+    >>> from cepheid.algebra.conditions import Attribute
     >>> twice = Computed("v", Attribute("x", "v"))
     >>> output_columns(Query(Atom("A", "x"), select=(twice, "x"))) == (twice, Shown("x", many=False))
     True
@@ -226,6 +227,7 @@ def _selected(items: Iterable[str | Computed]) -> Iterator[str]:
 def with_many(pattern: Pattern, items: tuple[str | Computed, ...]) -> tuple[str | Computed, ...]:
     """The items of a SELECT with every attribute of a variable that can be several events marked as one.
 
+    >>> from cepheid.algebra.conditions import Attribute
     >>> (item,) = with_many(Repeat(Atom("A", "x"), 1, None), (Computed("v", Attribute("x", "v")),))
     >>> item.value.each
     True
