@@ -31,6 +31,7 @@ from cepheid.evaluators.configurations.selection import HOW, Selection
 from cepheid.evaluators.interface import Bounds, Evaluator, Events, named, part_of
 from cepheid.evaluators.semantics import SemanticsEvaluator
 from cepheid.matches.event_rows import RowsOfMatches
+from cepheid.matches.first_matches import first_matches
 from cepheid.matches.history import HIDDEN, POSITION, ROW, History
 from cepheid.matches.match_arrays import Found, Gathering, Ints
 from cepheid.matches.table import Layout, tabulate
@@ -169,16 +170,19 @@ class Engine:
             partial(_partitions_of, self.plan.query.partition_by, self.plan.schema),
         )
         most_events = min(_FEW_EVENTS, len(table) * _FEW_BYTES // max(1, table.nbytes))
-        waiting = Gathering()
+        shows_rows = self._layout.positions == ROW
+        waiting = Gathering(given_away=shows_rows)
         for found in self._advance_all(table, times, True, None):
-            if len(found) < _FEW_MATCHES or len(waiting.found):
+            if shows_rows or len(found) < _FEW_MATCHES or len(waiting.found):
                 waiting.add(found)
                 found = waiting.found
             if len(found) >= _FEW_MATCHES or len(found.rows) >= most_events:
-                yield from self._tabulated(found)
+                yield from self._tabulated(found, given_away=shows_rows)
                 waiting.clear()
+            if self._limit is not None and self._reported + len(waiting.found) >= self._limit:
+                break
         waiting.add(self._evaluator.finish())
-        yield from self._tabulated(waiting.found)
+        yield from self._tabulated(waiting.found, given_away=shows_rows)
 
     def _advance_all(
         self, table: pa.Table, times: Times, report: bool, ranks: Ints | None
@@ -324,6 +328,7 @@ class Engine:
             own = (partitions, positions)
             ranks = ranks if given is None else given
         keyed = own if self._split is self._partitions else None
+        report &= self._limit is None or self._reported < self._limit
         events = Events(table, self._rows, times, self._keyed(table, times, keyed), report)
         found = self._evaluator.advance(events)
         if ranks is not None:
@@ -395,14 +400,14 @@ class Engine:
         self._forget()
         self._active = len(active)
 
-    def _tabulated(self, found: Found) -> Iterator[pa.Table]:
-        """The matches that are to be given, as tables of at most `MANY_MATCHES`."""
+    def _tabulated(self, found: Found, given_away: bool = False) -> Iterator[pa.Table]:
+        """The matches that are to be given, as tables of at most `MANY_MATCHES`, which keep rows `given_away`."""
         if self._limit is not None:
-            found = found.part(0, max(0, self._limit - self._reported))
+            found = first_matches(found, max(0, self._limit - self._reported), self._evaluator.labels)
         self._reported += len(found)
         for begin in range(0, len(found), MANY_MATCHES):
             part = found.part(begin, begin + MANY_MATCHES)
-            yield tabulate(part, self._evaluator.labels, self._layout, self._rows_of_matches)
+            yield tabulate(part, self._evaluator.labels, self._layout, self._rows_of_matches, given_away)
 
     def _checked(self, batch: pa.RecordBatch | pa.Table) -> pa.Table:
         """The batch as a table with exactly the columns of the schema."""

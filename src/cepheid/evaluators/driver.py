@@ -6,14 +6,15 @@ what to do about each status. The matches that loops write go to `Matches`, whos
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import TypeAlias
 
 import numpy as np
 
-from cepheid.evaluators.interface import too_many_matches
-from cepheid.kernels.matches.output import Output
-from cepheid.kernels.memory.status import DONE, MORE_OUTPUT, TOO_MANY
+from cepheid.evaluators.first_by_positions import first_matches, graph_of
+from cepheid.evaluators.interface import UNLIMITED, too_many_matches
+from cepheid.kernels.matches.output import BEFORE, MADE, MADE_WORDS, ROOT_WORDS, Output
+from cepheid.kernels.memory.status import BEYOND_LIMIT, DONE, MORE_OUTPUT, TOO_MANY
 from cepheid.matches.match_arrays import LABEL, Found, Ints, longer, nothing_found
 
 _MOST_KEPT = 1 << 22  # events of matches that room is kept for
@@ -22,8 +23,10 @@ Remedies: TypeAlias = Mapping[int, Callable[[int], object]]
 """By status: what makes room, given the event that needs it."""
 
 
-def drive(loop: Callable[[int], tuple[int, int]], remedies: Remedies, begin: int = 0) -> int:
-    """Calls a loop until it is DONE: the event it then stopped before.
+def drive(
+    loop: Callable[[int], tuple[int, int]], remedies: Remedies, begin: int = 0, until: int = DONE
+) -> int:
+    """Calls a loop until it is DONE, or what else is waited for: the event it then stopped before.
 
     >>> room = [2]
     >>> def loop(begin: int) -> tuple[int, int]:
@@ -32,7 +35,7 @@ def drive(loop: Callable[[int], tuple[int, int]], remedies: Remedies, begin: int
     5
     """
     status, at = loop(begin)
-    while status != DONE:
+    while status != until:
         remedies[status](at)
         status, at = loop(at)
     return int(at)
@@ -46,7 +49,7 @@ class Matches:
 
     def begin(self) -> None:
         self.out.offsets[0] = 0
-        self.out.made[0] = 0
+        self.out.made[:] = 0, 0, -1
 
     def remedies(self, guard: int, rows: Ints) -> Remedies:
         """Where matches have no room, `guard` events being the most; `rows` are those of the batch."""
@@ -55,6 +58,49 @@ class Matches:
             raise too_many_matches(guard, int(rows[at]))
 
         return {MORE_OUTPUT: self._double, TOO_MANY: too_many}
+
+    def limited(
+        self,
+        limit: int,
+        guard: int,
+        rows: Ints,
+        roots_at: Callable[[int], tuple[int, int]],
+        nodes_of: Callable[[Ints, int], tuple[Ints, int, Ints]],
+        ranks: Sequence[int],
+    ) -> Remedies:
+        """Where many more matches end at an event than the limit leaves room for: only the first by positions are
+        written. `roots_at` is the loop with ROOTS as its limit, `nodes_of` gives for what it writes at an event nodes,
+        where they begin, and roots of them; `ranks` is the order of labels."""
+
+        def some(at: int) -> None:
+            made = self.out.made
+            begun = int(self.out.offsets[made[MADE]])
+            nodes, base, roots = nodes_of(self._roots(roots_at, at), at)
+            graph = graph_of(nodes, base, roots)
+            found = first_matches(graph, int(made[BEFORE]) + limit - int(made[MADE]), guard - begun, ranks)
+            if found is None:
+                raise too_many_matches(guard, int(rows[at]))
+            self._add(found)
+
+        return {} if limit == UNLIMITED else {BEYOND_LIMIT: some, TOO_MANY: some}
+
+    def _roots(self, roots_at: Callable[[int], tuple[int, int]], at: int) -> Ints:
+        """What leads to the matches that end at an event, in three words each."""
+        before = int(self.out.made[0])
+        drive(roots_at, {MORE_OUTPUT: self._double}, at, until=BEYOND_LIMIT)
+        first, last = self.out.offsets[[before, int(self.out.made[0])]]
+        self.out.made[0] = before
+        return self.out.rows[first:last].reshape(-1, ROOT_WORDS).copy()
+
+    def _add(self, found: Found) -> None:
+        made, events = int(self.out.made[0]), int(self.out.offsets[self.out.made[0]])
+        while made + len(found) >= len(self.out.offsets) or events + len(found.rows) > len(self.out.rows):
+            self._double(0)
+        last, end = made + len(found), events + len(found.rows)
+        self.out.offsets[made + 1 : last + 1] = found.offsets[1:] + events
+        self.out.rows[events:end] = found.rows
+        self.out.labels[events:end] = found.labels
+        self.out.made[0] = last
 
     def _double(self, at: int) -> None:
         offsets, rows, labels, made = self.out
@@ -81,5 +127,5 @@ def _room() -> Output:
         offsets=np.zeros(256, np.int64),
         rows=np.zeros(1024, np.int64),
         labels=np.zeros(1024, LABEL),
-        made=np.zeros(1, np.int64),
+        made=np.zeros(MADE_WORDS, np.int64),
     )

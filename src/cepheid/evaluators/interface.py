@@ -6,7 +6,7 @@ can be saved as named arrays and restored, and it says which rows later matches 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass
@@ -51,6 +51,30 @@ def at_most(events: int) -> Iterator[None]:
         yield
     finally:
         _FEWER.reset(token)
+
+
+UNLIMITED = np.iinfo(np.int64).max // 2
+_SPARE = 1 << 16
+
+
+def spare_of(limit: int) -> int:
+    """How many matches beyond the limit are written before the first by positions are looked for among those that end
+    at the event at hand: few enough to be sorted, many enough for that to be rare.
+
+    >>> spare_of(10), spare_of(1_000_000)
+    (65536, 1000000)
+    """
+    return max(_SPARE, min(limit, 1 << 30))
+
+
+def ranks_of(labels: Sequence[frozenset[str]]) -> list[int]:
+    """The order of labels, by their names.
+
+    >>> ranks_of([frozenset(), frozenset("y"), frozenset("x")])
+    [0, 2, 1]
+    """
+    order = sorted(range(len(labels)), key=lambda label: sorted(labels[label]))
+    return [order.index(label) for label in range(len(labels))]
 
 
 def guard_of(most: int) -> int:
@@ -151,7 +175,8 @@ class Evaluator(Protocol):
         ...
 
     def advance(self, events: Events) -> Found:
-        """Takes the next events and gives the matches that end in them, by end, in stream order."""
+        """Takes the next events and gives the matches that end in them, by end, in stream order. With a limit, of the
+        matches that end where it is reached it gives the first by positions at least, in any order."""
         ...
 
     def finish(self) -> Found:

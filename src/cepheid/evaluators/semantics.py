@@ -22,7 +22,7 @@ from cepheid.evaluators.window import times
 from cepheid.matches.match_arrays import LABEL, Found, Ints, nothing_found
 from cepheid.plan.plan import Plan
 from cepheid.plan.reads import read_by_conditions
-from cepheid.semantics.oracle import OracleMatch, first_needed, partition_matches, renumbered, slides
+from cepheid.semantics.oracle import OracleMatch, first_needed, order, partition_matches, renumbered, slides
 from cepheid.semantics.stream import Event, events_of
 from cepheid.state_checks import (
     bytes_of,
@@ -113,7 +113,7 @@ class SemanticsEvaluator:
         return recent(times, times[-1], window.amount)
 
     def _report(self, found: list[OracleMatch], rows: Ints) -> Found:
-        found.sort(key=lambda match: (match.last, match.positions))
+        found.sort(key=order)
         if self._query.limit is not None:
             found = found[: max(0, self._query.limit - self._counted)]
         self._counted += len(found)

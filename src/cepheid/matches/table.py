@@ -78,8 +78,11 @@ def event_type(schema: Schema) -> pa.StructType:
     return pa.struct([pa.field(name, schema.arrow.field(name).type) for name in schema.shown])
 
 
-def tabulate(found: Found, labels: Labels, layout: Layout, rows: RowsOfMatches) -> pa.Table:
-    """The matches as a table; `labels` says what the numbers of their labels mean."""
+def tabulate(
+    found: Found, labels: Labels, layout: Layout, rows: RowsOfMatches, given_away: bool = False
+) -> pa.Table:
+    """The matches as a table; `labels` says what the numbers of their labels mean. Rows that are given away are not
+    copied."""
     schema = layout.arrow
     if len(found) == 0:
         return schema.empty_table()
@@ -94,7 +97,8 @@ def tabulate(found: Found, labels: Labels, layout: Layout, rows: RowsOfMatches) 
         for variable in layout.shown:
             makers[variable.name] = partial(_variable, variable, chosen, gathered, layout.schema)
     if layout.positions == ROW:
-        makers["positions"] = lambda: _lists(found.offsets, _copied(found.rows, np.int64))
+        copied = pa.array if given_away else partial(_copied, dtype=np.int64)
+        makers["positions"] = lambda: _lists(found.offsets, copied(found.rows))
     elif layout.positions is not None:
         numbers = integers(at.table, layout.positions)
         makers["positions"] = lambda: _lists(found.offsets, pa.array(numbers[at.places.numbers]))

@@ -48,7 +48,7 @@ def evaluate(query: Query, stream: Stream) -> list[OracleMatch]:
     for places in partitions(query, stream):
         matches, _ = partition_matches(query, [stream[place] for place in places])
         found.extend(renumbered(match, places) for match in matches)
-    return sorted(found, key=_order)[: query.limit]
+    return sorted(found, key=order)[: query.limit]
 
 
 def partitions(query: Query, stream: Stream) -> list[list[int]]:
@@ -108,7 +108,7 @@ def answers(query: Query, partition: Stream) -> list[OracleMatch]:
     ]
     chosen = choose(query.strategy, (result.events for result in candidates))
     kept = {OracleMatch(result.events, result.binding) for result in candidates if result.events in chosen}
-    return sorted(kept, key=_order)
+    return sorted(kept, key=order)
 
 
 def slides(query: Query) -> bool:
@@ -143,5 +143,6 @@ def renumbered(match: OracleMatch, places: Sequence[int]) -> OracleMatch:
     return OracleMatch(positions, frozenset((name, places[index]) for name, index in match.binding))
 
 
-def _order(match: OracleMatch) -> tuple[int, ComplexEvent, list[tuple[str, int]]]:
+def order(match: OracleMatch) -> tuple[int, ComplexEvent, list[tuple[str, int]]]:
+    """By end, then by positions, then by what is bound: the first are those that LIMIT keeps."""
     return match.last, match.positions, sorted(match.binding)

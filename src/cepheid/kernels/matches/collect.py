@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from cepheid.kernels.compiled import inner
+from cepheid.kernels.compiled import compiled, inner
 from cepheid.kernels.matches.nodes import (
     BEGIN,
     FIRST,
@@ -41,6 +41,16 @@ def drop_unreached(nodes, base, count, numbers):
         numbers[number] = kept
         kept += 1
     return kept
+
+
+@compiled
+def reach(nodes, base, numbers):
+    """Sets `numbers` of all nodes to 1 that those lead to for which it is not 0."""
+    for number in range(len(numbers) - 1, BEGIN, -1):
+        if numbers[number] != 0:
+            at = base + number * N_WORDS
+            numbers[nodes[at + N_BEFORE]] = 1
+            numbers[nodes[at + N_OTHER]] = 1
 
 
 def rows_of_events(events: np.ndarray) -> np.ndarray:
