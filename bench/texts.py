@@ -18,8 +18,8 @@ from bench.results import Row
 from bench.streams import named
 from bench.timing import measure
 from bench.work import counted
-from cepheid.engine import MOST_ROWS_COUNTED
 from cepheid.evaluators.compact.classes import Classes
+from cepheid.piece_sizes import MOST_ROWS_COUNTED
 from cepheid.streams.plain import plain_table
 
 NAMES = 1_000

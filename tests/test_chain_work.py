@@ -18,7 +18,7 @@ from cepheid.kernels.loops.linked import difference_pointers as differ
 from cepheid.kernels.loops.linked import enumerate as chain_emit
 from cepheid.kernels.loops.linked import loop
 from cepheid.kernels.loops.linked.loop import USED
-from support.chain_automata import Automaton, Chain, by_table, move, query
+from support.chain_automata import Automaton, Chain, by_table, mark, query
 
 
 def counted(monkeypatch: pytest.MonkeyPatch, module: Any, name: str, steps: Counter[str]) -> None:
@@ -52,7 +52,7 @@ def pairs(different: bool) -> Automaton:
     return by_table(
         links,
         "AB",
-        {(0, "A"): (move(1, 1),), (1, "B"): (move(2, None, (0,), (1, 2) if different else (), True),)},
+        {(0, "A"): (mark(1, 1),), (1, "B"): (mark(2, None, (0,), (1, 2) if different else (), True),)},
     )
 
 
@@ -61,9 +61,9 @@ def sequence() -> Automaton:
         (Link("k", "k"),),
         "ABC",
         {
-            (0, "A"): (move(1, 1),),
-            (1, "B"): (move(2, 2, (0,)),),
-            (2, "C"): (move(3, None, (0,), (), True),),
+            (0, "A"): (mark(1, 1),),
+            (1, "B"): (mark(2, 2, (0,)),),
+            (2, "C"): (mark(3, None, (0,), (), True),),
         },
     )
 
@@ -99,14 +99,14 @@ def test_steps_per_match_do_not_depend_on_the_list(
     )
     chain = Chain(pairs(different=True), query(within), table.schema)
     assert chain.push(table.slice(0, length)) == []
-    chain.push(table.slice(length, 1), report=False)  # its class and moves are known
+    chain.push(table.slice(length, 1), report=False)  # its class and marks are known
     steps = Counter[str]()
     counted(monkeypatch, differ, "first_equal", steps)
     uncompiled(monkeypatch, differ, "newest_different", "latest_different")
     for name in ("newest_different", "latest_different"):
         monkeypatch.setattr(chain_emit, name, getattr(differ, name))
         monkeypatch.setattr(loop, name, getattr(differ, name))
-    uncompiled(monkeypatch, chain_emit, "settle")
+    uncompiled(monkeypatch, chain_emit, "newest_in_window")
     monkeypatch.setattr(loop, "emit_chain", chain_emit.emit_chain.py_func)
     run_uncompiled(monkeypatch)
     matches = chain.push(table.slice(length, 1))
@@ -129,11 +129,11 @@ def test_what_left_the_window_is_not_walked(length: int, monkeypatch: pytest.Mon
     chain.push(table.slice(0, length))
     chain.push(table.slice(length, 1), report=False)
     steps = Counter[str]()
-    counted(monkeypatch, chain_emit, "settle", steps)
+    counted(monkeypatch, chain_emit, "newest_in_window", steps)
     monkeypatch.setattr(loop, "emit_chain", chain_emit.emit_chain.py_func)
     run_uncompiled(monkeypatch)
     assert len(chain.push(table.slice(length, 1))) == 3
-    assert steps["settle"] == 4
+    assert steps["newest_in_window"] == 4
 
 
 @pytest.mark.parametrize("keys", [10, 1_000])
@@ -143,12 +143,12 @@ def test_lookups_per_event_do_not_depend_on_keys(keys: int, monkeypatch: pytest.
     chain.push(table.slice(0, 1_900), report=False)
     steps = Counter[str]()
     counted(monkeypatch, loop, "newest", steps)
-    counted(monkeypatch, loop, "wait", steps)
+    counted(monkeypatch, loop, "enter_lists", steps)
     run_uncompiled(monkeypatch)
     chain.push(table.slice(1_900), report=False)
     by_type = Counter(table["type"].to_pylist()[1_900:])
     assert steps["newest"] == by_type["B"] + by_type["C"]
-    assert steps["wait"] <= by_type["A"] + by_type["B"]
+    assert steps["enter_lists"] <= by_type["A"] + by_type["B"]
     state = chain.evaluator._arena
     assert state is not None
     assert 4 * int(state._meta[USED]) <= len(state._slots)
@@ -186,7 +186,7 @@ def test_a_count_looks_at_each_vertex_once_per_edge(types: str, monkeypatch: pyt
     automaton = by_table(
         (Link("k", "k"),),
         "AB",
-        {(0, "A"): (move(1, 1),), (1, "A"): (move(1, 1, (0,)),), (1, "B"): (move(2, None, (0,), (), True),)},
+        {(0, "A"): (mark(1, 1),), (1, "A"): (mark(1, 1, (0,)),), (1, "B"): (mark(2, None, (0,), (), True),)},
     )
     table = pa.table({"ts": [0] * 60, "type": (["A"] * 30 + list(types) * 30)[:60], "k": [0] * 60})
     chain = Chain(automaton, query(10), table.schema, counting=True)

@@ -12,8 +12,8 @@ import pytest
 import cepheid
 from cepheid.engine import Engine
 from cepheid.evaluators.configurations.evaluator import ConfigurationsEvaluator
-from cepheid.evaluators.configurations.slot_store import Store
-from cepheid.evaluators.configurations.vector_store import Counts
+from cepheid.evaluators.configurations.slot_store import SlotStore
+from cepheid.evaluators.configurations.vector_store import VectorStore
 from cepheid.kernels.loops.registers.layout import L_SLOTS
 from cepheid.kernels.loops.vectors.layout import C_HI, C_LO, C_SLOTS
 from cepheid.kernels.matches.nodes import N_WORDS
@@ -46,7 +46,7 @@ def engine_for(text: str, counting: bool = True) -> tuple[Engine, Configurations
 def slots(evaluator: ConfigurationsEvaluator) -> int:
     """How many sets of partial matches are kept apart, in all partitions; a start is one."""
     partitions = evaluator._store._partitions
-    if isinstance(evaluator._store, Counts):
+    if isinstance(evaluator._store, VectorStore):
         return int((partitions[:, C_HI] - partitions[:, C_LO] + partitions[:, C_SLOTS]).sum())
     return int(partitions[:, L_SLOTS].sum())
 
@@ -69,9 +69,9 @@ def is_near(types: str, place: int, clauses: str) -> bool:
 def batches(monkeypatch: pytest.MonkeyPatch) -> list[Any]:
     """What enters the loop."""
     found: list[Any] = []
-    runs = {kind: kind.run for kind in (Store, Counts)}
+    runs = {kind: kind.run for kind in (SlotStore, VectorStore)}
 
-    def looked_at(store: Store | Counts, batch: Any, options: Any) -> Any:
+    def looked_at(store: SlotStore | VectorStore, batch: Any, options: Any) -> Any:
         found.append(batch)
         return runs[type(store)](store, batch, options)
 
@@ -214,7 +214,7 @@ def test_a_vector_of_starts_is_one_per_value() -> None:
 )
 def test_starts_that_hold_nothing_any_more_are_not_kept(query: str) -> None:
     engine, evaluator = engine_for(f"{query} WITHIN 100000")
-    assert isinstance(evaluator._store, Counts)
+    assert isinstance(evaluator._store, VectorStore)
     engine.push(stream("AB" * 1_000, list(range(2_000))))
     assert engine.counted >= 1_000
     assert slots(evaluator) <= 2

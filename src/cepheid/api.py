@@ -31,7 +31,7 @@ from cepheid.plan.explain import explain_choice, explain_plan
 from cepheid.plan.plan import Plan
 from cepheid.schema import DEFAULT_TYPE, Schema, require_column, schema_of
 from cepheid.streams.plain import plain_schema
-from cepheid.streams.type_occurrence import Occurring
+from cepheid.streams.type_occurrence import TypeOccurrence
 from cepheid.streams.zones import zoned_schema, zoned_table
 
 if TYPE_CHECKING:
@@ -41,15 +41,15 @@ if TYPE_CHECKING:
 # and explaining a query do without them, and importing numba takes longer than that.
 
 
-def query(text: str, language: str | None = None) -> ParsedQuery:
-    """Reads a query once, to be used many times.
+def query(text: str, language: str | None = None, params: Mapping[str, Any] | None = None) -> ParsedQuery:
+    """Reads a query once, to be used many times. `params` has a value for each `:name` in its conditions.
 
     >>> import cepheid
     >>> q = cepheid.query("SELECT * FROM farm WHERE T AS x ; H AS y WITHIN 10 minutes")
     >>> q.language
     'cel'
     """
-    return parse_query(text, language)
+    return parse_query(text, language, params)
 
 
 def match(
@@ -67,6 +67,7 @@ def match(
     watermark: str | float | dt.timedelta | None = None,
     late: str | Path = "drop",
     zone: str | None = None,
+    params: Mapping[str, Any] | None = None,
 ) -> Any:
     """All matches of a query, one row each, as data of the kind that came in.
 
@@ -79,7 +80,7 @@ def match(
     stream too: `watermark` is how much later than others a row may come, `late` the fate of rows that come later still:
     "drop" (they are counted), "error", a folder or the name of a table. `language` is the query's, "cel" or "sremo"; by
     default it is detected. `zone` is the time zone in which `hour(…)` and literals without an offset read instants; by
-    default a column's own, and on Spark the session's.
+    default a column's own, and on Spark the session's. `params` has a value for each `:name` in the query's conditions.
 
     >>> import cepheid
     >>> events = pa.table({"ts": [1, 2, 3], "type": ["A", "B", "B"]})
@@ -87,10 +88,10 @@ def match(
     >>> found["positions"].to_pylist()
     [[0, 1], [0, 2]]
     """
-    from cepheid.engine import checked_limit
+    from cepheid.options import checked_limit
     from cepheid.whole import match_table
 
-    parsed = _parsed(query, language)
+    parsed = _parsed(query, language, params)
     limit = checked_limit(limit)
     options: dict[str, Any]
     data = _opened(data)
@@ -143,6 +144,7 @@ def count(
     slices: int | None = None,
     language: str | None = None,
     zone: str | None = None,
+    params: Mapping[str, Any] | None = None,
 ) -> int:
     """The exact number of matches, however large, without making them.
 
@@ -153,7 +155,7 @@ def count(
     """
     from cepheid.whole import count_table
 
-    parsed = _parsed(query, language)
+    parsed = _parsed(query, language, params)
     data = _opened(to_spark(data))
     kind = _kind(data)
     if kind == "spark":
@@ -200,10 +202,11 @@ def explain(
     evaluator: str = "auto",
     language: str | None = None,
     zone: str | None = None,
+    params: Mapping[str, Any] | None = None,
 ) -> str:
     """Every stage from the text to the plan, printed: what runs, and why. Without data the query is not typed, and no
     plan is printed."""
-    parsed = _parsed(query, language)
+    parsed = _parsed(query, language, params)
     if data is None:
         return explain_choice(parsed.tree, choice_for(parsed, evaluator))
     chosen = data
@@ -232,9 +235,14 @@ def arrow_schema_of(data: Any, type: str | None = DEFAULT_TYPE, zone: str | None
     return schema_without_rows(data)
 
 
-def _parsed(query: str | ParsedQuery, language: str | None = None) -> ParsedQuery:
+def _parsed(
+    query: str | ParsedQuery, language: str | None = None, params: Mapping[str, Any] | None = None
+) -> ParsedQuery:
     if not isinstance(query, ParsedQuery):
-        return parse_query(query, language)
+        return parse_query(query, language, params)
+    if params is not None:
+        message = "`params` are read with the query, and this one was read before"
+        raise CepheidError("bad-argument", message, hint="give them to `cepheid.query`")
     if language is not None and str(language).casefold() != query.language:
         message = f"`language` is `{language}`, but the query was read as `{query.language}`"
         raise CepheidError("bad-argument", message, hint="leave it out, or give it to `cepheid.query`")
@@ -323,7 +331,7 @@ def _check_streams(chosen: Any, parsed: ParsedQuery, type: str | None) -> None:
 
 def _look_for_types(table: pa.Table, plan: Plan) -> None:
     """Warns of event types that the query names and the data lacks."""
-    occurring = Occurring(plan.query, plan.schema.type)
+    occurring = TypeOccurrence(plan.query, plan.schema.type)
     occurring.look(table)
     occurring.warn()
 

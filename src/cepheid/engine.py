@@ -8,9 +8,7 @@ however often the state is saved and loaded between them, the union of the table
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import replace
 from functools import partial
-from numbers import Integral
 from typing import Any
 
 import numpy as np
@@ -18,42 +16,28 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from cepheid.algebra.nodes import WindowUnit
+from cepheid.algebra.reach import looks_everywhere, waits
 from cepheid.algebra.unmarked_prefix import lead
-from cepheid.automata.automaton import Automaton
-from cepheid.automata.determinise_chain import ChainDeterminiser
 from cepheid.errors import CepheidError
-from cepheid.evaluators.chain.evaluator import ChainEvaluator
-from cepheid.evaluators.compact.evaluator import CompactEvaluator
-from cepheid.evaluators.configurations.evaluator import ConfigurationsEvaluator
-from cepheid.evaluators.configurations.match_checks import Checked
-from cepheid.evaluators.configurations.projection import Projected
-from cepheid.evaluators.configurations.selection import HOW, Selection
-from cepheid.evaluators.interface import Bounds, Evaluator, Events, named, part_of
-from cepheid.evaluators.semantics import SemanticsEvaluator
+from cepheid.evaluators.evaluator_for import evaluator_for
+from cepheid.evaluators.interface import Bounds, Events, named, part_of
 from cepheid.matches.event_rows import RowsOfMatches
 from cepheid.matches.first_matches import first_matches
 from cepheid.matches.history import HIDDEN, POSITION, ROW, History
 from cepheid.matches.match_arrays import Found, Gathering, Ints
 from cepheid.matches.table import Layout, tabulate
 from cepheid.matches.whole_stream import TableAtHand
-from cepheid.memory import VARIABLE, memory_limit
-from cepheid.plan.automaton_with_registers import determinised
-from cepheid.plan.candidates import CHAIN, COMPACT
+from cepheid.memory import VARIABLE, most_bytes
+from cepheid.options import checked_columns, checked_limit
+from cepheid.piece_sizes import MANY_MATCHES, MOST_ROWS, MOST_ROWS_COUNTED, first_size, next_size
 from cepheid.plan.plan import Plan
 from cepheid.saved import Arrays, pack
 from cepheid.schema import Schema, counts_nanoseconds
-from cepheid.semantics.rows import values_of
-from cepheid.state_checks import is_count, reading_a_state, require, require_columns
-from cepheid.streams.order import first_unordered
+from cepheid.state_checks import is_count, reading_a_state, require
+from cepheid.streams.input_order import InputOrder
 from cepheid.streams.partitions import Partitions
-from cepheid.streams.plain import plain_table
-from cepheid.streams.times import Times, recent, same_in_all_units, times_of
+from cepheid.streams.times import Times, recent, same_in_all_units
 
-MOST_ROWS = 1 << 16  # handed to the evaluator at once
-MOST_ROWS_COUNTED = 1 << 18  # … when counting, or when the whole stream is at hand
-MOST_ROWS_KEYED = 1 << 20  # … when counting in partitions
-FEWEST_ROWS = 1 << 6
-MANY_MATCHES = 1 << 18  # what a piece of output should not hold much more of
 _FEW_MATCHES = 1 << 16  # fewer wait for more before a piece of output is made
 _FEW_EVENTS = 1 << 20  # … and so do fewer events of matches
 _FEW_BYTES = 1 << 28  # … if their rows are about so small
@@ -108,11 +92,11 @@ class Engine:
         self._split = Partitions(plan.rewritten.partition_by, hashed=False) if split else self._partitions
         self._history = History(plan.schema.arrow)
         self._rows_of_matches: RowsOfMatches = self._history
-        self._size = _first_size(plan, counting)
+        self._size = first_size(plan, counting)
         self._most_rows = MOST_ROWS
         self._rows = 0
         self._reported = 0
-        self._last: pa.Table | None = None  # the last row, to check order across batches
+        self._input = InputOrder(plan.schema)
         self._ended: str | None = None  # why no more rows are taken
         self._alive = 0
         self._active = 0
@@ -146,8 +130,8 @@ class Engine:
         if self._ended is not None:
             hint = "make a new engine, or load a state that was saved before"
             raise CepheidError("bad-argument", f"nothing can be pushed: {self._ended}", hint=hint)
-        table = self._checked(batch)
-        times = self._ordered(table)
+        table = self._input.checked(batch)
+        times = self._input.times(table, self._rows)
         self._ended = "an earlier push failed, and part of its rows was taken"
         for found in self._advance_all(table, times, report, ranks):
             yield from self._tabulated(found)
@@ -159,8 +143,8 @@ class Engine:
         The rows of matches are read from the table, so none are kept. Matches are gathered over several batches until
         there are enough of them for one piece of output.
         """
-        table = self._checked(table)
-        times = self._ordered(table)
+        table = self._input.checked(table)
+        times = self._input.times(table, self._rows)
         self._ended = "its stream was one table"
         self._keeps_rows, self._most_rows = False, MOST_ROWS_COUNTED
         self._rows_of_matches = TableAtHand(
@@ -211,14 +195,15 @@ class Engine:
         if self._split.columns:
             self._forget_partitions(moment)
             return self._split.count > 0
-        if self._last is None:
+        last = self._input.last_time
+        if last is None:
             return False
-        if self._recent(times_of(self._last[self.plan.schema.time], self.plan.schema.time), moment)[0]:
+        if self._recent(last, moment)[0]:
             self._forget()
             return True
         self._evaluator.keep_partitions(np.zeros(0, np.int64))
         self._forget()
-        self._last = None
+        self._input.last = None
         return False
 
     def remembers_until(self, now: int | float) -> int | float | None:
@@ -275,8 +260,8 @@ class Engine:
             "ended": self._ended,
         }
         tables = {"history": self._history.save(), "schema": schema.arrow.empty_table()}
-        if self._last is not None:
-            tables["last"] = self._last
+        if self._input.last is not None:
+            tables["last"] = self._input.last
         arrays: Arrays = {}
         for partitions, prefix in self._saved_partitions():
             arrays |= named(prefix, partitions.save())
@@ -300,7 +285,7 @@ class Engine:
             self._rows, self._reported, self._ended = rows, reported, ended
             self._history.load(tables["history"], rows)
             self._alive = len(tables["history"])
-            self._last = self._checked_last(tables.get("last"))
+            self._input.load(tables.get("last"))
             for partitions, prefix in self._saved_partitions():
                 types = [self.plan.schema.arrow.field(name).type for name in partitions.columns]
                 partitions.load(part_of(arrays, prefix), rows, types)
@@ -308,17 +293,6 @@ class Engine:
             self._evaluator.load(part_of(arrays, "evaluator:"), bounds)
             if self._keeps_rows:
                 self._history.require(self._evaluator.live_rows())
-
-    def _checked_last(self, last: pa.Table | None) -> pa.Table | None:
-        """The last row, of which the columns that order rows are kept."""
-        if last is None:
-            return None
-        schema = self.plan.schema
-        names = [schema.time] if schema.order in (None, schema.time) else [schema.time, schema.order]
-        require_columns(last, pa.schema([schema.arrow.field(name) for name in names]), "last")
-        require(len(last) == 1, "`last` is not one row")
-        times_of(last[schema.time], schema.time)
-        return last
 
     def _advance(self, table: pa.Table, times: Times, report: bool, given: Ints | None) -> Found:
         own, ranks = None, None
@@ -376,7 +350,8 @@ class Engine:
         """Whether what happened longer ago than the window lasts can play no part any more."""
         query = self.plan.query
         by_time = query.window is not None and query.window.unit is not WindowUnit.EVENTS
-        return by_time and not lead(query.pattern) and not self._options["lane_positions"]
+        reaches = lead(query.pattern) or looks_everywhere(query.pattern) or waits(query)
+        return by_time and not reaches and not self._options["lane_positions"]
 
     def _moment(self, now: int | float) -> np.int64 | np.float64:
         return np.float64(now) if pa.types.is_floating(self.plan.schema.time_type) else np.int64(now)
@@ -409,63 +384,6 @@ class Engine:
             part = found.part(begin, begin + MANY_MATCHES)
             yield tabulate(part, self._evaluator.labels, self._layout, self._rows_of_matches, given_away)
 
-    def _checked(self, batch: pa.RecordBatch | pa.Table) -> pa.Table:
-        """The batch as a table with exactly the columns of the schema."""
-        if not isinstance(batch, pa.RecordBatch | pa.Table):
-            given = f"{type(batch).__module__}.{type(batch).__name__}"
-            raise CepheidError(
-                "bad-data",
-                f"`push` requires a pyarrow RecordBatch or Table; got a {given} instead",
-                hint="`match` takes frames of other kinds",
-            )
-        table = pa.Table.from_batches([batch]) if isinstance(batch, pa.RecordBatch) else batch
-        expected = self.plan.schema.arrow
-        for name in expected.names:
-            if (count := table.column_names.count(name)) != 1:
-                had = "no column" if count == 0 else f"{count} columns"
-                message = f"the batch has {had} `{name}`; the engine's schema has one"
-                raise CepheidError("bad-data", message)
-        table = plain_table(table.select(expected.names))
-        if table.schema.types == expected.types:
-            return table
-        try:
-            return table.cast(expected)
-        except pa.ArrowException as error:
-            message = f"the batch does not fit the engine's schema: {error}"
-            raise CepheidError("bad-data", message) from error
-
-    def _ordered(self, table: pa.Table) -> Times:
-        """The times of the rows, all checked before the first is taken: an error leaves the engine as it was."""
-        schema = self.plan.schema
-        times = times_of(table[schema.time], schema.time, self._rows)
-        order = table.select(
-            [schema.time] if schema.order in (None, schema.time) else [schema.time, schema.order]
-        )
-        before = 0 if self._last is None else 1
-        if self._last is not None:
-            order = pa.concat_tables([self._last, order])
-        place = first_unordered(order, schema)
-        if place >= 0:
-            row = self._rows + place - before
-            (value,) = values_of(table[schema.time].slice(place - before, 1))
-            raise CepheidError(
-                "unsorted",
-                f"row {row} (time {value}) comes after row {row - 1} but belongs before it in stream order",
-                hint="push batches in order of time, ties by the order column; `match` sorts by itself",
-            )
-        if len(order):
-            self._last = order.slice(len(order) - 1)
-        return times
-
-
-def most_bytes() -> int:
-    """What matches that are held at once may fill: half of the memory that this process may use.
-
-    >>> most_bytes() > 0
-    True
-    """
-    return memory_limit() // 2
-
 
 def _partitions_of(columns: tuple[str, ...], schema: Schema, hashed: bool = True) -> Partitions:
     return Partitions(
@@ -482,99 +400,3 @@ def _check_exact(header: dict[str, Any], plan: Plan) -> None:
             f"the state was saved by a release that cut the nanoseconds of `{cut[0]}` to microseconds",
             hint="start the query anew",
         )
-
-
-def _first_size(plan: Plan, counting: bool) -> int:
-    """How many rows to take first. A count holds no matches, and of many rows at a time each partition has several."""
-    if counting:
-        return MOST_ROWS_KEYED if plan.rewritten.partition_by else MOST_ROWS_COUNTED
-    return 1 << 12
-
-
-def next_size(rows: int, matches: int, most: int = MOST_ROWS) -> int:
-    """How many rows to take next, after so many rows gave so many matches: as many as can be, since each turn costs
-    something, but few where matches are many.
-
-    >>> next_size(4096, matches=10), next_size(4096, matches=10_000_000)
-    (8192, 1024)
-    """
-    if matches > MANY_MATCHES:
-        return max(FEWEST_ROWS, rows // 4)
-    return min(most, 2 * rows) if 4 * matches < MANY_MATCHES else rows
-
-
-def checked_limit(limit: int | None) -> int | None:
-    """The limit as a plain int.
-
-    >>> checked_limit(-1)
-    Traceback (most recent call last):
-    cepheid.errors.CepheidError: error[bad-argument]: `limit` requires a whole number from 0; got `-1` instead
-    """
-    if limit is None:
-        return None
-    if isinstance(limit, bool) or not isinstance(limit, Integral) or limit < 0:
-        raise CepheidError("bad-argument", f"`limit` requires a whole number from 0; got `{limit!r}` instead")
-    return int(limit)
-
-
-def checked_options(options: dict[str, Any]) -> dict[str, Any]:
-    """The options of an engine as they were saved: their types are checked here, what they mean by the engine."""
-    for name in ("positions", "counting", "lane_positions"):
-        require(isinstance(options[name], bool), f"its option `{name}` is neither true nor false")
-    known = {"positions", "columns", "limit", "counting", "lane_positions"}
-    require(set(options) == known, "its options are not those of an engine")
-    return options
-
-
-def checked_columns(columns: Sequence[str] | None) -> tuple[str, ...] | None:
-    """The names of output columns as a tuple.
-
-    >>> checked_columns(["start", "end"])
-    ('start', 'end')
-    """
-    if columns is None:
-        return None
-    names = () if isinstance(columns, str) else tuple(columns)
-    if not names or len(set(names)) < len(names) or not all(isinstance(name, str) for name in names):
-        message = f"`columns` requires a list of names of columns, each once; got `{columns!r}` instead"
-        raise CepheidError("bad-argument", message)
-    return names
-
-
-def evaluator_for(plan: Plan, counting: bool, limit: int | None) -> Evaluator:
-    if counting and plan.for_counting is not None:
-        plan = plan.for_counting
-    limit = None if counting else limit
-    automaton = plan.automaton
-    if automaton is None:
-        return SemanticsEvaluator(plan, counting)
-    if plan.evaluator == COMPACT.evaluator:
-        return CompactEvaluator(automaton, plan.rewritten, plan.schema, counting, limit)
-    if plan.evaluator == CHAIN.evaluator:
-        return ChainEvaluator(ChainDeterminiser(automaton), plan.rewritten, plan.schema, counting, limit)
-    return _configurations(plan, automaton, counting, limit)
-
-
-def _configurations(plan: Plan, automaton: Automaton, counting: bool, limit: int | None) -> Evaluator:
-    query, checks = plan.rewritten, automaton.checks
-    if automaton.guarded:
-        query = replace(query, window=None)
-    chooses = query.strategy in HOW
-    asked, everything = (counting, limit), (False, None)
-    # What passes its checks consumes, so CONSUME comes after them.
-    forgets = query.consume and bool(checks)
-    own = everything if chooses else asked
-    inner = ConfigurationsEvaluator(
-        determinised(query, automaton),
-        replace(query, consume=query.consume and not forgets),
-        plan.schema,
-        *(everything if checks or automaton.exposes else own),
-        forgets=forgets,
-    )
-    whole: Evaluator = inner
-    names = {item.name for item in plan.shown}
-    if checks:
-        whole = Checked(inner, checks, names, plan.schema.arrow, forgets, query.window is not None, *own)
-    elif automaton.exposes:
-        whole = Projected(inner, names, *own)
-    return Selection(whole, query.strategy, counting, limit) if chooses else whole

@@ -31,6 +31,15 @@ def memory_limit() -> int:
     return size_of(text) if text else _available()
 
 
+def most_bytes() -> int:
+    """What matches that are held at once may fill: half of the memory that this process may use.
+
+    >>> most_bytes() > 0
+    True
+    """
+    return memory_limit() // 2
+
+
 def size_of(text: str) -> int:
     """A size as people write it, in bytes or with a unit.
 

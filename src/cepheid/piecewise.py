@@ -18,7 +18,7 @@ from cepheid.pipeline import ParsedQuery, plan_for
 from cepheid.plan.plan import Plan
 from cepheid.schema import Schema
 from cepheid.streams.plain import plain_schema
-from cepheid.streams.type_occurrence import Occurring
+from cepheid.streams.type_occurrence import TypeOccurrence
 
 
 class Piecewise:
@@ -31,7 +31,7 @@ class Piecewise:
     ) -> None:
         self._feeds = feeds
         self._plan = plan_for(parsed, schema, evaluator)
-        self._occurring = Occurring(self._plan.query, schema.type)
+        self._occurring = TypeOccurrence(self._plan.query, schema.type)
 
     def matches(
         self, positions: bool, limit: int | None, columns: Sequence[str] | None
@@ -40,7 +40,7 @@ class Piecewise:
         plan = self._plan
         engine = Engine(plan, positions=positions, limit=limit, columns=columns)
         if not any(variable.name in engine.output_schema.names for variable in plan.shown):
-            plan = replace(plan, schema=projected(plan.schema, plan.reads))
+            plan = replace(plan, schema=plan.schema.only(plan.reads))
             engine = Engine(plan, positions=positions, limit=limit, columns=columns)
         limits = [number for number in (limit, plan.query.limit) if number is not None]
         rows = self._rows(plan)
@@ -50,7 +50,7 @@ class Piecewise:
 
     def count(self) -> int:
         """The exact number of matches."""
-        plan = replace(self._plan, schema=projected(self._plan.schema, self._plan.reads))
+        plan = replace(self._plan, schema=self._plan.schema.only(self._plan.reads))
         engine = Engine(plan, counting=True)
         with _hint_about_order():
             for table in self._rows(plan):
@@ -102,9 +102,3 @@ def _hint_about_order() -> Iterator[None]:
         if error.code != "unsorted":
             raise
         raise CepheidError(error.code, error.message, hint=IN_ORDER) from None
-
-
-def projected(schema: Schema, names: tuple[str, ...]) -> Schema:
-    """The schema of events that carry only these columns."""
-    arrow = pa.schema([schema.arrow.field(name) for name in names])
-    return Schema(arrow, schema.time, schema.type, schema.order, schema.stream)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
@@ -80,17 +80,24 @@ class ParsedQuery:
         return Engine(plan_for(self, schema, evaluator), positions=positions, limit=limit, columns=columns)
 
 
-def parse_query(text: str, language: str | None = None) -> ParsedQuery:
-    """Reads a query: syntax, then the scope of its variables."""
+def parse_query(
+    text: str, language: str | None = None, params: Mapping[str, Any] | None = None
+) -> ParsedQuery:
+    """Reads a query: syntax, then the scope of its variables. With `params` its text is the query with their values as
+    literals, so that states and checkpoints are of the whole query.
+
+    >>> parse_query("SELECT * FROM s WHERE A AS x FILTER x.v > :least", params={"least": 3}).text
+    'SELECT *\\nFROM s\\nWHERE A AS x FILTER x.v > 3'
+    """
     if not isinstance(text, str):
         raise CepheidError(
             "bad-argument", f"a query is text, or what `cepheid.query` gave; got `{text!r}` instead"
         )
     with not_too_deep():
         tree = parse(text, language)
-        query = lower(tree)
+        query = lower(tree, params)
         check_scope(query)
-    return ParsedQuery(text, tree, query)
+    return ParsedQuery(print_query(query) if params else text, tree, query)
 
 
 def rewriting_of(
@@ -124,7 +131,8 @@ def load(saved: bytes) -> Engine:
     Load only states that you saved yourself: the digest reveals damage, not forgery. Bytes that are no state of an
     engine raise the error `bad-state`; a forged state never crashes the process, but gives the matches it encodes.
     """
-    from cepheid.engine import Engine, checked_options
+    from cepheid.engine import Engine
+    from cepheid.options import checked_options
 
     header, tables, arrays = unpack(saved)
     with reading_a_state():

@@ -7,7 +7,7 @@ order events. Types are those of `streams.plain`, to which every batch is conver
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import pyarrow as pa
 
@@ -52,6 +52,10 @@ class Schema:
     @property
     def time_type(self) -> pa.DataType:
         return self.arrow.field(self.time).type
+
+    def only(self, names: Iterable[str]) -> Schema:
+        """The schema of events that carry only these columns."""
+        return replace(self, arrow=pa.schema([self.arrow.field(name) for name in names]))
 
     def require_readable(self, names: Iterable[str]) -> None:
         """Refuses the first of these columns that cannot be read."""

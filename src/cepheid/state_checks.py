@@ -23,7 +23,6 @@ State = Mapping[str, npt.NDArray[np.generic]]
 
 MOST_ROWS = 1 << 46
 """No stream has so many rows: twice as many have numbers that fit a word beside a label."""
-_WORD = 1 << 32
 
 
 def bad_state(why: str) -> CepheidError:

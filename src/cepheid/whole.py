@@ -8,16 +8,16 @@ what is allowed, or those of one batch have millions of events.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
 from math import log10
 
 import pyarrow as pa
 
-from cepheid.engine import Engine, checked_columns, most_bytes
+from cepheid.engine import Engine
 from cepheid.errors import CepheidError
 from cepheid.evaluators.configurations.selection import HOW
 from cepheid.evaluators.interface import at_most
-from cepheid.memory import VARIABLE
+from cepheid.memory import VARIABLE, most_bytes
+from cepheid.options import checked_columns
 from cepheid.plan.candidates import CONFIGURATIONS
 from cepheid.plan.plan import Plan
 
@@ -67,8 +67,7 @@ def _narrowed(plan: Plan, table: pa.Table, columns: Sequence[str] | None) -> tup
 
 
 def _with_what_is_read(plan: Plan, table: pa.Table) -> tuple[Plan, pa.Table]:
-    arrow = pa.schema([plan.schema.arrow.field(name) for name in plan.reads])
-    return plan.with_schema(replace(plan.schema, arrow=arrow)), table.select(list(plan.reads))
+    return plan.with_schema(plan.schema.only(plan.reads)), table.select(list(plan.reads))
 
 
 def _matched(

@@ -187,11 +187,10 @@ def test_a_variable_that_is_not_shown_may_have_any_name() -> None:
     check("T AS start ; H AS x", head="SELECT x")
 
 
-def test_a_strategy_inside_a_formula_is_not_yet_supported() -> None:
-    found = error("A ; NXT(B ; C)")
-    assert (found.code, found.hint) == ("not-yet", "apply it to the whole query: SELECT NXT * …")
-    assert found.span is not None
-    assert found.span.text == "NXT(B ; C)"
+def test_what_not_forbids_is_read_by_filters_around_it_only() -> None:
+    check("A AS a ; NOT B AS b ; C FILTER b.x = a.x")
+    assert error("A AS a ; NOT B AS b ; (C AS c FILTER b.x = c.x)").code == "unbound-variable"
+    assert error("(A AS a ; NOT B AS b)+ ; C AS c FILTER b.x = c.x").code == "kleene-variable"
 
 
 def test_a_query_without_text_is_checked_all_the_same() -> None:

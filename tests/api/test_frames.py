@@ -126,6 +126,10 @@ def test_pandas_rows_may_have_any_index() -> None:
     assert ids(pa.Table.from_pandas(cepheid.match(frame, THEN))) == ids(cepheid.match(EVENTS, THEN))
 
 
+BROKEN = pytest.mark.skipif(pd.__version__ >= "3", reason="pandas 3 holds no broken columns of Arrow types")
+
+
+@BROKEN
 def test_maps_of_null_in_pandas_are_read_whatever_slicing_has_left_in_empty_chunks() -> None:
     maps = pa.table({"m": pa.array([[("k", None)]] * 2, pa.map_(pa.string(), pa.null()))})
     sliced = pa.concat_tables([maps.slice(0, 0), maps])
@@ -136,6 +140,7 @@ def test_maps_of_null_in_pandas_are_read_whatever_slicing_has_left_in_empty_chun
     assert len(cepheid.match(held, "SELECT * FROM s WHERE A AS x ; B AS y FILTER x.m IS NOT NULL")) == 1
 
 
+@BROKEN
 def test_a_column_of_pandas_that_arrow_holds_for_broken_matters_only_where_it_is_read() -> None:
     lists = pa.array([[None]] * 3, pa.list_(pa.null())).slice(1)
     rows = pa.table({"ts": [1, 2], "type": ["A", "B"], "l": lists})

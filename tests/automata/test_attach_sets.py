@@ -15,7 +15,7 @@ from cepheid.algebra.conditions import TRUE
 from cepheid.automata.attach_rounds import Check
 from cepheid.engine import Engine
 from cepheid.evaluators.configurations import event_choices, match_checks
-from cepheid.evaluators.configurations.event_choices import Choices
+from cepheid.evaluators.configurations.event_choices import EventChoices
 from cepheid.matches.match_arrays import LABEL, Found
 from support.agreement import differences, is_declined
 from support.generators import Case
@@ -239,7 +239,7 @@ def test_names_of_one_round_are_chosen_together() -> None:
         np.arange(16),
         np.array([one for match in events for one in match], LABEL),
     )
-    parts = list(Choices(check, labels).of(found))
+    parts = list(EventChoices(check, labels).of(found))
     assert [matches.tolist() for matches, _ in parts] == [[0, 0, 0, 0, 1, 1]]
     assert parts[0][1].tolist() == [
         [0, 1, 2, 9],
@@ -259,7 +259,7 @@ def test_events_that_no_candidate_holds_are_forgotten(monkeypatch: pytest.Monkey
     found = []
     for at in range(0, 120, 4):
         found += engine.push(table.slice(at, 4))["positions"].to_pylist()
-        assert len(engine._evaluator._attributes._rows) <= 24
+        assert len(engine._evaluator._events) <= 24
         if at % 16 == 0:
             engine = cepheid.load(engine.save())
     assert sorted(found) == positions(table, query, evaluator="semantics")

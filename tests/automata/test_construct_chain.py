@@ -186,7 +186,7 @@ def test_random_filters_over_neighbours_are_not_trivial() -> None:
             kinds["found"] += found
             kinds["different"] += found and any(mark.guard.fails for mark in chain.marks)
         else:
-            kinds["between"] += "may come between" in chain
+            kinds["between"] += "need not be neighbours" in chain
     assert kinds["found"] > 15, kinds
     assert kinds["different"] > 4, kinds
     assert kinds["between"] > 20, kinds
@@ -194,7 +194,7 @@ def test_random_filters_over_neighbours_are_not_trivial() -> None:
 
 @many
 @given(generators.cases(LIMITS["all of them"]))
-def test_moves_exclude_each_other_and_trimming_twice_changes_nothing(case: Case) -> None:
+def test_marks_exclude_each_other_and_trimming_twice_changes_nothing(case: Case) -> None:
     try:
         chain = _chain(case.query)
     except UnsatisfiableError:
@@ -202,8 +202,8 @@ def test_moves_exclude_each_other_and_trimming_twice_changes_nothing(case: Case)
     if isinstance(chain, str):
         return
     assert trim(chain) == chain
-    for moves in transitions_of(chain):
-        for one, two in itertools.combinations(moves, 2):
+    for marks in transitions_of(chain):
+        for one, two in itertools.combinations(marks, 2):
             assert one.label != two.label or one.equal & two.different or one.different & two.equal
 
 
@@ -216,11 +216,11 @@ def test_with_part_by_alone_a_link_is_refused_only_where_it_leads_elsewhere(case
         return
     if isinstance(chain, str):
         return
-    for moves in transitions_of(chain):
-        for move in moves:
-            for link in move.different:
-                holding = move.equal | {link}
-                others = [other for other in moves if other.label == move.label and other != move]
+    for marks in transitions_of(chain):
+        for mark in marks:
+            for link in mark.different:
+                holding = mark.equal | {link}
+                others = [other for other in marks if other.label == mark.label and other != mark]
                 assert any(not other.different & holding for other in others)
 
 
@@ -383,13 +383,13 @@ def test_an_event_in_two_variables_takes_part_with_both_attributes() -> None:
 # ── determinised ────────────────────────────────────────────────────────────────────────────────────────────
 
 
-def test_two_keys_for_one_outcome_need_two_moves_not_three() -> None:
+def test_two_keys_for_one_outcome_need_two_marks_not_three() -> None:
     chain = chain_for("(A ; B PART-BY [id]) OR (A ; B PART-BY [s])")
     automaton = ChainDeterminiser(chain)
     (start,) = automaton.transitions(0, frozenset([0]))
     assert start.target == 1
-    moves = automaton.transitions(1, frozenset([1]))
-    assert [(sorted(move.equal), sorted(move.different), move.accepts) for move in moves] == [
+    marks = automaton.transitions(1, frozenset([1]))
+    assert [(sorted(mark.equal), sorted(mark.different), mark.accepts) for mark in marks] == [
         ([0], [], True),
         ([1], [0], True),
     ]
@@ -400,8 +400,8 @@ def test_outcomes_that_differ_are_told_apart() -> None:
     automaton = ChainDeterminiser(chain)
     (start,) = automaton.transitions(0, frozenset([0]))
     assert start.target is not None
-    moves = automaton.transitions(start.target, frozenset([1]))
-    found = {(tuple(sorted(m.equal)), tuple(sorted(m.different)), m.target is None, m.accepts) for m in moves}
+    marks = automaton.transitions(start.target, frozenset([1]))
+    found = {(tuple(sorted(m.equal)), tuple(sorted(m.different)), m.target is None, m.accepts) for m in marks}
     assert found == {((0, 1), (), False, True), ((0,), (1,), True, True), ((1,), (0,), False, False)}
 
 
@@ -556,7 +556,7 @@ def test_examples_14_and_15_both_attributes_differ() -> None:
 def test_proposition_9_a_deterministic_automaton_needs_disequalities() -> None:
     chain = chain_for("(A ; B PART-BY [id]) OR ((A ; B PART-BY [s]) ; C)")
     assert not any(mark.guard.fails for mark in chain.marks)
-    assert any(move.different for moves in transitions_of(chain) for move in moves)
+    assert any(mark.different for marks in transitions_of(chain) for mark in marks)
 
 
 # ── printed ─────────────────────────────────────────────────────────────────────────────────────────────────

@@ -56,6 +56,15 @@ def test_the_ending_of_a_query_file_says_its_language(tmp_path: Path, farm: Path
     assert cepheid("check", "--language", "sremo", "-e", "[hum <= 25]").stdout == "ok\n"
 
 
+def test_parameters_are_given_as_name_and_value() -> None:
+    text = "SELECT * FROM farm WHERE H AS x FILTER x.hum < :most AND x.id IN :ids AND x.kind = :kind"
+    given = ("--param", "most=30", "--param", "ids=[1, 2]", "--param", "kind=dry air")
+    explained = cepheid("explain", "-e", text, *given).stdout
+    assert "FILTER x.hum < 30 AND x.id IN (1, 2) AND x.kind = 'dry air'" in explained
+    assert "the parameter `:kind` has no value" in cepheid("check", "-e", text, *given[:4]).stderr
+    assert "NAME=VALUE" in cepheid("check", "-e", text, "--param", "most").stderr
+
+
 def test_check_against_data_finds_a_misspelt_attribute(farm: Path) -> None:
     result = cepheid("check", "-e", GOOD.replace("x.tmp", "x.tpm"), "--input", farm, "--time", "ts")
     assert result.exit_code == 1

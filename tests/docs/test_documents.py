@@ -26,10 +26,10 @@ FOUND_IN_TEXT = (
     "unknown-register",
     "empty-register",
     "register-clash",
+    "misplaced-not",
     "needs-window",
     "uncovered-event",
     "bad-argument",
-    "not-yet",
 )
 
 
@@ -123,6 +123,7 @@ def test_the_precedence_table_is_true() -> None:
 
 
 def test_the_language_lists_every_function_with_its_meaning() -> None:
-    listed = re.findall(r"^\| `([a-z]+\([^`]*\))` \| (.*) \|$", LANGUAGE, re.MULTILINE)
+    functions = LANGUAGE.partition("### Functions\n")[2]
+    listed = re.findall(r"^\| `([a-z]+\([^`]*\))` \| (.*) \|$", functions, re.MULTILINE)
     assert listed == [(function.signature, function.meaning) for function in FUNCTIONS.values()]
     assert all(f"`{alias}`" in LANGUAGE for alias in ALIASES)

@@ -20,8 +20,8 @@ from support.chain_automata import (
     Chain,
     Match,
     by_table,
+    mark,
     matches_of,
-    move,
     pieces,
     query,
     random_automaton,
@@ -176,9 +176,9 @@ def sequence(different: bool = False) -> Automaton:
         links,
         "ABC",
         {
-            (0, "A"): (move(1, 1),),
-            (1, "B"): (move(2, 2, (0,), other),),
-            (2, "C"): (move(3, None, (0,), other, True),),
+            (0, "A"): (mark(1, 1),),
+            (1, "B"): (mark(2, 2, (0,), other),),
+            (2, "C"): (mark(3, None, (0,), other, True),),
         },
     )
 
@@ -189,10 +189,10 @@ def test_example_6_a_chain_of_replies() -> None:
         (Link("id", "tweet"),),
         "TRS",
         {
-            (0, "T"): (move(1, 1),),
-            (1, "R"): (move(2, 2, (0,)),),
-            (2, "R"): (move(2, 2, (0,)),),
-            (2, "S"): (move(3, None, (0,), (), True),),
+            (0, "T"): (mark(1, 1),),
+            (1, "R"): (mark(2, 2, (0,)),),
+            (2, "R"): (mark(2, 2, (0,)),),
+            (2, "S"): (mark(3, None, (0,), (), True),),
         },
     )
     table = rows("TRRRSS", id=[1, 2, 3, 4, 5, 6], tweet=[None, 1, 2, 1, 3, 4])
@@ -201,7 +201,7 @@ def test_example_6_a_chain_of_replies() -> None:
 
 
 def test_neighbours_are_by_position_in_the_partition() -> None:
-    pair = by_table((ADJACENT,), "AB", {(0, "A"): (move(1, 1),), (1, "B"): (move(2, None, (0,), (), True),)})
+    pair = by_table((ADJACENT,), "AB", {(0, "A"): (mark(1, 1),), (1, "B"): (mark(2, None, (0,), (), True),)})
     table = rows("AABXAXBAB", key=[0, 1, 0, 0, 0, 1, 0, 1, 1])
     for partition_by, expected in (((), [(1, 2), (7, 8)]), (("key",), [(0, 2), (4, 6), (7, 8)])):
         matches = Chain(pair, query(partition_by=partition_by), table.schema).push(table)
@@ -209,15 +209,15 @@ def test_neighbours_are_by_position_in_the_partition() -> None:
 
 
 def test_a_class_met_late_finds_what_waits_already() -> None:
-    """The moves of a state on a new class ask for other links: lists are made for vertices that are there."""
+    """The marks of a state on a new class ask for other links: lists are made for vertices that are there."""
     automaton = by_table(
         OTHER_THEN_SAME,
         "ABCD",
         {
-            (0, "A"): (move(1, 1),),
-            (1, "B"): (move(2, None, (0,), (), True),),
-            (1, "C"): (move(2, None, (1,), (0,), True),),
-            (1, "D"): (move(2, None, (), (0, 1), True),),
+            (0, "A"): (mark(1, 1),),
+            (1, "B"): (mark(2, None, (0,), (), True),),
+            (1, "C"): (mark(2, None, (1,), (0,), True),),
+            (1, "D"): (mark(2, None, (), (0, 1), True),),
         },
     )
     table = rows("AAABACAD", k=[1, 2, 1, 1, 3, 2, 4, 1], v=[1, 1, 2, 2, 2, 1, 3, 3])
@@ -229,7 +229,7 @@ def test_a_class_met_late_finds_what_waits_already() -> None:
 def test_counts_have_any_number_of_digits(within: int | None) -> None:
     """Every set of As that ends in an A: 2ⁿ - 1 of n."""
     automaton = by_table(
-        SAME, "A", {(0, "A"): (move(1, 1, accepts=True),), (1, "A"): (move(1, 1, (0,), (), True),)}
+        SAME, "A", {(0, "A"): (mark(1, 1, accepts=True),), (1, "A"): (mark(1, 1, (0,), (), True),)}
     )
     table = rows("A" * 400, k=[7] * 400)
     chain = Chain(automaton, query(within), table.schema, counting=True)
@@ -246,7 +246,7 @@ def test_counts_of_what_differs_have_any_number_of_digits(within: int | None) ->
     automaton = by_table(
         (Link("v", "v"),),
         "A",
-        {(0, "A"): (move(1, 1, accepts=True),), (1, "A"): (move(1, 1, (), (0,), True),)},
+        {(0, "A"): (mark(1, 1, accepts=True),), (1, "A"): (mark(1, 1, (), (0,), True),)},
     )
     values = random.Random(5).choices(range(4), k=250)
     by_value = [0] * 4

@@ -21,7 +21,7 @@ from cepheid.algebra.conditions import (
     RLike,
 )
 from cepheid.evaluators.configurations import partition_store, python_fallback
-from cepheid.evaluators.configurations.guards import Tests
+from cepheid.evaluators.configurations.guards import CompiledTests
 from cepheid.kernels.conditions import programs as kernel
 from cepheid.semantics import values as definition
 from support.condition_agreement import check, columns, schema_for
@@ -75,14 +75,16 @@ def test_what_has_no_instructions_is_what_the_definition_says(condition: Conditi
     check([condition], table, most=600)
 
 
-def asked(table: pa.Table, condition: Condition, monkeypatch: pytest.MonkeyPatch) -> tuple[int, Tests]:
+def asked(
+    table: pa.Table, condition: Condition, monkeypatch: pytest.MonkeyPatch
+) -> tuple[int, CompiledTests]:
     """How often Python is called when every row is asked about every other."""
-    ours = Tests([condition], schema_for(table))
+    ours = CompiledTests([condition], schema_for(table))
     rows = ours.of(table, np.arange(len(table)))
     calls = []
-    answers = python_fallback.Question._answers
+    answers = python_fallback.PythonFallback._answers
     monkeypatch.setattr(
-        python_fallback.Question,
+        python_fallback.PythonFallback,
         "_answers",
         lambda self, keys: calls.append(len(keys)) or answers(self, keys),
     )
@@ -116,14 +118,14 @@ def test_answers_that_were_forgotten_are_asked_for_again(monkeypatch: pytest.Mon
     table = columns(s=([f"t{number}" for number in range(60)], pa.string()))
     calls, ours = asked(table, Like(BOTH, "%1t%"), monkeypatch)
     assert calls <= 400
-    assert sum(question.memory for question in ours._questions) == 1024 * 7 * 8
+    assert sum(question.memory for question in ours._fallbacks) == 1024 * 7 * 8
 
 
 def test_an_error_while_answering_is_raised(monkeypatch: pytest.MonkeyPatch) -> None:
     def fails(*_: object) -> None:
         raise MemoryError
 
-    monkeypatch.setattr(python_fallback.Question, "_answers", fails)
+    monkeypatch.setattr(python_fallback.PythonFallback, "_answers", fails)
     with pytest.raises(MemoryError):
         cepheid.match(STREAM, QUERY)
 

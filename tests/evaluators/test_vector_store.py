@@ -16,7 +16,7 @@ from cepheid.errors import CepheidError
 from cepheid.evaluators.configurations import partition_store
 from cepheid.evaluators.configurations.evaluator import ConfigurationsEvaluator
 from cepheid.evaluators.configurations.tables import Tables
-from cepheid.evaluators.configurations.vector_store import Counts
+from cepheid.evaluators.configurations.vector_store import VectorStore
 from cepheid.pipeline import Plan, plan_for
 from cepheid.schema import schema_of
 from support.vector_queries import drawn
@@ -45,7 +45,7 @@ def counted(plan: Plan, table: pa.Table, cuts: list[int], saved: bool = False) -
 def counts_of(engine: Engine) -> Tables | None:
     """The tables of an engine that counts by vectors; None where it does not."""
     evaluator = engine._evaluator
-    is_plain = isinstance(evaluator, ConfigurationsEvaluator) and isinstance(evaluator._store, Counts)
+    is_plain = isinstance(evaluator, ConfigurationsEvaluator) and isinstance(evaluator._store, VectorStore)
     return evaluator._tables if is_plain else None  # type: ignore[attr-defined]
 
 

@@ -67,7 +67,7 @@ def test_a_whole_table_gives_what_its_pieces_give(table: pa.Table, query: str, s
     expected = pa.concat_tables([*parts, pushed.finish()], promote_options="permissive")
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(engine_module, "_FEW_MATCHES", few)
-        patch.setattr(engine_module, "_first_size", lambda plan, counting: 1)
+        patch.setattr(engine_module, "first_size", lambda plan, counting: 1)
         whole = cepheid.match(table, query, positions=True)
     whole.validate(full=True)
     assert whole.schema == pushed.output_schema

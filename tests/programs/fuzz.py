@@ -38,6 +38,7 @@ from support.hostile_texts import findings
 from support.set_queries import seeded_gathered
 from support.times_at_limits import difference_in_times
 from support.typed_streams import described, seeded_typed, typed_differences
+from support.whole_set_queries import seeded_whole
 
 LIMIT = 120  # seconds of CPU time of a case: some compile kernels
 ASLEEP = 1200  # seconds of a case that does nothing at all
@@ -85,6 +86,7 @@ KINDS: dict[str, Kind] = {
     "compared": of_queries(seeded_compared, "configurations"),
     "mixed": of_queries(seeded_mixed, "configurations"),
     "gathered": of_queries(seeded_gathered, "configurations"),
+    "whole sets": of_queries(seeded_whole, "configurations"),
     "sremo": of_queries(seeded_sremo, "configurations"),
     "unary-configurations": of_queries(unary, "configurations"),
     "typed": of_types,

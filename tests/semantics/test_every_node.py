@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any, get_args, get_origin
 
+import pyarrow as pa
 import pytest
 
 from cepheid.algebra.conditions import Expression
@@ -18,7 +19,7 @@ from cepheid.algebra.nodes import Pattern, Query, Reading, Recognise, conditions
 from cepheid.algebra.types import check_types
 from cepheid.languages import lower, parse
 from cepheid.schema import schema_of
-from cepheid.semantics import meaning, reading, values
+from cepheid.semantics import meaning, reading, values, whole_sets
 from cepheid.semantics.oracle import evaluate
 from cepheid.semantics.stream import events_of
 from support.spec_files import Example, examples, read_stream
@@ -31,8 +32,16 @@ NESTED_STRATEGY = Example(
     matches=(),
     error=None,
 )
+NESTED_VALUES = Example(
+    "an item of a list",
+    pa.table({"ts": [0], "type": ["A"], "tags": [["a"]]}),
+    "SELECT * FROM s WHERE A AS x FILTER x.tags[0] = 'a'",
+    matches=(),
+    error=None,
+)
 EXAMPLES = [
     NESTED_STRATEGY,
+    NESTED_VALUES,
     *(item for path in sorted(SPEC.glob("*.md")) for item in examples(path) if item.error is None),
 ]
 
@@ -72,6 +81,8 @@ def test_every_node_is_built_from_some_text_and_given_a_meaning(monkeypatch: pyt
 
     monkeypatch.setattr(meaning, "_meaning", noting(0, meaning._meaning))
     monkeypatch.setattr(values, "value_of", noting(0, values.value_of))
+    monkeypatch.setattr(whole_sets, "with_aggregates", noting(0, whole_sets.with_aggregates))
+    monkeypatch.setattr(whole_sets, "with_previous", noting(0, whole_sets.with_previous))
     monkeypatch.setattr(reading.Reader, "ways", noting(1, reading.Reader.ways))
     for example in EXAMPLES:
         query = lower(parse(example.query))

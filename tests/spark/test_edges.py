@@ -143,7 +143,9 @@ def test_a_type_that_does_not_travel_matters_only_where_it_is_needed(spark: Spar
 
 @pytest.mark.filterwarnings("ignore")  # pandas on Spark warns of what its frames cost
 def test_frames_of_pandas_on_spark_are_taken_and_given(spark: SparkSession) -> None:
-    pandas_on_spark = pytest.importorskip("pyspark.pandas")
+    pandas_on_spark = pytest.importorskip(
+        "pyspark.pandas", reason="pandas on Spark has no pandas 3", exc_type=ImportError
+    )
     table = odd_rows().rename_columns(["ts", "type", *"abcde"])  # it does not take backticks itself
     frame = spark.createDataFrame(table).pandas_api()
     assert isinstance(frame, pandas_on_spark.DataFrame)

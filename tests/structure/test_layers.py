@@ -18,6 +18,8 @@ LAYERS = [
         "matches",
         "evaluators",
         "saved",
+        "options",
+        "piece_sizes",
         "engine",
         "whole",
         "pipeline",

@@ -125,6 +125,7 @@ def counted(plan: Plan, table: pa.Table, cuts: list[int], dense: bool = True) ->
     for cut in [*sorted(cuts), len(table)]:
         engine.push(table.slice(at, cut - at))
         at = cut
+    engine.finish()
     return engine.counted
 
 

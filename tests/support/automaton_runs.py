@@ -6,6 +6,7 @@ from cepheid.algebra.nodes import Pattern, walk
 from cepheid.automata.automaton import LAST, Automaton
 from cepheid.automata.determinise_chain import ChainDeterminiser
 from cepheid.semantics.meaning import Pairs, asked_about, meaning
+from cepheid.semantics.results import stands
 from cepheid.semantics.stream import Stream
 from support.literal_runs import Marked, passes, simulate
 
@@ -32,7 +33,11 @@ def affordable(pattern: Pattern, stream: Stream, shown: tuple[str, ...]) -> Stre
 
 
 def by_oracle(pattern: Pattern, stream: Stream, shown: tuple[str, ...]) -> Found:
-    return {(result.events, result.binding) for result in meaning(pattern, stream, shown) if result.events}
+    return {
+        (result.events, result.binding)
+        for result in meaning(pattern, stream, shown)
+        if result.events and stands(result)
+    }
 
 
 def by_automaton(automaton: Automaton, stream: Stream) -> Found:

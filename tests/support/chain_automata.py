@@ -30,7 +30,7 @@ Match = tuple[tuple[int, int], ...]  # rows with their labels
 Rule = Callable[[int, frozenset[int]], tuple[LinkedMark, ...]]
 
 
-def move(
+def mark(
     label: int,
     target: int | None,
     equal: tuple[int, ...] = (),
@@ -87,8 +87,8 @@ def by_table(
 
 
 def random_automaton(seed: int, adjacent: bool = True) -> Automaton:
-    """Links over a, b and c; per state, class and label a tree of questions, one link each, with a move at
-    some leaves: so moves exclude each other."""
+    """Links over a, b and c; per state, class and label a tree of questions, one link each, with a mark at
+    some leaves: so marks exclude each other."""
     chance = random.Random(seed)
     every = [Link(left, right) for left in "abc" for right in "abc"] + ([ADJACENT] * 3 if adjacent else [])
     links = tuple(dict.fromkeys(chance.sample(every, chance.randint(1, 4))))

@@ -10,7 +10,7 @@ import numpy as np
 import pyarrow as pa
 
 from cepheid.algebra.conditions import Condition, variables
-from cepheid.evaluators.configurations.guards import Tests
+from cepheid.evaluators.configurations.guards import CompiledTests
 from cepheid.kernels.conditions import programs as kernel
 from cepheid.schema import Schema, schema_of
 from cepheid.semantics import values as definition
@@ -35,7 +35,7 @@ def columns(**given: tuple[Sequence[Any], pa.DataType]) -> pa.Table:
 class Stored:
     """The records of some events, word by word, as an arena might keep them."""
 
-    def __init__(self, ours: Tests, rows: np.ndarray) -> None:
+    def __init__(self, ours: CompiledTests, rows: np.ndarray) -> None:
         self.stride = len(rows) + 1
         self.words = np.full(3 + self.stride * max(ours.record, 1), -7)
         for word in range(ours.record):
@@ -46,10 +46,10 @@ class Stored:
 
 
 def check(
-    conditions: Sequence[Condition], table: pa.Table, ours: Tests | None = None, most: int = 40
+    conditions: Sequence[Condition], table: pa.Table, ours: CompiledTests | None = None, most: int = 40
 ) -> None:
     """Compares what holds of combinations of rows with the definition."""
-    ours = ours or Tests(conditions, schema_for(table))
+    ours = ours or CompiledTests(conditions, schema_for(table))
     events = rows_of(table)
     half = len(events) // 2
     first = ours.of(table, np.arange(half))

@@ -14,6 +14,7 @@ from cepheid.algebra.conditions import (
     Arithmetic,
     Attribute,
     Call,
+    Case,
     Comparison,
     Condition,
     Conjunction,
@@ -29,7 +30,7 @@ from cepheid.algebra.conditions import (
 )
 from cepheid.algebra.functions import FUNCTIONS
 from cepheid.algebra.kinds import Kind, kind_of
-from cepheid.algebra.moments import Moment, TimeOfDay
+from cepheid.algebra.moments import Interval, Moment, TimeOfDay
 from cepheid.algebra.number_types import with_number_types
 from cepheid.schema import schema_of
 from cepheid.semantics.decimals import EXACT
@@ -157,7 +158,7 @@ LITERALS: dict[Kind, Sequence[Any]] = {
     ),
     Kind.DATE: tuple(time.date() for time in TIMES),
     Kind.TIME: (TimeOfDay(0), TimeOfDay(1), TimeOfDay(10**9)),
-    Kind.DURATION: (None,),
+    Kind.DURATION: (None, Interval(1), Interval(-(10**9)), Interval(86_400 * 10**9)),
 }
 ORDERED = (Kind.NUMBER, Kind.STRING, Kind.TIMESTAMP, Kind.DATE, Kind.TIME, Kind.DURATION, Kind.BOOLEAN)
 
@@ -182,7 +183,41 @@ def expression(choices: Choices, kind: Kind, depth: int) -> Expression:
         return call(choices, depth, kind)
     if roll == 5:
         return Literal(pick(choices, (*LITERALS[kind], *LITERALS[kind], None)))
+    if depth and roll == 6:
+        return case(choices, kind, depth)
+    if depth and roll == 7 and kind in (Kind.DURATION, Kind.TIMESTAMP):
+        return of_times(choices, kind, depth)
     return Attribute(None, pick(choices, (*BY_KIND[kind], *BY_KIND[kind], "n")))
+
+
+def of_times(choices: Choices, kind: Kind, depth: int) -> Arithmetic:
+    """A sum, difference, product or quotient of that kind; typing notes the kind."""
+    forms: dict[Kind, Sequence[tuple[Kind, str, Kind]]] = {
+        Kind.TIMESTAMP: (
+            (Kind.TIMESTAMP, "+", Kind.DURATION),
+            (Kind.TIMESTAMP, "-", Kind.DURATION),
+            (Kind.DURATION, "+", Kind.TIMESTAMP),
+        ),
+        Kind.DURATION: (
+            *((same, "-", same) for same in (Kind.TIMESTAMP, Kind.DATE, Kind.TIME, Kind.DURATION)),
+            (Kind.DURATION, "+", Kind.DURATION),
+            (Kind.DURATION, "*", Kind.NUMBER),
+            (Kind.NUMBER, "*", Kind.DURATION),
+            (Kind.DURATION, "/", Kind.NUMBER),
+        ),
+    }
+    left, op, right = pick(choices, forms[kind])
+    one, two = (expression(choices, side, depth - 1) for side in (left, right))
+    return Arithmetic(op, one, two, kind=kind)
+
+
+def case(choices: Choices, kind: Kind, depth: int) -> Case:
+    """A CASE whose values have that kind."""
+    count = 1 + choices.below(2)
+    conditions = tuple(condition(choices, 1) for _ in range(count))
+    values = tuple(expression(choices, kind, depth - 1) for _ in range(count))
+    last = Literal(None) if chance(choices, 30) else expression(choices, kind, depth - 1)
+    return Case(conditions, values, last)
 
 
 def call(choices: Choices, depth: int, kind: Kind) -> Call:

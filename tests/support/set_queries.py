@@ -56,11 +56,11 @@ def seeded_gathered(seed: int, limits: Limits = GATHERED) -> Case:
 
 
 def gathered_case(choices: Choices, limits: Limits = GATHERED) -> Case:
-    case = case_of(choices, limits, _Pattern(choices).sequence(), plain=50)
+    case = case_of(choices, limits, Gathering(choices).sequence(), plain=50)
     return replace(case, query=replace(case.query, consume=chance(choices, 25)))
 
 
-class _Pattern(Making):
+class Gathering(Making):
     """Which events are single ones is settled first, in a sequence and in each round, so that any filter can read
     them."""
 

@@ -13,12 +13,15 @@ from dataclasses import dataclass, field, replace
 from decimal import Decimal
 from typing import assert_never
 
-from cepheid.algebra.moments import Moment, TimeOfDay
+from cepheid.algebra.kinds import Kind
+from cepheid.algebra.moments import Interval, Moment, TimeOfDay
 from cepheid.algebra.node import Node, node
 from cepheid.algebra.precision import DecimalType
 from cepheid.errors import Span
 
-type_of_value = None | bool | int | float | str | Decimal | dt.date | dt.datetime | Moment | TimeOfDay
+type_of_value = (
+    None | bool | int | float | str | Decimal | dt.date | dt.datetime | Moment | TimeOfDay | Interval
+)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -74,13 +77,15 @@ class Arithmetic(Node):
     """`left op right`, op one of + - * / %. Division is of reals; by zero, and on overflow, the value is NULL.
 
     `result`: the type of the value where decimals are computed with, which typing notes (`number_types`); the value is
-    then rounded to its scale, halves away from zero, and NULL where it has more digits."""
+    then rounded to its scale, halves away from zero, and NULL where it has more digits. `kind`: the kind of the value
+    where times or durations are computed with, which typing notes (`time_arithmetic`); these are exact."""
 
     op: str
     left: Expression
     right: Expression
     span: Span | None = field(default=None, compare=False, repr=False)
     result: DecimalType | None = field(default=None, repr=False)
+    kind: Kind | None = field(default=None, repr=False)
 
 
 @node
@@ -162,6 +167,55 @@ class Call(Node):
     span: Span | None = field(default=None, compare=False, repr=False)
 
 
+@node
+class Element(Node):
+    """`operand.key`, `operand[key]`: a field of a struct, an item of a list, counted from 0, or the value of a key of a
+    map. NULL outside of the list, and where the key is missing."""
+
+    operand: Expression
+    key: str | int
+    span: Span | None = field(default=None, compare=False, repr=False)
+
+
+@node
+class Case(Node):
+    """`CASE WHEN condition THEN value … ELSE otherwise END`: the value of the first condition that is true."""
+
+    conditions: tuple[Expression, ...]
+    values: tuple[Expression, ...]
+    otherwise: Expression
+    span: Span | None = field(default=None, compare=False, repr=False)
+
+
+AGGREGATES = ("count", "sum", "avg", "min", "max", "first", "last")
+EVENT = ""
+"""The name of the `Attribute` that stands for events themselves, as in `count(X)`; no column can be written so."""
+
+
+@node
+class Aggregate(Node):
+    """`function(operand)`: one value of all events of a set, in stream order. The operand reads one set; of `count(X)`
+    it is the attribute `EVENT`. NULLs are ignored; of no value a count is 0 and all else NULL.
+
+    `result`: the type of a sum or average of decimals, which typing notes (`number_types`)."""
+
+    function: str
+    operand: Expression
+    distinct: bool = False
+    span: Span | None = field(default=None, compare=False, repr=False)
+    result: DecimalType | None = field(default=None, repr=False)
+
+
+@node
+class Previous(Node):
+    """`prev(operand, steps)`: the operand's value for the event so many places before in the set that it reads. A
+    condition with it is asked of the events that have one."""
+
+    operand: Expression
+    steps: int = 1
+    span: Span | None = field(default=None, compare=False, repr=False)
+
+
 Expression = (
     Literal
     | Attribute
@@ -176,8 +230,15 @@ Expression = (
     | Like
     | RLike
     | Call
+    | Element
+    | Case
+    | Aggregate
+    | Previous
 )
 Condition = Expression
+
+MIRRORED = {"=": "=", "<>": "<>", "<": ">", "<=": ">=", ">": "<", ">=": "<="}
+"""The operators of comparisons for sides that have changed places."""
 
 TRUE = Literal(True)
 FALSE = Literal(False)
@@ -194,10 +255,14 @@ def children(expression: Expression) -> tuple[Expression, ...]:
             return operands
         case Negation(operand) | IsTrue(operand) | IsNull(operand) | Like(operand) | RLike(operand):
             return (operand,)
+        case Element(operand) | Aggregate(_, operand) | Previous(operand):
+            return (operand,)
         case In(operand, items):
             return (operand, *items)
         case Call(_, arguments):
             return arguments
+        case Case(conditions, values, otherwise):
+            return (*conditions, *values, otherwise)
         case _:
             assert_never(expression)
 
@@ -213,30 +278,79 @@ def rebuild(expression: Expression, change: Callable[[Expression], Expression]) 
             return replace(expression, operands=tuple(map(change, operands)))
         case Negation(operand) | IsTrue(operand) | IsNull(operand) | Like(operand) | RLike(operand):
             return replace(expression, operand=change(operand))
+        case Element(operand) | Aggregate(_, operand) | Previous(operand):
+            return replace(expression, operand=change(operand))
         case In(operand, items):
             return replace(expression, operand=change(operand), items=tuple(map(change, items)))
         case Call(_, arguments):
             return replace(expression, arguments=tuple(map(change, arguments)))
+        case Case(conditions, values, otherwise, span):
+            return Case(tuple(map(change, conditions)), tuple(map(change, values)), change(otherwise), span)
         case _:
             assert_never(expression)
 
 
 def attributes(expression: Expression) -> Iterator[Attribute]:
     """Every attribute that is read, in text order, with repetitions."""
+    return (item for item in mentioned(expression) if item.name != EVENT)
+
+
+def mentioned(expression: Expression) -> Iterator[Attribute]:
+    """Every attribute that is read, and every set of which only the events are, as in `count(X)`."""
     if isinstance(expression, Attribute):
         yield expression
     for child in children(expression):
         if not isinstance(child, Literal):  # lists have many
-            yield from attributes(child)
+            yield from mentioned(child)
 
 
 def sets_read(expression: Expression) -> frozenset[str]:
-    """The set variables a condition mentions; it holds when it is true for every choice of one event of each.
+    """The set variables a condition mentions; if it is about no whole set, it holds when it is true for every choice of
+    one event of each.
 
     >>> sets_read(Comparison("=", Attribute("X", "id", each=True), Attribute("y", "id")))
     frozenset({'X'})
     """
-    return frozenset(item.var for item in attributes(expression) if item.each and item.var is not None)
+    return frozenset(item.var for item in mentioned(expression) if item.each and item.var is not None)
+
+
+def aggregates(expression: Expression) -> Iterator[Aggregate]:
+    """Every aggregate, in text order, with repetitions."""
+    if isinstance(expression, Aggregate):
+        yield expression
+    for child in children(expression):
+        if not isinstance(child, Literal):  # lists have many
+            yield from aggregates(child)
+
+
+def is_about_whole_sets(expression: Expression) -> bool:
+    """Whether the value depends on more of a set than one event: whether there is an aggregate, or a `prev`.
+
+    >>> is_about_whole_sets(Comparison(">", Aggregate("count", Attribute("X", EVENT, each=True)), Literal(2)))
+    True
+    """
+    if isinstance(expression, Aggregate | Previous):
+        return True
+    return any(is_about_whole_sets(child) for child in children(expression) if not isinstance(child, Literal))
+
+
+def sets_chosen(expression: Expression) -> frozenset[str]:
+    """The set variables of which a condition reads single events, outside of aggregates: it holds when it is true for
+    every choice of one event of each.
+
+    >>> sets_chosen(Comparison(">", Attribute("X", "v", each=True), Aggregate("avg", Attribute("Y", "v", each=True))))
+    frozenset({'X'})
+    """
+    chosen = () if isinstance(expression, Aggregate) else _chosen(expression)
+    return frozenset(item.var for item in chosen if item.each and item.var is not None)
+
+
+def _chosen(expression: Expression) -> Iterator[Attribute]:
+    if isinstance(expression, Attribute):
+        yield expression
+    for child in children(expression):
+        if not isinstance(child, Aggregate | Literal):
+            yield from _chosen(child)
 
 
 def variables(expression: Expression) -> frozenset[str]:
@@ -245,7 +359,7 @@ def variables(expression: Expression) -> frozenset[str]:
     >>> variables(Comparison("<", Attribute("x", "price"), Attribute("y", "price"))) == {"x", "y"}
     True
     """
-    return frozenset(item.var for item in attributes(expression) if item.var is not None)
+    return frozenset(item.var for item in mentioned(expression) if item.var is not None)
 
 
 def conjuncts(condition: Condition) -> tuple[Condition, ...]:
@@ -267,6 +381,8 @@ def without_negations(condition: Condition, negated: bool = False) -> tuple[Cond
         case IsTrue(operand) if not negated:
             return without_negations(operand)
         case Literal() | Attribute() | Arithmetic() | Call() | Conjunction() | Disjunction():
+            return condition, negated
+        case Element() | Case() | Aggregate() | Previous():
             return condition, negated
         case Comparison() | IsTrue() | IsNull() | In() | Like() | RLike():
             return condition, negated

@@ -12,11 +12,13 @@ from collections.abc import Iterator
 from typing import assert_never
 
 from cepheid.algebra.conditions import Attribute
+from cepheid.algebra.empty import without_absences
 from cepheid.algebra.nodes import (
     All,
     Atom,
     Bind,
     Filter,
+    Not,
     Or,
     PartBy,
     Pattern,
@@ -25,6 +27,7 @@ from cepheid.algebra.nodes import (
     Select,
     Seq,
     StrictSeq,
+    Within,
     children,
     walk,
 )
@@ -53,7 +56,9 @@ def check_sets(pattern: Pattern) -> None:
                     raise CepheidError("bad-argument", message, span=span, hint="give the set another name")
             case PartBy():
                 _check_part_by(node, pattern)
-            case Atom() | Seq() | StrictSeq() | Or() | All() | Repeat() | Filter() | Select() | Recognise():
+            case Atom() | Seq() | StrictSeq() | Or() | All() | Repeat():
+                pass
+            case Filter() | Select() | Not() | Within() | Recognise():
                 pass
             case _:
                 assert_never(node)
@@ -76,7 +81,8 @@ def _check_part_by(node: PartBy, whole: Pattern) -> None:
     for index, (var, _) in enumerate(node.keys):
         assert var is not None
         _check_key(node.body, whole, var, node.key_span(index))
-    left_out = list(uncovered(node.body, frozenset(var for var, _ in node.keys if var is not None)))
+    listed = frozenset(var for var, _ in node.keys if var is not None)
+    left_out = list(uncovered(without_absences(node.body), listed))
     if left_out:
         raise _not_covered(node, whole, left_out)
 
@@ -135,9 +141,12 @@ def uncovered(pattern: Pattern, names: frozenset[str]) -> Iterator[Atom]:
         case Atom(_, var):
             if var not in names:
                 yield pattern
-        case Recognise():
+        case Recognise() | Repeat(hi=0):
             return
-        case Seq() | StrictSeq() | Or() | All() | Repeat() | Filter() | PartBy() | Select() | Bind():
+        case Seq() | StrictSeq() | Or() | All() | Repeat() | Filter():
+            for child in children(pattern):
+                yield from uncovered(child, names)
+        case PartBy() | Select() | Bind() | Not() | Within():
             for child in children(pattern):
                 yield from uncovered(child, names)
         case _:

@@ -16,6 +16,7 @@ from cepheid.algebra.nodes import (
     Atom,
     Bind,
     Filter,
+    Not,
     Or,
     PartBy,
     Pattern,
@@ -24,6 +25,8 @@ from cepheid.algebra.nodes import (
     Select,
     Seq,
     StrictSeq,
+    Within,
+    rebuild,
 )
 
 EMPTY: Pattern = Repeat(Atom(None), 0, 0)
@@ -44,7 +47,7 @@ def nullable(pattern: Pattern) -> bool:
     (True, False)
     """
     match pattern:
-        case Atom() | Recognise() | Filter() | Select():
+        case Atom() | Recognise() | Filter() | Select() | Not() | Within():
             return False
         case Or(parts):
             return any(map(nullable, parts))
@@ -56,6 +59,15 @@ def nullable(pattern: Pattern) -> bool:
             return nullable(body)
         case _:
             assert_never(pattern)
+
+
+def without_absences(pattern: Pattern) -> Pattern:
+    """The pattern with ε in place of every NOT: what its matches consist of.
+
+    >>> without_absences(Seq(Atom("A"), Not(Atom("B")))) == Seq(Atom("A"), EMPTY)
+    True
+    """
+    return EMPTY if isinstance(pattern, Not) else rebuild(pattern, without_absences)
 
 
 def optional(pattern: Pattern) -> Pattern:

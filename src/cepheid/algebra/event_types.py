@@ -10,12 +10,15 @@ from collections.abc import Iterator, Sequence
 from typing import assert_never
 
 from cepheid.algebra.conditions import (
+    Aggregate,
     Arithmetic,
     Attribute,
     Call,
+    Case,
     Comparison,
     Conjunction,
     Disjunction,
+    Element,
     Expression,
     In,
     IsNull,
@@ -23,6 +26,7 @@ from cepheid.algebra.conditions import (
     Like,
     Literal,
     Negation,
+    Previous,
     RLike,
     children,
 )
@@ -83,6 +87,8 @@ def _compared(expression: Expression, column: str) -> Iterator[str]:
         case Literal() | Attribute() | Arithmetic() | Comparison() | Conjunction() | Disjunction():
             pass
         case Negation() | IsTrue() | IsNull() | In() | Like() | RLike() | Call():
+            pass
+        case Element() | Case() | Aggregate() | Previous():
             pass
         case _:
             assert_never(expression)

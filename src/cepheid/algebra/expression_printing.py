@@ -12,30 +12,36 @@ from decimal import Decimal
 from typing import assert_never
 
 from cepheid.algebra.conditions import (
+    EVENT,
+    Aggregate,
     Arithmetic,
     Attribute,
     Call,
+    Case,
     Comparison,
     Condition,
     Conjunction,
     Disjunction,
+    Element,
     In,
     IsNull,
     IsTrue,
     Like,
     Literal,
     Negation,
+    Previous,
     RLike,
     type_of_value,
 )
-from cepheid.algebra.moments import Moment, TimeOfDay, moment_of
+from cepheid.algebra.moments import Interval, Moment, TimeOfDay, moment_of
 from cepheid.algebra.windows import Window, WindowUnit
 
 KEYWORDS = frozenset(
     re.findall(
         r"\w+",
         "SELECT ALL STRICT NXT NEXT LAST MAX FROM WHERE PARTITION BY WITHIN CONSUME LIMIT AS OR FILTER "
-        "AND NOT IN BETWEEN LIKE RLIKE IS NULL TRUE FALSE TIMESTAMP DATE",
+        "AND NOT FOR OF PREVIOUS ANY IN BETWEEN LIKE RLIKE IS NULL TRUE FALSE TIMESTAMP DATE "
+        "CASE WHEN THEN ELSE END",
     )
 )
 PLAIN_NAME = re.compile(r"[^\W\d]\w*")
@@ -126,6 +132,16 @@ def _bare_condition(condition: Condition) -> tuple[str, int]:
             return _predicate(condition, ""), PREDICATE
         case Call(function, arguments):
             return f"{print_name(function)}({_listed(arguments)})", VALUE
+        case Element(operand, str() as key):
+            return f"{_condition(operand, VALUE)}.{print_name(key, keyword_safe=True)}", VALUE
+        case Element(operand, key):
+            return f"{_condition(operand, VALUE)}[{key}]", VALUE
+        case Case():
+            return _case(condition), VALUE
+        case Aggregate(function, operand, distinct):
+            return f"{function}({'DISTINCT ' if distinct else ''}{print_condition(operand)})", VALUE
+        case Previous(operand, steps):
+            return f"prev({print_condition(operand)}{'' if steps == 1 else f', {steps}'})", VALUE
         case _:
             assert_never(condition)
 
@@ -153,6 +169,13 @@ def _predicate(condition: IsNull | IsTrue | In | Like | RLike, negated: str) -> 
             assert_never(condition)
 
 
+def _case(case: Case) -> str:
+    pairs = zip(case.conditions, case.values, strict=True)
+    whens = " ".join(f"WHEN {print_condition(when)} THEN {print_condition(value)}" for when, value in pairs)
+    last = "" if case.otherwise == Literal(None) else f" ELSE {print_condition(case.otherwise)}"
+    return f"CASE {whens}{last} END"
+
+
 def _listed(items: tuple[Condition, ...]) -> str:
     # Lists may be long, and most are of literals.
     return ", ".join(
@@ -165,6 +188,8 @@ def print_attribute(attribute: Attribute) -> str:
     >>> print_attribute(Attribute("x", "price")), print_attribute(Attribute(None, "price"))
     ('x.price', 'price')
     """
+    if attribute.name == EVENT and attribute.var is not None:
+        return print_name(attribute.var)
     name = print_name(attribute.name, keyword_safe=attribute.var is not None)
     if attribute.var is None:
         return name
@@ -188,6 +213,8 @@ def print_value(value: type_of_value) -> str:
             return f"TIMESTAMP '{moment_of(value)}'"
         case TimeOfDay():
             return f"TIME '{value}'"
+        case Interval():
+            return f"INTERVAL {value}"
         case dt.date():
             return f"DATE '{value.isoformat()}'"
         case Decimal():

@@ -81,7 +81,34 @@ class TimeOfDay:
         return _clock(*Moment(self.ns).time)
 
 
-def moment_of(value: dt.date | TimeOfDay | Moment) -> Moment:
+UNITS = {
+    "WEEKS": 7 * DAY,
+    "DAYS": DAY,
+    "HOURS": 3600 * SECOND,
+    "MINUTES": 60 * SECOND,
+    "SECONDS": SECOND,
+    "MILLISECONDS": 1_000_000,
+    "MICROSECONDS": 1_000,
+    "NANOSECONDS": 1,
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Interval:
+    """A duration, as a literal writes it; columns of durations have moments, so many nanoseconds after 1970 began.
+
+    >>> str(Interval(90 * SECOND)), str(Interval(-1))
+    ("'90' SECONDS", "'-1' NANOSECONDS")
+    """
+
+    ns: int
+
+    def __str__(self) -> str:
+        unit = next(unit for unit, ns in UNITS.items() if self.ns % ns == 0) if self.ns else "SECONDS"
+        return f"'{self.ns // UNITS[unit]}' {unit}"
+
+
+def moment_of(value: dt.date | TimeOfDay | Interval | Moment) -> Moment:
     """Any value of time as a moment: a date is its midnight, a time of day is on the first of January 1970.
 
     >>> moment_of(dt.date(1970, 1, 2)).ns == DAY, moment_of(TimeOfDay(1))
@@ -90,7 +117,7 @@ def moment_of(value: dt.date | TimeOfDay | Moment) -> Moment:
     match value:
         case Moment():
             return value
-        case TimeOfDay(ns):
+        case TimeOfDay(ns) | Interval(ns):
             return Moment(ns)
         case dt.datetime():
             since = (value if value.tzinfo is None else value.replace(tzinfo=None)) - _EPOCH

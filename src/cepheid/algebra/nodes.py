@@ -80,22 +80,26 @@ class Or(Node, Generic[Part]):
 @final
 @node
 class All(Node):
-    """`left ALL right`: both, in any order and interleaving; the union of their events."""
+    """`left ALL right`: both, in any order and interleaving; the union of their events. `apart`, `left AND right`: they
+    share no events but those of the variables that both define."""
 
     left: Pattern
     right: Pattern
+    apart: bool = False
 
 
 @final
 @node
 class Repeat(Node):
     """`body{lo,hi}`: lo to hi times in a row (hi None: no bound), each after the one before, as by `;`.
-    `+` is {1,}, `*` is {0,}, `?` is {0,1}. Zero times is the empty set of events, neutral for `;` and `:`."""
+    `+` is {1,}, `*` is {0,}, `?` is {0,1}. Zero times is the empty set of events, neutral for `;` and `:`.
+    `strict`, `body:{lo,hi}`: each from the very next event on, as by `:`."""
 
     body: Pattern
     lo: int
     hi: int | None
     span: Span | None = field(default=None, compare=False, repr=False)
+    strict: bool = False
 
 
 @final
@@ -138,6 +142,18 @@ class Bind(Node):
 
     body: Pattern
     var: str
+    span: Span | None = field(default=None, compare=False, repr=False)
+
+
+@final
+@node
+class Not(Node):
+    """`NOT body`: no match of the body fits together with the match around it. Binds no event. `within`, `NOT body FOR
+    within`: none whose events are at most so far from the last event before it, or, where none comes before, from the
+    first after it."""
+
+    body: Pattern
+    within: Window | None = None
     span: Span | None = field(default=None, compare=False, repr=False)
 
 
@@ -204,16 +220,36 @@ class Complement(Node):
 
 @final
 @node
-class Within(Node):
-    """`body WITHIN window`: from the body's first marked event to its last."""
+class Within(Node, Generic[Part]):
+    """`body WITHIN window`: from the body's first marked event to its last. In a `Pattern` also `… OF x`: each event of
+    the body is at most so far from x, before or after it; of `PREVIOUS`, from the last event of the match before the
+    body, if there is one."""
 
-    body: Reading
+    body: Part
     window: Window
     span: Span | None = field(default=None, compare=False, repr=False)
+    of: str | None = None
 
 
-Pattern = Atom | Seq | StrictSeq | Or["Pattern"] | All | Repeat | Filter | PartBy | Select | Bind | Recognise
-Reading = Read | Concat | Or["Reading"] | Iterate | Both | Complement | Within
+PREVIOUS = ""
+"""Stands for a variable in `Within.of`; no name is empty."""
+
+Pattern = (
+    Atom
+    | Seq
+    | StrictSeq
+    | Or["Pattern"]
+    | All
+    | Repeat
+    | Filter
+    | PartBy
+    | Select
+    | Bind
+    | Not
+    | Within["Pattern"]
+    | Recognise
+)
+Reading = Read | Concat | Or["Reading"] | Iterate | Both | Complement | Within["Reading"]
 
 Tree = TypeVar("Tree", Pattern, Reading)
 
@@ -264,9 +300,11 @@ def children(node: Tree) -> tuple[Tree, ...]:
             return parts
         case Concat(parts):
             return parts
-        case Repeat(body) | Filter(body) | PartBy(body) | Bind(body) | Select(_, body):
+        case Repeat(body) | Filter(body) | PartBy(body) | Bind(body) | Select(_, body) | Not(body):
             return (body,)
-        case Iterate(body) | Complement(body) | Within(body):
+        case Within(body):
+            return (body,)
+        case Iterate(body) | Complement(body):
             return (body,)
         case _:
             assert_never(node)
@@ -285,9 +323,11 @@ def rebuild(node: Tree, change: Callable[[Tree], Tree]) -> Tree:
             return Or(tuple(map(change, parts)))
         case Concat(parts):
             return Concat(tuple(map(change, parts)))
-        case Repeat(body) | Filter(body) | PartBy(body) | Bind(body) | Select(_, body):
+        case Repeat(body) | Filter(body) | PartBy(body) | Bind(body) | Select(_, body) | Not(body):
             return replace(node, body=change(body))
-        case Iterate(body) | Complement(body) | Within(body):
+        case Within(body):
+            return replace(node, body=change(body))
+        case Iterate(body) | Complement(body):
             return replace(node, body=change(body))
         case _:
             assert_never(node)
@@ -316,7 +356,9 @@ def conditions_in(pattern: Pattern) -> Iterator[Condition]:
                 yield condition
             case Recognise(reading):
                 yield from (read.condition for read in walk(reading) if isinstance(read, Read))
-            case Seq() | StrictSeq() | Or() | All() | Repeat() | PartBy() | Select() | Bind():
+            case Seq() | StrictSeq() | Or() | All() | Repeat():
+                pass
+            case PartBy() | Select() | Bind() | Not() | Within():
                 pass
             case _:
                 assert_never(part)

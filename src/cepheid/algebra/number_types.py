@@ -21,13 +21,16 @@ from typing import assert_never
 import pyarrow as pa
 
 from cepheid.algebra.conditions import (
+    Aggregate,
     Arithmetic,
     Attribute,
     Call,
+    Case,
     Comparison,
     Condition,
     Conjunction,
     Disjunction,
+    Element,
     Expression,
     In,
     IsNull,
@@ -35,17 +38,21 @@ from cepheid.algebra.conditions import (
     Like,
     Literal,
     Negation,
+    Previous,
     RLike,
     rebuild,
 )
+from cepheid.algebra.elements import type_of
 from cepheid.algebra.functions import FUNCTIONS
 from cepheid.algebra.kinds import Kind
 from cepheid.algebra.precision import (
     INTEGER_DIGITS,
     DecimalType,
+    average_type,
     is_held,
     result_type,
     rounded_type,
+    sum_type,
     type_of_decimal,
     widest,
 )
@@ -76,7 +83,7 @@ class _Number:
 _WHOLES, _DECIMALS = frozenset([_WHOLE]), frozenset([_DECIMAL])
 _ONE_REAL = _Number(frozenset([_REAL]))
 _ONE_WHOLE = _Number(_WHOLES)
-_Settled = tuple[Expression, _Number | None]
+_Resolved = tuple[Expression, _Number | None]
 
 
 def with_number_types(condition: Condition, schema: Schema) -> Condition:
@@ -86,17 +93,17 @@ def with_number_types(condition: Condition, schema: Schema) -> Condition:
     >>> columns = pa.schema([("ts", pa.int64()), ("cost", pa.decimal128(10, 2)), ("v", pa.float64())])
     >>> schema = schema_of(columns, time="ts")
     >>> third = Comparison("=", Arithmetic("*", Attribute("x", "cost"), Literal(3)), Literal(0.3))
-    >>> settled = with_number_types(third, schema)
-    >>> settled.right, settled.left.result
+    >>> resolved = with_number_types(third, schema)
+    >>> resolved.right, resolved.left.result
     (Literal(value=Decimal('0.3')), DecimalType(precision=12, scale=2))
     >>> with_number_types(Comparison("=", Attribute("x", "v"), Literal(0.3)), schema).right
     Literal(value=0.3)
     """
-    return _decided(_settled(condition, schema))
+    return _decided(_resolved(condition, schema))
 
 
 def decimal_type(expression: Expression, schema: Schema) -> DecimalType | None:
-    """The type of a settled expression whose values are decimals, or decimals and whole numbers; None for any other.
+    """The type of a resolved expression whose values are decimals, or decimals and whole numbers; None for any other.
 
     >>> from cepheid.schema import schema_of
     >>> schema = schema_of(pa.schema([("ts", pa.int64()), ("cost", pa.decimal128(10, 2))]), time="ts")
@@ -117,16 +124,18 @@ def decimal_type(expression: Expression, schema: Schema) -> DecimalType | None:
             exact = decimal_type(first, schema)
             return None if exact is None else rounded_type(exact, _digits(rest))
         case Call(function, arguments) if function in _CHOOSERS:
-            exacts = [decimal_type(argument, schema) for argument in arguments]
-            if not any(exacts):
-                return None
-            types = [
-                exact or _exact_type(argument, schema)
-                for argument, exact in zip(arguments, exacts, strict=True)
-                if argument != Literal(None)
-            ]
-            known = [dtype for dtype in types if dtype is not None]
-            return widest(known) if len(known) == len(types) else None
+            return _one_decimal_type(arguments, schema)
+        case Case(_, values, otherwise):
+            return _one_decimal_type((*values, otherwise), schema)
+        case Element():
+            dtype = type_of(expression, schema)
+            return DecimalType(dtype.precision, dtype.scale) if pa.types.is_decimal(dtype) else None
+        case Aggregate("sum" | "avg"):
+            return expression.result
+        case Aggregate("count"):
+            return None
+        case Aggregate(_, operand) | Previous(operand):
+            return decimal_type(operand, schema)
         case Literal() | Comparison() | Conjunction() | Disjunction() | Negation():
             return None
         case IsTrue() | IsNull() | In() | Like() | RLike() | Call():
@@ -135,9 +144,31 @@ def decimal_type(expression: Expression, schema: Schema) -> DecimalType | None:
             assert_never(expression)
 
 
+def _one_decimal_type(choices: Sequence[Expression], schema: Schema) -> DecimalType | None:
+    """The type of what is one of several; None where it may be a double, or is no decimal. What is no number among
+    them is always NULL.
+
+    >>> from cepheid.schema import schema_of
+    >>> columns = [("ts", pa.int64()), ("fee", pa.decimal128(5, 2)), ("void", pa.null())]
+    >>> schema = schema_of(pa.schema(columns), time="ts")
+    >>> decimal_type(Call("greatest", (Attribute(None, "fee"), Attribute(None, "void"))), schema)
+    DecimalType(precision=5, scale=2)
+    """
+    exacts = [decimal_type(choice, schema) for choice in choices]
+    if not any(exacts):
+        return None
+    types = [
+        exact or _exact_type(choice, schema)
+        for choice, exact in zip(choices, exacts, strict=True)
+        if exact is not None or _resolved(choice, schema)[1] is not None
+    ]
+    known = [dtype for dtype in types if dtype is not None]
+    return widest(known) if len(known) == len(types) else None
+
+
 def _exact_type(expression: Expression, schema: Schema) -> DecimalType | None:
     """The type that holds whole numbers, too; None where there may be doubles."""
-    number = _settled(expression, schema)[1]
+    number = _resolved(expression, schema)[1]
     if isinstance(expression, Literal) and isinstance(expression.value, float):
         return None
     return None if number is None or _REAL in number.kinds else number.exact
@@ -148,19 +179,24 @@ def _value_type(schema: Schema, name: str) -> pa.DataType:
     return dtype.value_type if pa.types.is_dictionary(dtype) else dtype
 
 
-def _settled(expression: Expression, schema: Schema) -> _Settled:
+def _resolved(expression: Expression, schema: Schema) -> _Resolved:
     match expression:
         case Literal():
             return _literal(expression)
         case Attribute(_, name):
             return expression, _column(_value_type(schema, name))
+        case Element():
+            return expression, _column(type_of(expression, schema))
+        case Arithmetic(kind=kind) if kind is not None:
+            decided = rebuild(expression, lambda child: _decided(_resolved(child, schema)))
+            return decided, _ONE_REAL if kind is Kind.NUMBER else None
         case Arithmetic(op, left, right):
-            return _arithmetic(expression, op, _settled(left, schema), _settled(right, schema))
+            return _arithmetic(expression, op, _resolved(left, schema), _resolved(right, schema))
         case Comparison(op, left, right, span):
-            first, second = _with_constants_decided([_settled(left, schema), _settled(right, schema)], True)
+            first, second = _with_constants_decided([_resolved(left, schema), _resolved(right, schema)], True)
             return Comparison(op, first[0], second[0], span), None
         case In(operand, items, span):
-            first = _settled(operand, schema)
+            first = _resolved(operand, schema)
             literals = tuple(item for item in items if isinstance(item, Literal))
             if len(literals) == len(items) and not any(
                 isinstance(item.value, int | float | Decimal) for item in literals
@@ -168,12 +204,21 @@ def _settled(expression: Expression, schema: Schema) -> _Settled:
                 return In(first[0], items, span), None
             if len(literals) == len(items) and first[1] is not None and not first[1].constant:
                 return In(first[0], _listed(literals, first[1]), span), None
-            settled = _with_constants_decided([first, *(_settled(item, schema) for item in items)], True)
-            return In(settled[0][0], tuple(item for item, _ in settled[1:]), span), None
+            resolved = _with_constants_decided([first, *(_resolved(item, schema) for item in items)], True)
+            return In(resolved[0][0], tuple(item for item, _ in resolved[1:]), span), None
         case Call(function, arguments, span):
-            return _call(function, [_settled(argument, schema) for argument in arguments], span)
+            return _call(function, [_resolved(argument, schema) for argument in arguments], span)
+        case Case():
+            return _case(expression, schema)
+        case Aggregate(operand=Attribute(name="")):
+            return expression, _ONE_WHOLE
+        case Aggregate(_, operand):
+            return _aggregate(expression, *_resolved(operand, schema))
+        case Previous(operand):
+            of_operand, number = _resolved(operand, schema)
+            return replace(expression, operand=of_operand), number
         case Conjunction() | Disjunction() | Negation() | IsTrue() | IsNull() | Like() | RLike():
-            return rebuild(expression, lambda child: _decided(_settled(child, schema))), None
+            return rebuild(expression, lambda child: _decided(_resolved(child, schema))), None
         case _:
             assert_never(expression)
 
@@ -194,13 +239,13 @@ def _listed(literals: tuple[Literal, ...], number: _Number) -> tuple[Expression,
     return tuple(listed)
 
 
-def _decided(settled: _Settled) -> Expression:
+def _decided(resolved: _Resolved) -> Expression:
     """The expression in a place where no column decides: undecided constants become doubles."""
-    expression, number = settled
+    expression, number = resolved
     return _as_reals(expression) if number is not None and number.undecided else expression
 
 
-def _literal(literal: Literal) -> _Settled:
+def _literal(literal: Literal) -> _Resolved:
     value = literal.value
     if isinstance(value, bool) or not isinstance(value, int | float | Decimal):
         return literal, None
@@ -232,12 +277,12 @@ def _as_reals(expression: Expression) -> Expression:
     return replace(changed, result=None) if isinstance(changed, Arithmetic) else changed
 
 
-def _with_constants_decided(settled: Sequence[_Settled], compared: bool) -> list[_Settled]:
+def _with_constants_decided(resolved: Sequence[_Resolved], compared: bool) -> list[_Resolved]:
     """Undecided constants decided by the other operands: decimals leave them decimals, doubles and whole numbers make
     them doubles. `compared`: beside whole numbers a constant stays a decimal if its double compares differently."""
-    kinds = _kinds(number for _, number in settled if number is not None and not number.constant)
+    kinds = _kinds(number for _, number in resolved if number is not None and not number.constant)
     if not kinds or (_DECIMAL in kinds and (compared or _REAL not in kinds)):
-        return list(settled)
+        return list(resolved)
     exactly = compared and _REAL not in kinds
     return [
         (_as_reals(expression), _ONE_REAL)
@@ -245,7 +290,7 @@ def _with_constants_decided(settled: Sequence[_Settled], compared: bool) -> list
         and number.undecided
         and not (exactly and not _double_compares_alike(expression))
         else (expression, number)
-        for expression, number in settled
+        for expression, number in resolved
     ]
 
 
@@ -261,7 +306,7 @@ def _kinds(numbers: Iterable[_Number]) -> frozenset[str]:
     return frozenset().union(*(number.kinds for number in numbers))
 
 
-def _arithmetic(node: Arithmetic, op: str, left: _Settled, right: _Settled) -> _Settled:
+def _arithmetic(node: Arithmetic, op: str, left: _Resolved, right: _Resolved) -> _Resolved:
     (first, one), (second, two) = _with_constants_decided([left, right], False)
     if one is None or two is None:  # a NULL
         return Arithmetic(op, _decided((first, one)), _decided((second, two)), node.span), one or two
@@ -285,9 +330,9 @@ def _as_double_if_mixed(expression: Expression, number: _Number) -> Expression:
     return expression if len(number.kinds) == 1 else Arithmetic("*", expression, Literal(1.0))
 
 
-def _call(function: str, arguments: list[_Settled], span: Span | None) -> _Settled:
-    def made(settled: Iterable[_Settled]) -> Call:
-        return Call(function, tuple(expression for expression, _ in settled), span)
+def _call(function: str, arguments: list[_Resolved], span: Span | None) -> _Resolved:
+    def made(resolved: Iterable[_Resolved]) -> Call:
+        return Call(function, tuple(expression for expression, _ in resolved), span)
 
     if function in _CHOOSERS:
         chosen = _with_constants_decided(arguments, False)
@@ -304,14 +349,14 @@ def _call(function: str, arguments: list[_Settled], span: Span | None) -> _Settl
         if number is not None and function in ("floor", "ceil"):
             number = _ONE_WHOLE
         return made(decided), number
-    plain: list[_Settled] = [(_decided(item), item[1]) for item in arguments]
+    plain: list[_Resolved] = [(_decided(item), item[1]) for item in arguments]
     if function in _REAL_RESULT:
         return made(plain), _ONE_REAL
     gives_number = function in FUNCTIONS and FUNCTIONS[function].result is Kind.NUMBER
     return made(plain), _ONE_WHOLE if gives_number else None
 
 
-def _rounded(function: str, number: _Number, digits: Sequence[_Settled]) -> _Number:
+def _rounded(function: str, number: _Number, digits: Sequence[_Resolved]) -> _Number:
     """The result of abs, round, floor and ceil on a value that may be a decimal; floor and ceil make doubles whole."""
     exact, kinds = number.exact, number.kinds
     if function != "abs":
@@ -320,6 +365,30 @@ def _rounded(function: str, number: _Number, digits: Sequence[_Settled]) -> _Num
         exact, kinds = widest([exact, _LONG]), kinds - {_REAL} | {_WHOLE}
     constant = number.constant and all(place is not None and place.constant for _, place in digits)
     return _Number(kinds, exact, constant)
+
+
+def _case(node: Case, schema: Schema) -> _Resolved:
+    conditions = tuple(_decided(_resolved(condition, schema)) for condition in node.conditions)
+    chosen = _with_constants_decided(
+        [_resolved(value, schema) for value in (*node.values, node.otherwise)], False
+    )
+    numbers = [number for _, number in chosen if number is not None]
+    *values, otherwise = (value for value, _ in chosen)
+    return Case(conditions, tuple(values), otherwise, node.span), _one_of(numbers) if numbers else None
+
+
+def _aggregate(node: Aggregate, operand: Expression, number: _Number | None) -> _Resolved:
+    """Sums and averages have Spark's types: of whole numbers 64 bits and a double, of decimals more digits."""
+    if node.function == "count":
+        return replace(node, operand=operand), _ONE_WHOLE
+    if number is None or node.function not in ("sum", "avg"):
+        return replace(node, operand=operand), number
+    if _REAL in number.kinds:
+        return replace(node, operand=_as_double_if_mixed(operand, number)), _ONE_REAL
+    if _DECIMAL not in number.kinds:
+        return replace(node, operand=operand), _ONE_WHOLE if node.function == "sum" else _ONE_REAL
+    result = sum_type(number.exact) if node.function == "sum" else average_type(number.exact)
+    return replace(node, operand=operand, result=result), _Number(_DECIMALS, result)
 
 
 def _digits(rest: Sequence[Expression]) -> int | None:

@@ -103,6 +103,25 @@ def _bounded(exact: DecimalType, most: int) -> DecimalType:
     return DecimalType(most, max(most - exact.before_point, min(exact.scale, _KEPT_SCALE)))
 
 
+def sum_type(operand: DecimalType) -> DecimalType:
+    """The type of a sum over a set.
+
+    >>> sum_type(DecimalType(10, 2)), sum_type(DecimalType(38, 2))
+    (DecimalType(precision=20, scale=2), DecimalType(precision=38, scale=2))
+    """
+    return DecimalType(min(operand.precision + 10, most_digits(operand)), operand.scale)
+
+
+def average_type(operand: DecimalType) -> DecimalType:
+    """The type of an average over a set.
+
+    >>> average_type(DecimalType(10, 2))
+    DecimalType(precision=14, scale=6)
+    """
+    most = most_digits(operand)
+    return DecimalType(min(operand.precision + 4, most), min(operand.scale + 4, most))
+
+
 def widest(types: Iterable[DecimalType]) -> DecimalType:
     """The narrowest type that holds all values of these types.
 

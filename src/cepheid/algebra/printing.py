@@ -18,6 +18,7 @@ from cepheid.algebra.expression_printing import print_name as print_name
 from cepheid.algebra.expression_printing import print_value as print_value
 from cepheid.algebra.expression_printing import print_window as print_window
 from cepheid.algebra.nodes import (
+    PREVIOUS,
     All,
     Atom,
     Bind,
@@ -26,6 +27,7 @@ from cepheid.algebra.nodes import (
     Concat,
     Filter,
     Iterate,
+    Not,
     Or,
     PartBy,
     Pattern,
@@ -39,6 +41,7 @@ from cepheid.algebra.nodes import (
     Strategy,
     StrictSeq,
     Tree,
+    Window,
     Within,
     children,
 )
@@ -46,6 +49,7 @@ from cepheid.algebra.reading_printing import (
     CHOICE,
     ENCLOSED,
     LOOSEST,
+    PREFIXED,
     REPEATED,
     SEQUENCE,
     TOGETHER,
@@ -54,6 +58,8 @@ from cepheid.algebra.reading_printing import (
     print_read,
     print_reading,
 )
+
+CLOSED = LOOSEST - 1  # in parentheses wherever it stands
 
 
 def print_query(query: Query) -> str:
@@ -120,19 +126,19 @@ def _bare(pattern: Pattern) -> tuple[str, int]:
         case Atom():
             return _atom(pattern), UNIT
         case Seq(left, right):
-            return f"{_pattern(left, SEQUENCE)} ; {_pattern(right, REPEATED)}", SEQUENCE
+            return f"{_pattern(left, SEQUENCE)} ; {_pattern(right, PREFIXED)}", SEQUENCE
         case StrictSeq(left, right):
-            return f"{_pattern(left, SEQUENCE)} : {_pattern(right, REPEATED)}", SEQUENCE
+            return f"{_pattern(left, SEQUENCE)} : {_pattern(right, PREFIXED)}", SEQUENCE
         case Or(parts):
             places = (CHOICE, *[TOGETHER] * (len(parts) - 1))
             return " OR ".join(map(_pattern, parts, places)), CHOICE
         case All(left, right):
             # Sequences would do without parentheses; they keep a reader from asking.
-            first = _pattern(left, TOGETHER if isinstance(left, All) else REPEATED)
-            return f"{first} ALL {_pattern(right, REPEATED)}", TOGETHER
-        case Repeat(body, lo, hi):
+            first = _pattern(left, TOGETHER if isinstance(left, All) else PREFIXED)
+            return f"{first} {_together(pattern)} {_pattern(right, PREFIXED)}", TOGETHER
+        case Repeat(body):
             # `T AS x+` would do; the parentheses keep a reader from asking whether the name covers the sign.
-            return _pattern(body, ENCLOSED if _is_named(body) else REPEATED) + _sign(lo, hi), REPEATED
+            return _pattern(body, ENCLOSED if _is_named(body) else REPEATED) + _sign(pattern), REPEATED
         case Bind(body, var):
             return f"{_pattern(body, REPEATED)} IN {print_name(var)}", REPEATED
         case PartBy(body, keys):
@@ -141,10 +147,28 @@ def _bare(pattern: Pattern) -> tuple[str, int]:
             return f"{_pattern(body, LOOSEST)} FILTER {print_condition(condition)}", LOOSEST
         case Select(strategy, body):
             return f"{strategy.value}({print_pattern(body)})", UNIT
+        case Not(body, window):
+            return f"NOT {_pattern(body, REPEATED)}" + _within(" FOR", window), PREFIXED
+        case Within(body, window, of=None):
+            return _pattern(body, LOOSEST) + _within(" WITHIN", window), CLOSED
+        case Within(body, window, of=of):
+            return _pattern(body, REPEATED) + _within(" WITHIN", window) + _of(of), REPEATED
         case Recognise(reading):
             return print_reading(reading), LOOSEST
         case _:
             assert_never(pattern)
+
+
+def _together(pattern: All) -> str:
+    return "AND" if pattern.apart else "ALL"
+
+
+def _within(word: str, window: Window | None) -> str:
+    return "" if window is None else f"{word} {print_window(window)}"
+
+
+def _of(name: str | None) -> str:
+    return "" if name is None else " OF PREVIOUS" if name == PREVIOUS else f" OF {print_name(name)}"
 
 
 def _is_named(pattern: Pattern) -> bool:
@@ -152,9 +176,11 @@ def _is_named(pattern: Pattern) -> bool:
     match pattern:
         case Atom(_, var):
             return var is not None
-        case Bind():
+        case Bind() | Within():
             return True
-        case Seq() | StrictSeq() | Or() | All() | Repeat() | Filter() | PartBy() | Select() | Recognise():
+        case Seq() | StrictSeq() | Or() | All() | Repeat():
+            return False
+        case Filter() | PartBy() | Select() | Not() | Recognise():
             return False
         case _:
             assert_never(pattern)
@@ -180,16 +206,17 @@ def _atom(atom: Atom) -> str:
     return text if atom.var is None else f"{text} AS {print_name(atom.var)}"
 
 
-def _sign(lo: int, hi: int | None) -> str:
-    match lo, hi:
+def _sign(pattern: Repeat) -> str:
+    strict = ":" if pattern.strict else ""
+    match pattern.lo, pattern.hi:
         case 1, None:
-            return "+"
+            return f"{strict}+"
         case 0, None:
-            return "*"
+            return f"{strict}*"
         case 0, 1:
             return "?"
-        case _:
-            return f"{{{lo}}}" if lo == hi else f"{{{lo},{'' if hi is None else hi}}}"
+        case lo, hi:
+            return strict + (f"{{{lo}}}" if lo == hi else f"{{{lo},{'' if hi is None else hi}}}")
 
 
 def print_tree(pattern: Pattern) -> str:
@@ -224,9 +251,9 @@ def _head(node: Pattern | Reading, choice: str) -> str:
         case Or():
             return choice
         case All():
-            return "ALL"
-        case Repeat(_, lo, hi):
-            return _sign(lo, hi)
+            return _together(node)
+        case Repeat():
+            return _sign(node)
         case Filter(_, condition):
             return f"FILTER {print_condition(condition)}"
         case PartBy(_, keys):
@@ -247,7 +274,9 @@ def _head(node: Pattern | Reading, choice: str) -> str:
             return "&"
         case Complement():
             return "!"
-        case Within(_, window):
-            return f"WITHIN {print_window(window)}"
+        case Within(_, window, of=of):
+            return f"WITHIN {print_window(window)}{_of(of)}"
+        case Not(_, window):
+            return "NOT" + _within(" FOR", window)
         case _:
             assert_never(node)

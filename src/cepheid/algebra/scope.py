@@ -14,10 +14,13 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import assert_never
 
-from cepheid.algebra.conditions import Attribute, attributes
+from cepheid.algebra.absence import check_absences
+from cepheid.algebra.conditions import Attribute, mentioned
 from cepheid.algebra.covers import check_set_use, check_sets
+from cepheid.algebra.empty import without_absences
 from cepheid.algebra.nodes import (
     EVENTS,
+    PREVIOUS,
     All,
     Atom,
     Bind,
@@ -26,6 +29,7 @@ from cepheid.algebra.nodes import (
     Concat,
     Filter,
     Iterate,
+    Not,
     Or,
     PartBy,
     Pattern,
@@ -47,7 +51,17 @@ from cepheid.algebra.nodes import (
 from cepheid.algebra.printing import print_name, print_pattern, print_window
 from cepheid.algebra.registers import check_registers
 from cepheid.algebra.text_patterns import check_text_patterns
-from cepheid.algebra.variables import bound, defined, defined_once, is_iteration, label_of, sets, shown
+from cepheid.algebra.variables import (
+    absent,
+    bound,
+    defined,
+    defined_once,
+    is_iteration,
+    label_of,
+    sets,
+    shown,
+)
+from cepheid.algebra.whole_sets import check_whole_sets, refuse_whole_sets
 from cepheid.errors import CepheidError, Span, did_you_mean, quoted
 
 OUTPUT_COLUMNS = ("match_id", "start", "end", "positions")
@@ -72,22 +86,24 @@ def check_scope(query: Query) -> None:
                     check_text_patterns(condition)
             case Filter(_, condition):
                 check_text_patterns(condition)
+                check_whole_sets(condition, query.pattern)
             case Repeat():
                 check_repeat(node)
-            case Select():
-                _refuse_nested_strategy(node)
+            case Not(_, window, span) | Within(_, window, span):
+                _check_window(window, span)
             case Recognise(reading):
                 _check_reading(reading, query.window)
-            case Seq() | StrictSeq() | Or() | All() | PartBy() | Bind():
+            case Seq() | StrictSeq() | Or() | All() | PartBy() | Select() | Bind():
                 pass
             case _:
                 assert_never(node)
+    check_absences(query.pattern)
     check_sets(query.pattern)
     for path, used in _uses(query.pattern, ()):
         if used.each:
             assert isinstance(path[-1], Filter)
             check_set_use(path[-1], query.pattern, used, used.variable_span)
-        elif not _binds(path, used.var):
+        elif not _binds(path, used.var) and not _is_forbidden(path[-1], used.var):
             raise _out_of_scope(query.pattern, path, used)
     _check_select(query, places)
     _check_distinct(query.streams, places.streams, "FROM")
@@ -107,6 +123,7 @@ def _check_reading(reading: Reading, window: Window | None) -> None:
                 _check_window(window, span)
             case Read(condition):
                 check_text_patterns(condition)
+                refuse_whole_sets(condition)
             case Concat() | Or() | Iterate() | Both() | Complement():
                 pass
             case _:
@@ -114,16 +131,31 @@ def _check_reading(reading: Reading, window: Window | None) -> None:
 
 
 def _uses(pattern: Pattern, path: tuple[Pattern, ...]) -> Iterator[tuple[tuple[Pattern, ...], Attribute]]:
-    """Every attribute of a variable that a filter reads, with the formulas around the filter, outermost first."""
+    """Every attribute of a variable that a filter reads, and every variable that a window is of, with the formulas
+    around it, outermost first."""
     inside = (*path, pattern)
-    if isinstance(pattern, Filter):
-        yield from ((inside, read) for read in attributes(pattern.condition) if read.var is not None)
+    match pattern:
+        case Filter(_, condition):
+            yield from ((inside, read) for read in mentioned(condition) if read.var is not None)
+        case Within(_, _, span, str() as name) if name != PREVIOUS:
+            yield inside, Attribute(name, "", span=span)
+        case Atom() | Seq() | StrictSeq() | Or() | All() | Repeat() | PartBy() | Select() | Bind():
+            pass
+        case Not() | Within() | Recognise():
+            pass
+        case _:
+            assert_never(pattern)
     for child in children(pattern):
         yield from _uses(child, inside)
 
 
 def _binds(path: tuple[Pattern, ...], var: str | None) -> bool:
     return var is not None and any(var in bound(scope) for scope in _scopes(path, var))
+
+
+def _is_forbidden(filtering: Pattern, var: str | None) -> bool:
+    """Whether a filter reads what a NOT inside of what it filters binds."""
+    return isinstance(filtering, Filter) and var in absent(filtering.body)
 
 
 def _scopes(path: tuple[Pattern, ...], var: str) -> Iterator[Pattern]:
@@ -178,9 +210,16 @@ def _why_unbound(scope: Pattern, var: str) -> tuple[str, str]:
                     f"`{var}` is not bound when the optional `{print_pattern(node)}` is left out",
                     f"put the filter inside: ({print_pattern(body)} FILTER …)?",
                 )
+            case Not() if var in defined(node):
+                return (
+                    f"`{var}` is what NOT forbids, so no match binds it",
+                    "put the filter around the NOT: a condition on what it forbids belongs to it",
+                )
             case Atom() | Recognise():
                 pass
             case Seq() | StrictSeq() | All() | Repeat() | Filter() | PartBy() | Select() | Bind():
+                pass
+            case Not() | Within():
                 pass
             case _:
                 assert_never(node)
@@ -208,14 +247,8 @@ def check_repeat(node: Repeat) -> None:
     raise CepheidError("bad-argument", message, span=node.span, hint=hint)
 
 
-def _refuse_nested_strategy(node: Select) -> None:
-    message = "a strategy inside a formula is not yet supported"
-    hint = f"apply it to the whole query: SELECT {node.strategy.value} * …"
-    raise CepheidError("not-yet", message, span=node.span, hint=hint)
-
-
 def _check_select(query: Query, places: Places) -> None:
-    labels = dict.fromkeys(_labels(query.pattern))
+    labels = dict.fromkeys(_labels(without_absences(query.pattern)))
     taken = {*OUTPUT_COLUMNS, *query.partition_by}
     selected = tuple(item.name for item in shown(query))
     _check_distinct(selected, places.select, "SELECT")
@@ -223,6 +256,9 @@ def _check_select(query: Query, places: Places) -> None:
         if name in labels and name not in taken:
             continue
         span = _at(places.select, index) or _binding_span(query.pattern, name)
+        if name not in labels and name in _labels(query.pattern):
+            message = f"SELECT names `{name}`, which NOT forbids: no match has such an event"
+            raise CepheidError("unbound-variable", message, span=span, hint="select events of the match")
         if name not in labels:
             hint = did_you_mean(name, labels, f"the formula binds {quoted(labels)}")
             message = f"SELECT names `{name}`, which nothing binds"
@@ -256,7 +292,9 @@ def _label(node: Pattern) -> str | None:
             return var
         case Atom():
             return label_of(node)
-        case Seq() | StrictSeq() | Or() | All() | Repeat() | Filter() | PartBy() | Select():
+        case (
+            Seq() | StrictSeq() | Or() | All() | Repeat() | Filter() | PartBy() | Select() | Not() | Within()
+        ):
             return None
         case _:
             assert_never(node)

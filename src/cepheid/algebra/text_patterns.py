@@ -12,13 +12,16 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from cepheid.algebra.conditions import (
+    Aggregate,
     Arithmetic,
     Attribute,
     Call,
+    Case,
     Comparison,
     Condition,
     Conjunction,
     Disjunction,
+    Element,
     Expression,
     In,
     IsNull,
@@ -26,6 +29,7 @@ from cepheid.algebra.conditions import (
     Like,
     Literal,
     Negation,
+    Previous,
     RLike,
     attributes,
     children,
@@ -59,7 +63,7 @@ def check_text_patterns(condition: Condition) -> None:
             raise CepheidError("too-large", message, span=condition.span, hint=hint)
         case Literal() | Attribute() | Arithmetic() | Comparison() | Conjunction() | Disjunction():
             pass
-        case Negation() | IsTrue() | IsNull() | In() | Call():
+        case Negation() | IsTrue() | IsNull() | In() | Call() | Element() | Case() | Aggregate() | Previous():
             pass
         case _:
             assert_never(condition)
@@ -113,7 +117,7 @@ def _longest(expression: Expression) -> int:
             return 3 * _longest(text)
         case Arithmetic() | Comparison() | Conjunction() | Disjunction() | Negation() | IsTrue() | IsNull():
             return max(map(_longest, children(expression)), default=1)
-        case In() | Like() | RLike() | Call():
+        case In() | Like() | RLike() | Call() | Element() | Case() | Aggregate() | Previous():
             return max(map(_longest, children(expression)), default=1)
         case _:
             assert_never(expression)

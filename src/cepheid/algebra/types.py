@@ -17,13 +17,17 @@ import pyarrow as pa
 
 from cepheid.algebra.coercion import as_literal_of
 from cepheid.algebra.conditions import (
+    EVENT,
+    Aggregate,
     Arithmetic,
     Attribute,
     Call,
+    Case,
     Comparison,
     Condition,
     Conjunction,
     Disjunction,
+    Element,
     Expression,
     In,
     IsNull,
@@ -31,13 +35,14 @@ from cepheid.algebra.conditions import (
     Like,
     Literal,
     Negation,
+    Previous,
     RLike,
-    attributes,
 )
 from cepheid.algebra.conditions import rebuild as rebuild_condition
-from cepheid.algebra.functions import ALIASES, FUNCTIONS, Function, Kinds
+from cepheid.algebra.elements import places, type_of
+from cepheid.algebra.functions import ALIASES, ANY, FUNCTIONS, NUMBER, ORDERED, Function, Kinds
 from cepheid.algebra.kinds import Kind, kind_of
-from cepheid.algebra.moments import Moment, TimeOfDay
+from cepheid.algebra.moments import Interval, Moment, TimeOfDay
 from cepheid.algebra.nodes import (
     All,
     Atom,
@@ -47,6 +52,7 @@ from cepheid.algebra.nodes import (
     Concat,
     Filter,
     Iterate,
+    Not,
     Or,
     PartBy,
     Pattern,
@@ -66,6 +72,7 @@ from cepheid.algebra.nodes import (
 )
 from cepheid.algebra.number_types import with_number_types
 from cepheid.algebra.printing import print_condition, print_key, print_value, print_window
+from cepheid.algebra.time_arithmetic import kind_of_times
 from cepheid.errors import CepheidError, Span, did_you_mean, quoted
 from cepheid.schema import Schema, counts_nanoseconds, is_comparable
 
@@ -106,6 +113,12 @@ def _pattern(pattern: Pattern, schema: Schema) -> Pattern:
             return replace(pattern, body=_pattern(body, schema))
         case Recognise(reading):
             return Recognise(_reading(reading, schema))
+        case Not(body, window, span):
+            return Not(_pattern(body, schema), _typed_window(window, schema, span), span)
+        case Within(body, window, span):
+            return replace(
+                pattern, body=_pattern(body, schema), window=_typed_window(window, schema, span) or window
+            )
         case Atom() | Seq() | StrictSeq() | Or() | All() | Repeat() | Select() | Bind():
             return rebuild(pattern, lambda child: _pattern(child, schema))
         case _:
@@ -172,8 +185,8 @@ def _typed(expression: Expression, schema: Schema) -> Typed:
             return expression, _kind_of_literal(value)
         case Attribute():
             return expression, _column_kind(expression, schema)
-        case Arithmetic(op):
-            return rebuild_condition(expression, lambda child: _number(op, child, schema)), Kind.NUMBER
+        case Arithmetic():
+            return _arithmetic(expression, schema)
         case Comparison(op, left, right, span):
             first, second = _comparable(_typed(left, schema), _typed(right, schema), schema, span)
             return Comparison(op, first, second, span), Kind.BOOLEAN
@@ -189,6 +202,16 @@ def _typed(expression: Expression, schema: Schema) -> Typed:
             ), Kind.BOOLEAN
         case Call():
             return _call(expression, schema)
+        case Element(operand):
+            rebuild_condition(expression, lambda child: _typed(child, schema)[0])
+            return expression, kind_of(type_of(expression, schema))
+        case Case():
+            return _case(expression, schema)
+        case Aggregate():
+            return _aggregate(expression, schema)
+        case Previous(operand):
+            typed, kind = _typed(operand, schema)
+            return replace(expression, operand=typed), kind
         case _:
             assert_never(expression)
 
@@ -205,6 +228,8 @@ def _kind_of_literal(value: object) -> Kind:
             return Kind.TIMESTAMP
         case TimeOfDay():
             return Kind.TIME
+        case Interval():
+            return Kind.DURATION
         case dt.date():
             return Kind.DATE
         case _:
@@ -225,19 +250,49 @@ def _known_columns(name: str, schema: Schema) -> str | None:
     return did_you_mean(name, schema.names, f"the columns are {quoted(schema.names)}")
 
 
-def _number(op: str, operand: Expression, schema: Schema) -> Expression:
-    typed, kind = _typed(operand, schema)
-    if kind in (Kind.NUMBER, Kind.NULL):
-        return typed
+def _arithmetic(node: Arithmetic, schema: Schema) -> Typed:
+    """Of numbers; or of times and durations, as `time_arithmetic` lists it."""
+    left, right = _typed(node.left, schema), _typed(node.right, schema)
+    if node.op in "+-":
+        left, right = _as_beside(left, right, schema), _as_beside(right, left, schema)
+    (first, one), (second, two) = left, right
+    if {one, two} <= {Kind.NUMBER, Kind.NULL}:
+        return replace(node, left=first, right=second), Kind.NUMBER
+    if node.op == "-" and first == Literal(0) and two is Kind.DURATION:
+        first, one = Literal(Interval(0)), Kind.DURATION  # of -x
+    kind = kind_of_times(node.op, one, two)
+    if kind is None:
+        raise _no_arithmetic(node.op, left, right)
+    if one is two is Kind.TIMESTAMP:
+        _check_zones(first, second, schema, node.span)
+    return replace(node, left=first, right=second, kind=kind), kind
+
+
+def _no_arithmetic(op: str, left: Typed, right: Typed) -> CepheidError:
+    """Names the operand that is no number; of two, the one that is no duration."""
+    operand, kind = max((left, right), key=lambda side: _HARDEST.index(side[1]))
     hints = {
         Kind.STRING: "join strings with concat(…)" if op == "+" else "a string in quotes is not a number",
-        Kind.TIMESTAMP: "compare times, or take year(…), hour(…), …; WITHIN bounds how far they lie apart",
-        Kind.DATE: "compare dates, or take year(…), month(…), …",
-        Kind.TIME: "compare times of day, or take hour(…), minute(…), …",
-        Kind.DURATION: "compare durations with each other; arithmetic on them is not yet supported",
+        Kind.TIMESTAMP: "take y.ts - x.ts, x.ts + INTERVAL 5 MINUTES, or year(…), hour(…), …",
+        Kind.DATE: "take y.day - x.day, or year(…), month(…), …",
+        Kind.TIME: "take y.at - x.at, or hour(…), minute(…), …",
+        Kind.DURATION: "a duration is added to durations and timestamps, and multiplied by numbers",
     }
     message = f"`{op}` takes numbers; `{print_condition(operand)}` is {kind.value}"
     raise CepheidError("type-mismatch", message, span=operand.span, hint=hints.get(kind))
+
+
+_HARDEST = (
+    Kind.NULL,
+    Kind.NUMBER,
+    Kind.DURATION,
+    Kind.TIMESTAMP,
+    Kind.DATE,
+    Kind.TIME,
+    Kind.BOOLEAN,
+    Kind.STRING,
+    Kind.OTHER,
+)
 
 
 def _string(operator: Like | RLike, operand: Expression, schema: Schema) -> Expression:
@@ -281,7 +336,7 @@ def _converts_to(literal: Kind, other: Kind) -> bool:
 
 def _zone(expression: Expression, schema: Schema) -> str | None:
     """The time zone of the timestamps that an expression reads."""
-    types = (schema.arrow.field(read.name).type for read in attributes(expression))
+    types = (type_of(read, schema) for read in places(expression))
     return next((dtype.tz for dtype in types if pa.types.is_timestamp(dtype)), None)
 
 
@@ -289,8 +344,8 @@ def _check_zones(first: Expression, second: Expression, schema: Schema, span: Sp
     """Instants and clock times cannot be compared without a zone that the query does not name."""
     zoned = {}
     for side in (first, second):
-        for read in attributes(side):
-            dtype = schema.arrow.field(read.name).type
+        for read in places(side):
+            dtype = type_of(read, schema)
             if pa.types.is_timestamp(dtype):
                 zoned[dtype.tz is not None] = read
     if len(zoned) > 1:
@@ -329,13 +384,15 @@ def _fix(left: Typed, right: Typed) -> str | None:
         case int() | float() | Decimal(), _, Kind.TIME:
             return "write a time of day as TIME '12:30:00'"
         case _, _, Kind.DURATION if isinstance(first, Literal):
-            return "durations are compared with columns of durations; literals of them are not yet supported"
+            return "write a duration as INTERVAL 5 MINUTES"
         case int() | float() | Decimal(), _, Kind.DATE:
             return "write a date as DATE '2024-01-31'"
         case int(), _, Kind.BOOLEAN:
             return "write TRUE or FALSE"
         case _, Kind.OTHER, _:
-            return "lists, structs and binary values can only be tested with IS NULL"
+            return (
+                "of lists and structs elements are compared, x.tags[0], x.place.city; binary values are not"
+            )
         case _, Kind.TIMESTAMP, Kind.DATE:
             return "compare year(…), month(…) and day(…), or two columns of one type"
         case _:
@@ -385,8 +442,38 @@ def _call(call: Call, schema: Schema) -> Typed:
         if kind is not Kind.NULL and kind not in function.parameter(index):
             raise _wrong_argument(function, argument, kind, function.parameter(index))
     expressions = tuple(expression for expression, _ in typed)
-    result = function.result or _shared_kind(function, typed, schema)
+    result = function.result or _shared_kind(function.name, typed, schema, f"call it as {function.signature}")
     return Call(name, expressions, call.span), result
+
+
+def _case(node: Case, schema: Schema) -> Typed:
+    """Its values have one kind, as the arguments of `coalesce` have."""
+    conditions = tuple(_condition(condition, schema) for condition in node.conditions)
+    typed = _with_literals_alike([_typed(value, schema) for value in (*node.values, node.otherwise)], schema)
+    for value, kind in typed:
+        if kind is Kind.OTHER:
+            message = f"CASE takes values that a condition reads; `{print_condition(value)}` is {kind.value}"
+            raise CepheidError("type-mismatch", message, span=value.span)
+    kind = _shared_kind("CASE", typed, schema, "give all its values one type")
+    *values, otherwise = (value for value, _ in typed)
+    return Case(conditions, tuple(values), otherwise, node.span), kind
+
+
+def _aggregate(node: Aggregate, schema: Schema) -> Typed:
+    """Numbers are summed; min and max take what has an order; the others take anything that a condition reads."""
+    if isinstance(node.operand, Attribute) and node.operand.name == EVENT:
+        return node, Kind.NUMBER
+    operand, kind = _typed(node.operand, schema)
+    wanted = (
+        NUMBER if node.function in ("sum", "avg") else ORDERED if node.function in ("min", "max") else ANY
+    )
+    if kind is not Kind.NULL and kind not in wanted:
+        listed = " or ".join(sorted(item.value for item in wanted))
+        message = f"`{node.function}` takes {listed}; `{print_condition(operand)}` is {kind.value}"
+        raise CepheidError(
+            "type-mismatch", message, span=node.operand.span, hint="count(…) takes all of them"
+        )
+    return replace(node, operand=operand), Kind.NUMBER if node.function in ("count", "sum", "avg") else kind
 
 
 def _with_literals_alike(typed: list[Typed], schema: Schema) -> list[Typed]:
@@ -408,17 +495,17 @@ def _wrong_argument(function: Function, argument: Expression, kind: Kind, wanted
     return CepheidError("type-mismatch", message, span=argument.span, hint=f"call it as {function.signature}")
 
 
-def _shared_kind(function: Function, typed: list[Typed], schema: Schema) -> Kind:
+def _shared_kind(name: str, typed: list[Typed], schema: Schema, hint: str) -> Kind:
     """The one kind of arguments that must agree; NULL goes with any."""
     kinds = [(argument, kind) for argument, kind in typed if kind is not Kind.NULL]
     for argument, kind in kinds[1:]:
         if kind is not kinds[0][1]:
             raise CepheidError(
                 "type-mismatch",
-                f"`{function.name}` takes values of one type; `{print_condition(argument)}` is {kind.value}, "
+                f"`{name}` takes values of one type; `{print_condition(argument)}` is {kind.value}, "
                 f"`{print_condition(kinds[0][0])}` is {kinds[0][1].value}",
                 span=argument.span,
-                hint=f"call it as {function.signature}",
+                hint=hint,
             )
         if kind is Kind.TIMESTAMP:
             _check_zones(kinds[0][0], argument, schema, argument.span)

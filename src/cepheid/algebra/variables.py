@@ -19,6 +19,7 @@ from cepheid.algebra.nodes import (
     Atom,
     Bind,
     Filter,
+    Not,
     Or,
     PartBy,
     Pattern,
@@ -28,6 +29,7 @@ from cepheid.algebra.nodes import (
     Select,
     Seq,
     StrictSeq,
+    Within,
     children,
     rebuild,
     walk,
@@ -95,7 +97,9 @@ def defined_once(pattern: Pattern) -> frozenset[str]:
             return frozenset()
         case Repeat() if is_iteration(pattern):
             return frozenset()
-        case Seq() | StrictSeq() | Or() | All() | Repeat() | Filter() | PartBy() | Select() | Bind():
+        case Seq() | StrictSeq() | Or() | All() | Repeat() | Filter():
+            return frozenset[str]().union(*map(defined_once, children(pattern)))
+        case PartBy() | Select() | Bind() | Not() | Within():
             return frozenset[str]().union(*map(defined_once, children(pattern)))
         case _:
             assert_never(pattern)
@@ -117,10 +121,30 @@ def bound(pattern: Pattern) -> frozenset[str]:
             return bound(left) | bound(right)
         case Repeat(body, lo, hi):
             return bound(body) if (lo, hi) == (1, 1) else frozenset()
-        case Recognise():
+        case Recognise() | Not():
             return frozenset()
-        case Filter(body) | PartBy(body) | Bind(body) | Select(_, body):
+        case Filter(body) | PartBy(body) | Bind(body) | Select(_, body) | Within(body):
             return bound(body)
+        case _:
+            assert_never(pattern)
+
+
+def absent(pattern: Pattern) -> frozenset[str]:
+    """The variables and sets of what the pattern's NOTs forbid that a filter around it can read: a match binds none of
+    them, so what the filter says of them it says of what is forbidden.
+
+    >>> sorted(absent(Seq(Atom("A", "x"), Not(Atom("B", "y")))))
+    ['y']
+    """
+    match pattern:
+        case Not(body):
+            return bound(body) | sets(body) | absent(body)
+        case Repeat() if is_iteration(pattern):
+            return frozenset()
+        case Atom() | Select() | Recognise():
+            return frozenset()
+        case Seq() | StrictSeq() | Or() | All() | Repeat() | Filter() | PartBy() | Bind() | Within():
+            return frozenset[str]().union(*map(absent, children(pattern)))
         case _:
             assert_never(pattern)
 
@@ -159,14 +183,14 @@ def _listed(pattern: Pattern, counts: dict[str, int]) -> tuple[str, ...]:
 
 def _labels_outside_sets(pattern: Pattern) -> frozenset[str]:
     match pattern:
-        case Bind():
+        case Bind() | Not():
             return frozenset()
         case Recognise():
             return frozenset([EVENTS])
         case Atom():
             label = label_of(pattern)
             return frozenset() if label is None else frozenset([label])
-        case Seq() | StrictSeq() | Or() | All() | Repeat() | Filter() | PartBy() | Select():
+        case Seq() | StrictSeq() | Or() | All() | Repeat() | Filter() | PartBy() | Select() | Within():
             return frozenset[str]().union(*map(_labels_outside_sets, children(pattern)))
         case _:
             assert_never(pattern)
@@ -196,7 +220,9 @@ def _at_most(pattern: Pattern) -> dict[str, int]:
             return {EVENTS: 2}
         case Bind(body, var):
             return {**_at_most(body), var: 2}
-        case Filter(body) | PartBy(body) | Select(_, body):
+        case Not():
+            return {}
+        case Filter(body) | PartBy(body) | Select(_, body) | Within(body):
             return _at_most(body)
         case _:
             assert_never(pattern)

@@ -1,21 +1,23 @@
-"""Attach: every condition of several events on the atom whose event is the last of them.
+"""Attach: moves each condition on several events to the atom that binds the last of them.
 
 In: a rewritten pattern whose filters compare events. Out: the same matches without filters: an atom's condition may
 read, beside its own event (var None), variables that were bound before it, so that it is decided as soon as its
 event is read. Variables of different scopes get different names, for an iteration binds its own afresh.
 
-A filter inside one alternative that reads a variable bound later takes what is around it apart: `(ρ FILTER P OR σ) ; τ`
-is `(ρ ; τ) FILTER P OR σ ; τ`. So a part of a pattern is here a set of alternatives by the conditions that still wait,
-and only alternatives that wait for different ones are kept apart. Of ALL every order is written out (`regular`).
-Rounds `{l,m}` whose own events wait for later ones are written out; in an iteration without bound these events are a
-set. Conditions on sets are put in place where the last scope ends that binds one of their other variables
-(`attach_sets`): a set without events asks for nothing, so that alternatives need not be kept apart for them. PART-BY
-compares all events of its body with the first (`attach_keys`).
+A filter inside one alternative that reads a variable bound later splits the pattern around it: `(ρ FILTER P OR σ) ; τ`
+becomes `(ρ ; τ) FILTER P OR σ ; τ`. So each part of a pattern is represented by alternatives, one for each set of
+*pending* conditions, which read variables that are bound later. ALL is written out in every order
+(`pattern_of_positions`). Rounds `{l,m}` with pending conditions on their own events are written out; in an iteration
+without bound these events become a set. A condition on sets is attached where the last scope ends that binds one of its
+other variables (`attach_sets`): it holds for a set without events, so it needs no alternatives. PART-BY compares all
+events of its body with the first (`attach_keys`). Conditions on whole sets are checks, but for those that compare
+neighbours of a set (`attach_previous`).
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import partial
 from itertools import count
@@ -26,6 +28,8 @@ from cepheid.algebra.conditions import (
     Condition,
     conjunction,
     conjuncts,
+    is_about_whole_sets,
+    sets_chosen,
     sets_read,
     variables,
     with_attributes,
@@ -38,6 +42,7 @@ from cepheid.algebra.nodes import (
     Atom,
     Bind,
     Filter,
+    Not,
     Or,
     PartBy,
     Pattern,
@@ -46,25 +51,37 @@ from cepheid.algebra.nodes import (
     Select,
     Seq,
     StrictSeq,
+    Within,
     rebuild,
+    walk,
 )
+from cepheid.algebra.printing import print_pattern
 from cepheid.algebra.variables import bound, defined, defined_once, is_iteration, names_of
-from cepheid.automata.attach_atoms import NotAttachedError, non_empty, not_bound, on_first, on_last
+from cepheid.automata.absence import are_between
+from cepheid.automata.attach_atoms import NotAttachedError, non_empty, not_bound, on_first, on_last, printed
 from cepheid.automata.attach_keys import with_one_key
-from cepheid.automata.attach_names import MARK
-from cepheid.automata.attach_rounds import Check, check_bound, check_of, with_first_marked
+from cepheid.automata.attach_names import MARK, pattern_with
+from cepheid.automata.attach_previous import on_previous
+from cepheid.automata.attach_rounds import (
+    Check,
+    check_bound,
+    check_of,
+    check_of_whole_sets,
+    with_first_marked,
+)
 from cepheid.automata.attach_sets import NoExtremeError, on_sets
 from cepheid.automata.pattern_alternatives import in_sequence
 from cepheid.automata.pattern_of_positions import pattern_of
 from cepheid.automata.positions_of_pattern import positions_of
+from cepheid.semantics.whole_sets import holds_of_sets
 
 MOST_PARTS = 256
 
 
 @dataclass(frozen=True, slots=True)
 class Attached:
-    """`variable` says which variable each name in the pattern stands for. `checks`: what is left to ask of whole
-    matches, by names in the pattern."""
+    """`variable` has for each name in the pattern the variable that it stands for. `checks` are the conditions left for
+    whole matches, over names in the pattern."""
 
     pattern: Pattern
     variable: dict[str, str]
@@ -88,6 +105,7 @@ def attach(pattern: Pattern, extremes: bool = True) -> Attached:
         for condition in waiting:
             raise not_bound(condition)
     whole, checks = parts[()], []
+    _check_absences(whole, names)
     for check in names.on_sets:
         decided = _decided_by_one(check, {(): whole}, frozenset(), names)
         if decided is not None:
@@ -95,15 +113,26 @@ def attach(pattern: Pattern, extremes: bool = True) -> Attached:
             continue
         check_bound(check, whole, check.singles)
         singles = ((name, ()) for name in sorted(check.singles))
-        checks.append(Check(check.condition, (*check.paths, *singles)))
+        checks.append(replace(check, paths=(*check.paths, *singles)))
     return Attached(whole, names.variable, tuple(checks))
+
+
+def _check_absences(pattern: Pattern, names: _Names) -> None:
+    """Raises for a NOT that is more than a matter of waiting."""
+    absent = [node for node in walk(pattern) if isinstance(node, Not)]
+    if absent and names.on_sets:
+        raise NotAttachedError("a pattern with NOT compares sets")
+    if not are_between(pattern):
+        raise NotAttachedError(
+            f"{print_pattern(pattern_with(absent[0], names.variable))} forbids more than an event between two others"
+        )
 
 
 # ── one name per variable and scope ─────────────────────────────────────────────────────────────────────────
 
 
 class _Names:
-    """`on_sets` are the conditions on sets, by names given here, that are not yet in their place."""
+    """`on_sets` are the conditions on sets, over names made here, that are not attached yet."""
 
     def __init__(self, extremes: bool) -> None:
         self.extremes = extremes
@@ -112,7 +141,7 @@ class _Names:
         self._next = count()
 
     def unseen(self, name: str) -> str:
-        """A name for events that a match does not show under it."""
+        """A new name that no match shows."""
         return f"{name.partition(MARK)[0]}{MARK}{next(self._next)}"
 
     def scope(self, names: frozenset[str]) -> dict[str, str]:
@@ -121,7 +150,7 @@ class _Names:
         return {name: self._noted(name, number) for name in sorted(names)}
 
     def again(self, names: frozenset[str]) -> dict[str, str]:
-        """Other names for what names given here stand for: two may stand for the same variable in different scopes."""
+        """New names for the variables that these names stand for: a variable has one name in each scope."""
         return {name: self._noted(self.variable[name], next(self._next)) for name in sorted(names)}
 
     def _noted(self, variable: str, number: int) -> str:
@@ -142,7 +171,9 @@ def _renamed(pattern: Pattern, scope: dict[str, str], names: _Names) -> Pattern:
         case Filter(body, condition):
             renamed = _in_scope(condition, scope)
             return replace(pattern, body=_renamed(body, scope, names), condition=renamed)
-        case Seq() | StrictSeq() | Or() | All() | Repeat() | PartBy() | Select() | Bind() | Recognise():
+        case Seq() | StrictSeq() | Or() | All() | Repeat() | PartBy():
+            return rebuild(pattern, lambda child: _renamed(child, scope, names))
+        case Select() | Bind() | Not() | Within() | Recognise():
             return rebuild(pattern, lambda child: _renamed(child, scope, names))
         case _:
             assert_never(pattern)
@@ -162,7 +193,7 @@ def _in_scope(condition: Condition, scope: dict[str, str]) -> Condition:
 # ── filters to atoms ────────────────────────────────────────────────────────────────────────────────────────
 
 Parts = dict[tuple[Condition, ...], Pattern]
-"""The alternatives of a pattern, without filters, by the conditions on them that wait for other variables."""
+"""The alternatives of a pattern, without filters, by their pending conditions."""
 
 
 def _parts(pattern: Pattern, known: frozenset[str], names: _Names) -> Parts:
@@ -174,7 +205,9 @@ def _parts(pattern: Pattern, known: frozenset[str], names: _Names) -> Parts:
             parts = _parts(body, known, names)
             alike = dict[frozenset[str], list[Condition]]()
             for item in conjuncts(condition):
-                if sets_read(item):
+                if is_about_whole_sets(item):
+                    parts = _with_whole_sets(parts, item, known, names)
+                elif sets_read(item):
                     parts = _with_sets_named(parts, item, names)
                 else:
                     alike.setdefault(variables(item), []).append(item)
@@ -186,8 +219,10 @@ def _parts(pattern: Pattern, known: frozenset[str], names: _Names) -> Parts:
         case Seq(left, right) | StrictSeq(left, right):
             lefts, rights = _parts(left, known, names), _parts(right, known | bound(left), names)
             return _joined(partial(in_sequence, type(pattern)), lefts, rights, known)
-        case All(left, right):
-            return _joined(_in_any_order, _parts(left, known, names), _parts(right, known, names), known)
+        case All(left, right, apart):
+            return _joined(
+                partial(_in_any_order, apart), _parts(left, known, names), _parts(right, known, names), known
+            )
         case Or(parts):
             return _merged([_parts(part, known, names) for part in parts])
         case Bind(body):
@@ -202,20 +237,29 @@ def _parts(pattern: Pattern, known: frozenset[str], names: _Names) -> Parts:
         case Repeat(body):
             return _repeated(pattern, _parts(body, known, names), known, names)
         case PartBy(body):
+            if any(isinstance(node, Not) for node in walk(body)):
+                raise NotAttachedError("PART-BY also compares what a NOT forbids")
             return {
                 waiting: with_one_key(replace(pattern, body=part), names.variable, names.unseen)
                 for waiting, part in _parts(body, known, names).items()
             }
         case Select(strategy):
             raise NotAttachedError(f"{strategy.value} compares matches inside the formula")
-        case Recognise():
+        case Not(body):
+            parts = _parts(body, known, names)
+            if set(parts) != {()}:
+                raise NotAttachedError(
+                    f"{print_pattern(pattern_with(pattern, names.variable))} compares with a later event"
+                )
+            return {(): replace(pattern, body=parts[()])}
+        case Within() | Recognise():
             raise NotAttachedError("an operator has no automaton yet")
         case _:
             assert_never(pattern)
 
 
 def _filtered(pattern: Pattern, conditions: Iterable[Condition], known: frozenset[str]) -> Parts:
-    """The pattern with those conditions on its atoms that can be decided by now; the others wait."""
+    """The pattern with all conditions on its atoms whose variables are bound by now; the others stay pending."""
     parts: Parts = {(): pattern}
     for condition in conditions:
         parts = _merged(
@@ -227,7 +271,7 @@ def _filtered(pattern: Pattern, conditions: Iterable[Condition], known: frozense
 
 
 def _decided(pattern: Pattern, condition: Condition, known: frozenset[str]) -> Parts:
-    """One that reads only what was bound before has no atom in the empty match, which so waits for a neighbour."""
+    """A condition on variables that were all bound before has no atom in the empty match: there it stays pending."""
     binds = bound(pattern)
     if not variables(condition) <= known | binds:
         return {(condition,): pattern}
@@ -257,13 +301,13 @@ def _too_many() -> NotAttachedError:
     return NotAttachedError("filters in alternatives wait for later events in too many combinations")
 
 
-def _in_any_order(left: Pattern, right: Pattern) -> Pattern:
-    """Every order written out, so that it is known which of the compared events is the last."""
-    return pattern_of(*positions_of(All(left, right)))
+def _in_any_order(apart: bool, left: Pattern, right: Pattern) -> Pattern:
+    """ALL in every order, so that in each the last of the compared events is known."""
+    return pattern_of(*positions_of(All(left, right, apart)))
 
 
 def _merged(several: Iterable[Parts]) -> Parts:
-    """One pattern for all alternatives that wait for the same conditions."""
+    """One pattern for all alternatives with the same pending conditions."""
     found: dict[tuple[Condition, ...], list[Pattern]] = {}
     for parts in several:
         for waiting, part in parts.items():
@@ -275,7 +319,7 @@ def _merged(several: Iterable[Parts]) -> Parts:
 
 
 def _repeated(pattern: Repeat, parts: Parts, known: frozenset[str], names: _Names) -> Parts:
-    """The repetition itself where nothing waits, else one alternative, or more, for each number of rounds."""
+    """The repetition itself where no condition is pending, else alternatives for each number of rounds."""
     if pattern.hi == 0:
         return {(): EMPTY}
     if set(parts) == {()}:
@@ -290,14 +334,16 @@ def _repeated(pattern: Repeat, parts: Parts, known: frozenset[str], names: _Name
     done: Parts = {(): EMPTY}
     found = [done] if pattern.lo == 0 else []
     for number in range(1, pattern.hi + 1):
-        done = _joined(partial(in_sequence, Seq), done, _afresh(parts, names), known)
+        done = _joined(
+            partial(in_sequence, StrictSeq if pattern.strict else Seq), done, _afresh(parts, names), known
+        )
         if number >= pattern.lo:
             found.append(done)
     return _merged(found)
 
 
 def _in_all_rounds(pattern: Repeat, parts: Parts) -> Parts:
-    """Where no condition that waits is about a round's own events: what one round waits for, all may."""
+    """A repetition without pending conditions on a round's own events: all rounds may share those of one round."""
     unions = [frozenset[Condition]()]
     for waiting in parts:
         unions = list(dict.fromkeys([*unions, *(union.union(waiting) for union in unions)]))
@@ -316,10 +362,41 @@ def _in_all_rounds(pattern: Repeat, parts: Parts) -> Parts:
 
 
 def _with_sets_named(parts: Parts, condition: Condition, names: _Names) -> Parts:
-    """Notes a condition on sets under names for what they gather here: elsewhere they may gather more."""
+    """Notes a condition on sets over new names, for the events that they gather here: elsewhere they may gather
+    more."""
     scope = {name: names.unseen(name) for name in sorted(sets_read(condition))}
     names.on_sets.append(check_of(with_names(condition, scope)))
     return {waiting: _gathered_twice(part, scope) for waiting, part in parts.items()}
+
+
+def _with_whole_sets(parts: Parts, condition: Condition, known: frozenset[str], names: _Names) -> Parts:
+    """A condition on whole sets on their events, if it reads of each only the one before it; else noted, under names
+    for what they gather here, and asked wherever what is filtered has a first event."""
+    if names.extremes:
+        with suppress(NoExtremeError):
+            return {
+                waiting: on_previous(condition, part, known, names.unseen) for waiting, part in parts.items()
+            }
+    scope = {name: names.unseen(name) for name in sorted(sets_read(condition))}
+    marker = names.unseen("filter")
+    names.on_sets.append(check_of_whole_sets(with_names(condition, scope), marker))
+    found: Parts = {}
+    for waiting, part in parts.items():
+        filled = non_empty(part)
+        marked = [] if filled is None else [with_first_marked(_gathered_twice(filled, scope), marker)]
+        if nullable(part) and _holds_of_nothing(condition):
+            marked.append(EMPTY)
+        if marked:
+            found[waiting] = either(marked)
+    return found
+
+
+def _holds_of_nothing(condition: Condition) -> bool:
+    """Whether the empty match satisfies a condition on whole sets."""
+    singles = variables(condition) - sets_read(condition)
+    if singles and not sets_chosen(condition):
+        raise NotAttachedError(f"FILTER {printed(condition)} can be asked of no event")
+    return holds_of_sets(condition, dict.fromkeys(sets_read(condition), ()), {})
 
 
 def _gathered_twice(pattern: Pattern, scope: dict[str, str]) -> Pattern:
@@ -330,8 +407,8 @@ def _gathered_twice(pattern: Pattern, scope: dict[str, str]) -> Pattern:
 
 
 def _with_sets_compared(parts: Parts, before: int, known: frozenset[str], names: _Names) -> Parts:
-    """One round with its conditions on sets in place, but for those that read what other scopes bind later, and those
-    that no one event decides: of these the events of a round go together."""
+    """One round with its conditions on sets attached, but for those that read variables bound later in other scopes,
+    and those without an event that decides for all, which are noted for the events of one round."""
     mine = frozenset[str]().union(*(defined_once(part) for part in parts.values()))
     noted, names.on_sets = names.on_sets[before:], names.on_sets[:before]
     together = []
@@ -352,7 +429,7 @@ def _with_sets_compared(parts: Parts, before: int, known: frozenset[str], names:
 
 
 def _decided_by_one(check: Check, parts: Parts, known: frozenset[str], names: _Names) -> Parts | None:
-    """The parts with the condition in place, where of each set one event decides for all."""
+    """The parts with the condition attached, where one event of each set decides for all."""
     if check.is_of_rounds or not names.extremes:
         return None
     try:
@@ -366,18 +443,20 @@ def _decided_by_one(check: Check, parts: Parts, known: frozenset[str], names: _N
 def _with_round_gathered(
     check: Check, parts: Parts, marker: str, own: frozenset[str], names: _Names
 ) -> Parts:
-    """Notes the condition for events of a round that go together: `own` ones, and those of its sets."""
+    """Notes a condition for events of the same round: those of `own`, and those of its sets."""
     for part in parts.values():
         check_bound(check, part, own)
     scope = {name: names.unseen(name) for name in sorted(own)}
     paths = [(name, (marker, *path)) for name, path in check.paths]
     paths += [(name, (marker,)) for name in scope.values()]
-    names.on_sets.append(Check(_of_each(check.condition, scope), tuple(paths)))
+    condition = with_names(check.condition, scope) if check.whole else _of_each(check.condition, scope)
+    names.on_sets.append(Check(condition, tuple(paths), check.whole))
     return {waiting: _with_events_gathered(part, scope) for waiting, part in parts.items()}
 
 
 def _with_rounds_gathered(parts: Parts, own: frozenset[str], names: _Names) -> Parts:
-    """Rounds whose own events no condition waits for: the events that one did are a set, of all rounds."""
+    """Rounds without pending conditions on their own events: the events of such a condition become a set of all
+    rounds."""
     found: list[Parts] = []
     noted: dict[Condition, dict[str, str]] = {}
     for waiting, part in parts.items():

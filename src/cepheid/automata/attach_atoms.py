@@ -1,7 +1,7 @@
-"""One condition onto the atoms of a pattern that decide it, for `attach`.
+"""Puts one condition on the atoms of a pattern that decide it, for `attach`.
 
-In: a condition and a pattern without filters. Out: the pattern with the condition, about the event at hand and events
-bound before it, on atoms such that every match passes exactly one of them.
+In: a condition and a pattern without filters. Out: the pattern with the condition, over the event at hand and events
+bound before it, on atoms of which every match takes exactly one.
 """
 
 from __future__ import annotations
@@ -22,6 +22,7 @@ from cepheid.algebra.nodes import (
     Atom,
     Bind,
     Filter,
+    Not,
     Or,
     PartBy,
     Pattern,
@@ -30,6 +31,7 @@ from cepheid.algebra.nodes import (
     Select,
     Seq,
     StrictSeq,
+    Within,
     rebuild,
 )
 from cepheid.algebra.printing import print_condition
@@ -70,6 +72,8 @@ def on_last(condition: Condition, pattern: Pattern) -> Pattern:
             return replace(pattern, body=on_last(condition, body))
         case Atom() | Seq() | StrictSeq() | All() | Repeat() | Filter() | PartBy() | Select() | Recognise():
             pass
+        case Not() | Within():
+            pass
         case _:
             assert_never(pattern)
     raise not_bound(condition)
@@ -97,6 +101,8 @@ def on_first(condition: Condition, pattern: Pattern) -> Pattern:
             return sequence(on_first(condition, left), right)
         case Or() | All() | Repeat() | Filter() | PartBy() | Select() | Bind() | Recognise():
             return rebuild(pattern, lambda child: on_first(condition, child))
+        case Not() | Within():
+            raise not_bound(condition)
         case _:
             assert_never(pattern)
 
@@ -124,7 +130,7 @@ def non_empty(pattern: Pattern) -> Pattern | None:
         case Repeat(body, _, hi):
             inner = None if hi == 0 else non_empty(body)
             return None if inner is None else inner if hi == 1 else replace(pattern, body=inner, lo=1)
-        case Atom() | All() | Filter() | PartBy() | Select() | Recognise():
+        case Atom() | All() | Filter() | PartBy() | Select() | Not() | Within() | Recognise():
             raise AssertionError(pattern)
         case _:
             assert_never(pattern)

@@ -1,7 +1,7 @@
-"""PART-BY → conditions on atoms, for `attach`: a part's first event is remembered, and every later one has its key.
+"""PART-BY → conditions on atoms, for `attach`: every event of a part has the key of its first event, in a register.
 
 In: the keys of a PART-BY and its body without filters. Out: the body's matches whose events have one key. An event's
-key is one of its attributes; where it has several roles, each of theirs, which must be the same.
+key is one of its attributes; an event with several roles has one for each, which must be equal.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Names that `attach` made up, as people read them.
+"""Readable names in place of those that `attach` made up.
 
 In: an attached pattern and its automaton, where a variable of each scope has a name of its own, `x′0`. Out:
 the same with the names that the user wrote; where several stand for one variable, the second is `x_2`.
@@ -16,6 +16,7 @@ from cepheid.algebra.nodes import (
     Atom,
     Bind,
     Filter,
+    Not,
     Or,
     PartBy,
     Pattern,
@@ -24,6 +25,7 @@ from cepheid.algebra.nodes import (
     Select,
     Seq,
     StrictSeq,
+    Within,
     conditions_in,
     rebuild,
 )
@@ -79,7 +81,9 @@ def pattern_with(pattern: Pattern, names: Mapping[str, str]) -> Pattern:
             )
         case Bind(body, var):
             return replace(pattern, body=pattern_with(body, names), var=names.get(var, var))
-        case Seq() | StrictSeq() | Or() | All() | Repeat() | Filter() | PartBy() | Select() | Recognise():
+        case Seq() | StrictSeq() | Or() | All() | Repeat() | Filter():
+            return rebuild(pattern, lambda child: pattern_with(child, names))
+        case PartBy() | Select() | Not() | Within() | Recognise():
             return rebuild(pattern, lambda child: pattern_with(child, names))
         case _:
             assert_never(pattern)

@@ -1,9 +1,9 @@
-"""Conditions that are asked of whole matches, and the rounds in which their events lie, for `attach`.
+"""Conditions that are checked on whole matches, and the rounds in which their events lie, for `attach`.
 
-A condition inside a repetition speaks of the events of one round. Asked of a whole match, it needs to know which of its
-events are of the same one: so the first event of every round is bound to a name of that repetition, its *marker*, and
-the round of an event is the number of events with the marker up to it. Names of a repetition are its own, so that
-wherever one is met, it is in a round.
+A condition inside a repetition compares events of one round. A check of a whole match must find the events of the same
+round: so the first event of every round is bound to a name of that repetition, its *marker*, and the round of an event
+is the number of events with the marker up to it. A name inside a repetition is used nowhere else, so every event with
+that name lies in a round.
 """
 
 from __future__ import annotations
@@ -26,20 +26,24 @@ Path = tuple[str, ...]
 class Check:
     """A condition that is asked of a whole match, for every choice of one event of each name where names that share a
     marker have events of the same round. `paths` has the names that may have several events: sets, and what was bound
-    in a round once that is left; and of whole matches all names."""
+    in a round once that is left; and of whole matches all names.
+
+    `whole`: the sets of a condition on whole sets. They are not chosen from: what a filter sees of them begins with an
+    event that is bound to a marker of the filter, the first of `paths`."""
 
     condition: Condition
     paths: tuple[tuple[str, Path], ...]
+    whole: frozenset[str] = frozenset()
 
     @property
     def names(self) -> frozenset[str]:
         """What the events of a match need be labelled with."""
-        return frozenset(name for own, path in self.paths for name in (own, *path))
+        return self.whole.union(name for own, path in self.paths for name in (own, *path))
 
     @property
     def singles(self) -> frozenset[str]:
         """What has one event where the check is now."""
-        return variables(self.condition) - {name for name, _ in self.paths}
+        return variables(self.condition) - self.whole - {name for name, _ in self.paths}
 
     @property
     def is_of_rounds(self) -> bool:
@@ -49,6 +53,11 @@ class Check:
 def check_of(condition: Condition) -> Check:
     """A condition on sets, where it stands."""
     return Check(condition, tuple((name, ()) for name in sorted(sets_read(condition))))
+
+
+def check_of_whole_sets(condition: Condition, marker: str) -> Check:
+    """A condition on whole sets; the first event of what its filter filters is bound to the marker."""
+    return Check(condition, ((marker, (marker,)),), sets_read(condition))
 
 
 def check_bound(check: Check, pattern: Pattern, singles: frozenset[str]) -> None:

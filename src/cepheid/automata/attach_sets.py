@@ -6,9 +6,9 @@ The test for a choice stands on its last event. Of a plural's earlier events a r
 all prices are below z.price if the highest is, and all equal z.id if one does and they equal each other. An extreme is
 a register, written by the atoms that `Bind` it: at the plural's first event, and at each that is harder to satisfy.
 
-What the runs know is a `Known`; a pattern has one alternative for each way from one to another, so nothing is guessed.
-Where the events of a plural can fail in more than one direction, as with `<>`, there is no extreme: then the condition
-is left over as a `Check` of whole matches (`attach_rounds`).
+A `Known` is the state of a run: which events have been seen. The pattern gets one alternative for each pair of states
+before and after it, so no run guesses. Where the events of a plural can fail in more than one direction, as with `<>`,
+there is no extreme: then the condition becomes a `Check` of whole matches (`attach_rounds`).
 """
 
 from __future__ import annotations
@@ -20,6 +20,7 @@ from typing import assert_never
 
 from cepheid.algebra.conditions import (
     FALSE,
+    MIRRORED,
     Comparison,
     Condition,
     Conjunction,
@@ -40,6 +41,7 @@ from cepheid.algebra.nodes import (
     Atom,
     Bind,
     Filter,
+    Not,
     Or,
     PartBy,
     Pattern,
@@ -48,16 +50,15 @@ from cepheid.algebra.nodes import (
     Select,
     Seq,
     StrictSeq,
+    Within,
 )
 from cepheid.algebra.variables import defined, names_of, sets
 from cepheid.automata.attach_atoms import not_bound, restricted
 from cepheid.automata.pattern_alternatives import Alternatives, merged
 
-_MIRRORED = {"=": "=", "<>": "<>", "<": ">", "<=": ">=", ">": "<", ">=": "<="}
-
 
 class NoExtremeError(Exception):
-    """No one event of a plural decides for all."""
+    """No single event of a plural decides for all."""
 
 
 NONE, SOME, FAILED = range(3)
@@ -178,7 +179,7 @@ class _OnSets(Alternatives[Known]):
             if level == FAILED and self._compared is not None:
                 condition = _without(condition, self._compared[name].where)
         names = {**dict.fromkeys(at_hand), **{name: self._registers[name] for name in levels}}
-        return _about(condition, names)
+        return about(condition, names)
 
     def _noted(self, number: int, pattern: Pattern, known: Known) -> dict[Known, Pattern]:
         """What is known of a plural once it has this event, too."""
@@ -193,8 +194,8 @@ class _OnSets(Alternatives[Known]):
         compared = self._compared[plural]
         if not variables(compared.value) <= known.singles | {plural}:
             raise NoExtremeError
-        value = _about(compared.value, {plural: None})
-        kept = _about(compared.value, {plural: self._registers[plural]})
+        value = about(compared.value, {plural: None})
+        kept = about(compared.value, {plural: self._registers[plural]})
         fits: Condition = Comparison("=", value, value)
         if compared.may_be_nan:
             fits = Negation(IsNull(value))
@@ -236,7 +237,7 @@ def _compared(condition: Condition, plural: str) -> _Compared:
             value = inner.left if sides[0] else inner.right
             others = sets_read(value) - {plural}
             if not others:
-                op = inner.op if sides[0] else _MIRRORED[inner.op]
+                op = inner.op if sides[0] else MIRRORED[inner.op]
                 return _Compared(value, op, negated, concerned[0])
     raise NoExtremeError
 
@@ -251,7 +252,7 @@ def _without(condition: Condition, part: Condition) -> Condition:
     return operands[0] if len(operands) == 1 else Disjunction(operands)
 
 
-def _about(expression: Expression, names: Mapping[str, str | None]) -> Expression:
+def about(expression: Expression, names: Mapping[str, str | None]) -> Expression:
     """The expression with these variables read from registers, or from the event at hand (None)."""
     return with_attributes(
         expression,
@@ -270,7 +271,9 @@ def _restricted(pattern: Pattern, condition: Condition) -> Pattern:
             return replace(pattern, body=_restricted(body, condition))
         case Or(parts):
             return Or(tuple(_restricted(part, condition) for part in parts))
-        case Seq() | StrictSeq() | All() | Repeat() | Filter() | PartBy() | Select() | Recognise():
+        case Seq() | StrictSeq() | All() | Repeat() | Filter():
+            raise AssertionError(pattern)
+        case PartBy() | Select() | Not() | Within() | Recognise():
             raise AssertionError(pattern)
         case _:
             assert_never(pattern)

@@ -101,9 +101,9 @@ class Automaton:
     state of `finals` by a transition that marks.
 
     `predicates` (the unary tests), `tests` (those that read registers) and `labels` number what transitions use: saved
-    states refer to these numbers. `labels[0]` is the empty set. `checks`: conditions that whole matches have yet to
-    pass, by names in the labels. `exposes`: partial matches are told apart by what they store (`expose_registers`).
-    `guarded`: guards keep to the query's window (`window_guards`), so that the evaluator does not.
+    states refer to these numbers. `labels[0]` is the empty set. `checks`: conditions that are left for
+    whole matches, over names in the labels. `exposes`: labels show which events registers hold (`expose_registers`).
+    `guarded`: guards check the query's window (`window_guards`), so the evaluator does not.
     """
 
     states: int

@@ -6,7 +6,8 @@ The paper glues automata together with ε-transitions; removing them gives the *
 per atom, entered by marking that atom's event, so a pattern is described by which atoms can come first, which
 can come last, and which can follow which. An atom follows another *loosely* (`;` and repetition: anything in
 between) or *strictly* (`:`: the very next event). Invariant: state 0 is initial and nothing enters it; every other
-state is a position or the waiting copy of one. A skip asks nothing, and a state has at most one.
+state is a position or the waiting copy of one. A state has at most one skip; it asks that the event is not forbidden
+by a NOT between the position and what follows.
 """
 
 from __future__ import annotations
@@ -15,7 +16,7 @@ from collections.abc import Iterable, Iterator
 
 from cepheid.algebra.nodes import Atom, Pattern
 from cepheid.algebra.variables import label_of
-from cepheid.automata.automaton import NOTHING, Automaton, Guard, Predicate, Transition
+from cepheid.automata.automaton import ALWAYS, NOTHING, Automaton, Guard, Predicate, Transition
 from cepheid.automata.positions import Fragment, Positions
 from cepheid.automata.positions_of_pattern import positions_of
 
@@ -39,7 +40,11 @@ def construct(pattern: Pattern, shown: tuple[str, ...]) -> Automaton:
 
 def _automaton(positions: Positions, whole: Fragment, shown: frozenset[str]) -> Automaton:
     predicates = [Predicate(atom.type, atom.condition) for atom in positions.atoms]
-    guards = {predicate: Guard(frozenset([predicate])) for predicate in dict.fromkeys(predicates)}
+    skipping = [_skipping(forbidden) for forbidden in positions.forbidden]
+    forbidden = sorted(frozenset[Predicate]().union(*map(_unary, skipping)), key=repr)
+    guards = {
+        predicate: Guard(frozenset([predicate])) for predicate in dict.fromkeys([*predicates, *forbidden])
+    }
     entering = [guards[predicate] for predicate in predicates]
     labels = [
         label(atom, gatherers, shown)
@@ -53,7 +58,8 @@ def _automaton(positions: Positions, whole: Fragment, shown: frozenset[str]) -> 
             for target in sorted(followers)
         )
         if skip is not None:
-            transitions.append(Transition(state, skip))
+            guard = skipping[state - 1] if 0 < state <= len(skipping) else ALWAYS
+            transitions.append(Transition(state, skip, guard))
         states += 1
     return Automaton(
         states,
@@ -62,6 +68,17 @@ def _automaton(positions: Positions, whole: Fragment, shown: frozenset[str]) -> 
         tuple(guards),
         labels=tuple(dict.fromkeys([NOTHING, *labels])),
     )
+
+
+def _skipping(forbidden: frozenset[Atom]) -> Guard:
+    """What an event must not be for a run to skip it."""
+    if not forbidden:
+        return ALWAYS
+    return Guard(fails=frozenset(frozenset([Predicate(atom.type, atom.condition)]) for atom in forbidden))
+
+
+def _unary(guard: Guard) -> frozenset[Predicate]:
+    return frozenset(test for test in guard.tests if isinstance(test, Predicate))
 
 
 def _states(positions: Positions, whole: Fragment) -> Iterator[tuple[set[int], int | None]]:

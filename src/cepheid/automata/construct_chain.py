@@ -2,10 +2,10 @@
 
 In: a pattern whose unary conditions are on its atoms, and the names the output shows. Out: an automaton with the
 register `LAST` that accepts exactly the pattern's (complex event, binding) pairs, or a `NoChainError` that says why
-there is none. Every state but the start skips to itself: `ADJACENT` is asked for, not waited for. As in `construct.py`
-there is one state per atom and one *edge* for each way in which an atom can follow another. An edge that was made
-inside a part joins two neighbouring events of one match of that part; so what the part says of neighbours is a link on
-exactly these edges, and not on those that enter it, leave it or go round a repetition outside it:
+there is none. Every state but the start skips to itself: `ADJACENT` is a test, not a state. As in `construct.py` there
+is one state per atom and one *edge* for each way in which an atom can follow another. An edge that was made inside a
+part joins two neighbouring events of one match of that part; so a condition of the part on neighbours becomes a link on
+exactly these edges, and not on edges that enter it, leave it or belong to a repetition outside it:
 - PART-BY compares all events of its body, and all have one key when neighbours do;
 - FILTER x.a = y.b, where no event can come between x and y, compares neighbours;
 - a strict sequence is `ADJACENT` on the edges it makes.
@@ -34,6 +34,7 @@ from cepheid.algebra.nodes import (
     Atom,
     Bind,
     Filter,
+    Not,
     Or,
     PartBy,
     Pattern,
@@ -42,6 +43,7 @@ from cepheid.algebra.nodes import (
     Select,
     Seq,
     StrictSeq,
+    Within,
     children,
 )
 from cepheid.algebra.printing import print_condition, print_part_by
@@ -104,7 +106,7 @@ class Positions:
 
 
 @dataclass(frozen=True, slots=True)
-class Waiting:
+class PendingFilter:
     """A filter that compares `inner`, at these positions of what it filters, with `outer`, which is bound around it."""
 
     inner: Attribute
@@ -123,7 +125,7 @@ class Part:
     last: frozenset[int]
     nullable: bool
     names: frozenset[tuple[str, int]] = frozenset()
-    waiting: tuple[Waiting, ...] = ()
+    waiting: tuple[PendingFilter, ...] = ()
 
     def at(self, name: str | None) -> frozenset[int]:
         return frozenset(position for found, position in self.names if found == name)
@@ -157,11 +159,11 @@ def construct_chain(pattern: Pattern, shown: tuple[str, ...], strict: bool = Fal
 def refuse_operators(pattern: Pattern) -> None:
     """Raises for the first operator that no chain automaton knows."""
     match pattern:
-        case All():
-            raise NoChainError("ALL takes its parts in any order")
+        case All(apart=apart):
+            raise NoChainError(f"{'AND' if apart else 'ALL'} takes its parts in any order")
         case Recognise():
             raise NoChainError("SREMO reads every event of a piece of the stream, with registers")
-        case Select():
+        case Select() | Not() | Within():
             raise NoChainError("an operator has no automaton yet")
         case Atom():
             return
@@ -200,13 +202,13 @@ def _part(pattern: Pattern, positions: Positions) -> Part:
             _one_key(pattern, positions, first_position, positions.edges[first_edge:])
         case Filter(body, condition):
             part = _part(body, positions)
-            waiting = [_waiting(item, part, bound(body)) for item in conjuncts(condition)]
+            waiting = [_pending(item, part, bound(body)) for item in conjuncts(condition)]
             part = replace(part, waiting=(*part.waiting, *waiting))
-        case All() | Select() | Recognise():
+        case All() | Select() | Not() | Within() | Recognise():
             raise AssertionError(pattern)
         case _:
             assert_never(pattern)
-    return _settled(pattern, part, positions, positions.edges[first_edge:]) if part.waiting else part
+    return _resolved(pattern, part, positions, positions.edges[first_edge:]) if part.waiting else part
 
 
 def _choice(parts: Sequence[Part]) -> Part:
@@ -244,12 +246,13 @@ def _repeated(pattern: Repeat, positions: Positions) -> Part:
             if copy.waiting:
                 raise NoChainError(_out_of_reach(copy.waiting[0].condition))
         copies = [replace(copy, names=frozenset()) for copy in copies]
+    links = frozenset([ADJACENT]) if pattern.strict else frozenset[Link]()
     if pattern.hi is None:
-        _then(copies[-1], copies[-1], positions)
+        _then(copies[-1], copies[-1], positions, links)
     whole = EMPTY
     # Right to left, so that b{0,3} is (b ; (b ; b?)?)? and only neighbouring copies follow one another.
     for number in range(len(copies), 0, -1):
-        whole = _then(copies[number - 1], whole, positions)
+        whole = _then(copies[number - 1], whole, positions, links)
         if number > pattern.lo:
             whole = replace(whole, nullable=True)
     return whole
@@ -277,7 +280,7 @@ def _one_key(node: PartBy, positions: Positions, first_position: int, edges: Ite
 # ── filters over neighbours ─────────────────────────────────────────────────────────────────────────────────
 
 
-def _waiting(condition: Condition, part: Part, binds: frozenset[str]) -> Waiting:
+def _pending(condition: Condition, part: Part, binds: frozenset[str]) -> PendingFilter:
     """A filter as a comparison of two attributes, one of which at least is of what it filters."""
     text = f"FILTER {print_condition(condition)}"
     if sets_read(condition):
@@ -290,11 +293,11 @@ def _waiting(condition: Condition, part: Part, binds: frozenset[str]) -> Waiting
         left, right = right, left
     if left.var not in binds:
         raise NoChainError(f"{text} compares events outside of its formula")
-    return Waiting(left, part.at(left.var), right, equal, condition)
+    return PendingFilter(left, part.at(left.var), right, equal, condition)
 
 
 def _equality(condition: Condition) -> tuple[Attribute, Attribute, bool] | None:
-    """The attributes of two events that a condition wants equal, or different and known."""
+    """The attributes of two events that must be equal, or different and neither NULL nor NaN."""
     negated = isinstance(condition, Negation)
     compared = condition.operand if isinstance(condition, Negation) else condition
     if not isinstance(compared, Comparison) or compared.op not in ("=", "<>"):
@@ -307,7 +310,7 @@ def _equality(condition: Condition) -> tuple[Attribute, Attribute, bool] | None:
     return (left, right, (compared.op == "=") != negated) if plain and left.var != right.var else None
 
 
-def _settled(pattern: Pattern, part: Part, positions: Positions, edges: list[Edge]) -> Part:
+def _resolved(pattern: Pattern, part: Part, positions: Positions, edges: list[Edge]) -> Part:
     """The part with the filters done whose variables are all bound in it."""
     binds = bound(pattern)
     left = []
@@ -320,7 +323,7 @@ def _settled(pattern: Pattern, part: Part, positions: Positions, edges: list[Edg
 
 
 def _compare(
-    item: Waiting, part: Part, positions: Positions, edges: list[Edge], binds: frozenset[str]
+    item: PendingFilter, part: Part, positions: Positions, edges: list[Edge], binds: frozenset[str]
 ) -> None:
     """Every match of the part has one event for `outer`, and those that the filter is about one for `inner`."""
     ones, twos = item.at, part.at(item.outer.var)
@@ -412,7 +415,7 @@ def _order(link: Link) -> tuple[str, str, str]:
 
 
 def _needed(edges: Iterable[Edge]) -> Iterator[Edge]:
-    """The edges that no other between the same positions makes superfluous by asking for less, in order."""
+    """The edges, in order, without those that require more than another between the same positions."""
     by_pair: dict[tuple[int, int], dict[tuple[frozenset[Link], frozenset[Link]], Edge]] = {}
     for edge in edges:
         if edge.equal.isdisjoint(edge.different):

@@ -2,12 +2,13 @@
 
 In: an expression, the names the output shows, and the query's window. Out: an automaton whose matches inside that
 window are those of the expression, or a `NoAutomatonError` that says why there is none. Only a window by count
-makes a difference: it bounds what a complement has to remember, and the automaton is unrolled to that length where
-it has no end otherwise.
+matters: it bounds the events that a complement has to store, and the automaton is unrolled to that length where it
+would be infinite otherwise.
 
-A state is what is left to read (`derivative_states`), so there are few of them. Slots become registers here: the event
-just read gets the name of the register it is stored in or, where that holds an event which is still looked at, as only
-an intersection or a complement can make it, another. Invariant: a guard looks at no register that may be empty.
+A state is the rest of the expression that is still to be read (`derivative_states`), so there are few of them. Slots
+become registers here: the event just read gets the name of the register it is stored in or another name, if that
+register holds an event that may still be read, which only happens under an intersection or a complement. Invariant: a
+guard reads no register that may be empty.
 """
 
 from __future__ import annotations
@@ -62,16 +63,16 @@ def construct_reading(
 
 
 def _explored(reading: Reading, deriver: Deriver, label: frozenset[str]) -> Automaton:
-    """All states that can be met, and what leads from one to another; then without those that no match needs."""
+    """All states that can be reached and their transitions, without those that no match needs."""
     taken = {name for one in walk(reading) if isinstance(one, Read) and (name := one.register)}
-    threads = [deriver.settled(Thread((reading,)))]
+    threads = [deriver.simplified(Thread((reading,)))]
     numbers = {threads[0]: 0}
     transitions: list[Transition] = []
     for source, thread in enumerate(threads):
         if _done(thread):
             continue
         for one in deriver.derivatives(thread):
-            target, writes = _stored(deriver, deriver.settled(one.thread), taken)
+            target, writes = _stored(deriver, deriver.simplified(one.thread), taken)
             if target not in numbers:
                 numbers[target] = len(threads)
                 threads.append(target)

@@ -8,6 +8,8 @@ variable is a register: it is stored where it is bound, if some condition reads 
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from cepheid.algebra.conditions import IsTrue, Negation, conjuncts, variables
 from cepheid.algebra.nodes import Atom, walk
 from cepheid.algebra.variables import defined, label_of, sets
@@ -39,6 +41,7 @@ def construct_registers(attached: Attached, shown: tuple[str, ...], strict: bool
         construct(attached.pattern, tuple(sorted(names | {name for name in types if name is not None})))
     )
     guards = {one.guard: _guard(one.guard) for one in positions.marks}
+    guards |= {one.guard: _skipping(one.guard) for one in positions.skips}
     read = frozenset[str]().union(*(guard.registers for guard in guards.values()))
     checked = frozenset[str]().union(*(check.names for check in attached.checks))
     visible = frozenset(shown)
@@ -52,7 +55,7 @@ def construct_registers(attached: Attached, shown: tuple[str, ...], strict: bool
         if one.label is not None
     ]
     if not strict:
-        transitions += positions.skips
+        transitions += (replace(one, guard=guards[one.guard]) for one in positions.skips)
     transitions.sort(key=lambda one: (one.source, one.target))
     automaton = numbered(positions.states, transitions, positions.finals, checks=attached.checks)
     _check_bound(automaton, attached.variable)
@@ -60,8 +63,8 @@ def construct_registers(attached: Attached, shown: tuple[str, ...], strict: bool
 
 
 def _guard(whole: Guard) -> Guard:
-    """The tests of a predicate, each by itself: its type, and each part of its condition. What is not true is a test
-    that fails, so that both are decided by one."""
+    """The tests of a predicate, each by itself: its type, and each part of its condition. A negated part is a test that
+    fails, so that a part and its negation are decided by one test."""
     (predicate,) = whole.holds
     assert isinstance(predicate, Predicate)
     tests: set[Test] = {Predicate(predicate.type, None)} if predicate.type is not None else set()
@@ -73,6 +76,19 @@ def _guard(whole: Guard) -> Guard:
         else:
             tests.add(Predicate(None, part))
     return Guard(frozenset(tests), frozenset(fails))
+
+
+def _skipping(whole: Guard) -> Guard:
+    """The tests of each predicate that is forbidden, which do not hold all together."""
+    groups = set[frozenset[Test]]()
+    for predicate in whole.tests:
+        assert isinstance(predicate, Predicate)
+        parts = () if predicate.condition is None else conjuncts(predicate.condition)
+        tests = {Predicate(None, part) for part in parts}
+        groups.add(
+            frozenset({*tests, Predicate(predicate.type, None)} if predicate.type or not tests else tests)
+        )
+    return Guard(fails=frozenset(groups))
 
 
 def _check_bound(automaton: Automaton, variable: dict[str, str]) -> None:

@@ -1,13 +1,13 @@
-"""What is left to read: the states of the automaton of an expression while it is built.
+"""The rest of an expression that is still to be read: the states of its automaton while it is built.
 
-A state is a `Thread`: expressions to be read one after the other, and what its registers hold. Expressions that were
-begun and carry more than an expression can say have nodes of their own:
+A state is a `Thread`: expressions to be read one after the other, and the contents of the registers. Expressions that
+were begun and have a state of their own have other nodes:
 
 - `Pair`, an intersection: each side has its own registers;
-- `Others`, a complement: every way in which its body can have gone on;
-- `Begun` and `Counted`, a window: the first event that was marked inside, or how long ago that was.
+- `Others`, a complement: all threads that its body may be in;
+- `Begun` and `Counted`, a window: the first event that was marked inside, or the number of events since then.
 
-What a register holds is a *slot*, the name of a place where an event is kept; a register without a slot is empty.
+A register holds a *slot*, the name of a place where an event is kept; a register without a slot is empty.
 The event that is being read is in the slot NEW until `named` gives it a name.
 """
 
@@ -28,8 +28,8 @@ Slots = tuple[tuple[str, str], ...]  # (register, slot), by register
 
 @dataclass(frozen=True, slots=True)
 class Thread:
-    """What is left to read, in order, and what the registers hold that it may look at. Threads are looked up so often
-    that each keeps its hash."""
+    """The expressions left to read, in order, and the slots of the registers that they may read. Threads are looked up
+    so often that each keeps its hash."""
 
     rest: Rest
     slots: Slots = ()

@@ -1,11 +1,11 @@
-"""One event read: what can be left of an expression, and what the event must be like (partial derivatives).
+"""Partial derivatives: the expressions that can be left after one event is read, each with a guard on that event.
 
 In: a `Thread`. Out: its `Derivative`s, each with a guard over slots, whether it marks, and the thread that is left, in
 which the event just read is in the slot NEW. There are no ε-transitions to remove: an item that can be read without
 an event lets the next one read it too. Theorems 4.7, 4.8 and 4.10 of `srt`, and 4.11 with 4.12:
 
-- a condition that looks at an empty register gives none, so guards speak of full slots only;
-- a complement reads an event by the guards that tell apart which of its body's threads go on. It is the subset
+- a condition that reads an empty register gives none, so guards read full slots only;
+- a complement has a derivative for each set of its body's threads that can read the event. It is the subset
   construction, in which each thread knows its own slots; where the body stores events in one slot after the
   other and a window bounds their number, exploring it is the unrolling of theorem 4.11.
 """
@@ -95,7 +95,7 @@ class Deriver:
             slots = self._end_item(item, slots)
 
     def end(self, thread: Thread) -> Slots | None:
-        """What the registers hold when nothing more is read; None where the thread cannot end here."""
+        """The contents of the registers if nothing more is read; None where the thread cannot end here."""
         slots: Slots | None = thread.slots
         for item in thread.rest:
             if slots is None:
@@ -103,8 +103,8 @@ class Deriver:
             slots = self._end_item(item, slots)
         return slots
 
-    def settled(self, thread: Thread, after: Registers = frozenset()) -> Thread:
-        """The same thread in its simplest form: concatenations taken apart, and no slots that nothing looks at."""
+    def simplified(self, thread: Thread, after: Registers = frozenset()) -> Thread:
+        """The same thread in its simplest form: concatenations split, without slots that are never read."""
         self._work += 1
         if self._work > MOST_WORK:
             raise NoAutomatonError("its automaton takes too long to construct")
@@ -112,15 +112,15 @@ class Deriver:
         for item in reversed(_flat(thread.rest)):
             match item:
                 case Pair(left, right, mine, yours):
-                    left, right = self.settled(left, after & mine), self.settled(right, after & yours)
+                    left, right = self.simplified(left, after & mine), self.simplified(right, after & yours)
                     rest.append(Pair(left, right, mine, yours))
                 case Others(threads):
-                    rest.append(Others(self.ordered(map(self.settled, threads))))
+                    rest.append(Others(self.ordered(map(self.simplified, threads))))
                 case Begun(inner, window, first):
-                    settled = self.settled(Thread(inner), after).rest
-                    rest.append(Begun(settled, window, first))
+                    simplified = self.simplified(Thread(inner), after).rest
+                    rest.append(Begun(simplified, window, first))
                 case Counted(inner, most, read):
-                    rest.append(Counted(self.settled(Thread(inner), after).rest, most, read))
+                    rest.append(Counted(self.simplified(Thread(inner), after).rest, most, read))
                 case Read() | Concat() | Or() | Iterate() | Both() | Complement() | Within():
                     rest.append(item)
                 case _:
@@ -174,7 +174,7 @@ class Deriver:
                 )
                 return self._pair(pair, slots)
             case Complement(body):
-                return self._others(Others((self.settled(Thread((body,), slots)),)), slots)
+                return self._others(Others((self.simplified(Thread((body,), slots)),)), slots)
             case Within(body, window):
                 if self._counting and window.unit is WindowUnit.EVENTS:
                     return self._counted(Counted((body,), int(window.amount)), slots)
@@ -232,22 +232,22 @@ class Deriver:
     def _others(self, item: Others, slots: Slots) -> Iterable[Derivative]:
         if any(self._reads_everything(thread) for thread in item.threads):
             return
-        leads: dict[Thread, list[Guard]] = {}
+        guards_to: dict[Thread, list[Guard]] = {}
         for thread in item.threads:
             for one in self.derivatives(thread):
                 if one.guard.within:
                     raise NoAutomatonError("a complement of a part with a window of its own has no automaton")
-                leads.setdefault(self.settled(one.thread), []).append(one.guard)
-        for guard, threads in self._cases(leads):
+                guards_to.setdefault(self.simplified(one.thread), []).append(one.guard)
+        for guard, threads in self._cases(guards_to):
             yield Derivative(guard, False, Thread((Others(threads),), slots))
 
-    def _cases(self, leads: dict[Thread, list[Guard]]) -> Iterable[tuple[Guard, tuple[Thread, ...]]]:
-        """Every event has one case, a guard with all threads that go on under it, or one after which the body can read
-        anything, so that its complement can read nothing."""
+    def _cases(self, guards_to: dict[Thread, list[Guard]]) -> Iterable[tuple[Guard, tuple[Thread, ...]]]:
+        """Every event has one case: a guard with all threads that continue under it, or one after which the body can
+        read any string, so that its complement can read none."""
         cases: list[tuple[Guard, tuple[Thread, ...]]] = [(ALWAYS, ())]
         # What reads everything goes first: it leaves one case where it would else leave two.
-        for thread in sorted(leads, key=lambda thread: not self._reads_everything(thread)):
-            guards = merge(leads[thread])
+        for thread in sorted(guards_to, key=lambda thread: not self._reads_everything(thread)):
+            guards = merge(guards_to[thread])
             kept = []
             for case, threads in cases:
                 without = [case]
@@ -273,7 +273,7 @@ class Deriver:
         if known is None:
             self._everything[thread] = True  # a thread that leads to itself
             known = self.end(thread) is not None and any(
-                self._reads_everything(self.settled(one.thread))
+                self._reads_everything(self.simplified(one.thread))
                 for one in self.derivatives(thread)
                 if one.guard == ALWAYS
             )

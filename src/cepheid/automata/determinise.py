@@ -23,7 +23,7 @@ compete.
 from __future__ import annotations
 
 from collections.abc import Hashable, Iterable
-from typing import Any, cast
+from typing import Any, NamedTuple, cast
 
 from cepheid.algebra.nodes import Strategy
 from cepheid.algebra.windows import Window
@@ -132,14 +132,14 @@ class Determiniser:
         for label in self._labels(states, satisfied):
             reached = self._marked(states, satisfied, label)
             marks.append(Mark(label, self._goal(reached & self._alive), self._final(reached)))
-        skipped = self._skipped(states)
+        skipped = self._skipped(states, satisfied)
         if self.strategy is Strategy.STRICT and states != START:
             skipped = NONE
         return Outcome(self._goal(skipped & self._alive), tuple(marks))
 
     def _ranked(self, ranks: tuple[States, ...], rank: int, states: States, satisfied: Class) -> Outcome:
         marked = [self._marked(group, satisfied) for group in ranks]
-        skipped = [self._skipped(group) for group in ranks]
+        skipped = [self._skipped(group, satisfied) for group in ranks]
         if self.strategy is Strategy.NXT:
             order = [(group, mark) for group in range(len(ranks)) for mark in (True, False)]
         else:
@@ -165,7 +165,7 @@ class Determiniser:
         for label in self._labels(states, satisfied):
             reached = self._marked(states, satisfied, label)
             marks.append(Mark(label, goal(reached, True), winner == rank and self._final(reached)))
-        return Outcome(goal(self._skipped(states), False), self._useful(marks))
+        return Outcome(goal(self._skipped(states, satisfied), False), self._useful(marks))
 
     def _maximal(self, states: States, same: States, more: States, satisfied: Class) -> Outcome:
         more_marked = self._marked(more, satisfied)
@@ -181,8 +181,8 @@ class Determiniser:
             reached = self._marked(states, satisfied, label)
             accepts = self._final(reached) and not self._final(more_marked)
             marks.append(Mark(label, goal(reached, same_marked, more_marked), accepts))
-        larger = more_marked | self._skipped(more) | same_marked
-        skip = goal(self._skipped(states), self._skipped(same), larger)
+        larger = more_marked | self._skipped(more, satisfied) | same_marked
+        skip = goal(self._skipped(states, satisfied), self._skipped(same, satisfied), larger)
         return Outcome(skip, self._useful(marks))
 
     def _labels(self, states: States, satisfied: Class) -> list[int]:
@@ -199,8 +199,12 @@ class Determiniser:
             if predicate in satisfied and (label is None or mark_label == label)
         )
 
-    def _skipped(self, states: States) -> States:
-        return frozenset(target for state in states if (target := self._skips[state]) is not None)
+    def _skipped(self, states: States, satisfied: Class) -> States:
+        return frozenset(
+            skip.target
+            for state in states
+            if (skip := self._skips[state]) is not None and skip.forbidden.isdisjoint(satisfied)
+        )
 
     def _final(self, states: States) -> bool:
         return not states.isdisjoint(self._finals)
@@ -221,22 +225,32 @@ class Determiniser:
         if self.strategy is not Strategy.STRICT:
             grown = True
             while grown:
-                more = {state for state, target in enumerate(self._skips) if target in alive} - alive
+                more = {
+                    state for state, skip in enumerate(self._skips) if skip and skip.target in alive
+                } - alive
                 alive |= more
                 grown = bool(more)
         return frozenset(alive)
 
 
-def numbered_transitions(automaton: Automaton) -> tuple[list[list[tuple[int, int, int]]], list[int | None]]:
-    """By state of an automaton without registers, its marks as numbers (predicate, label, target), and the state that
-    it skips to (None: a run ends there). The start skips to itself: a run may begin at any event."""
+class Skip(NamedTuple):
+    """Where a state skips to, but on events that satisfy a forbidden predicate."""
+
+    target: int
+    forbidden: frozenset[int] = frozenset()
+
+
+def numbered_transitions(automaton: Automaton) -> tuple[list[list[tuple[int, int, int]]], list[Skip | None]]:
+    """By state of an automaton without registers, its marks as numbers (predicate, label, target), and how it skips
+    (None: a run ends there). The start skips to itself: a run may begin at any event."""
     predicate = {Guard(frozenset([test])): number for number, test in enumerate(automaton.predicates)}
     label = {names: number for number, names in enumerate(automaton.labels)}
     marks: list[list[tuple[int, int, int]]] = [[] for _ in range(automaton.states)]
-    skips: list[int | None] = [0, *[None] * (automaton.states - 1)]
+    skips: list[Skip | None] = [Skip(0), *[None] * (automaton.states - 1)]
     for one in automaton.transitions:
         if one.label is None:
-            skips[one.source] = one.target
+            forbidden = frozenset(predicate[Guard(frozenset([test]))] for test in one.guard.tests)
+            skips[one.source] = Skip(one.target, forbidden)
         else:
             marks[one.source].append((predicate[one.guard], label[one.label], one.target))
     return marks, skips

@@ -3,8 +3,8 @@
 A deterministic automaton reads classes of events: the sets of unary predicates that an event satisfies. In a state it
 may first ask tests of the events that a partial match remembers, its *columns*. For each outcome of these there is at
 most one way to skip the event and one to mark it under each label, so no match comes out twice. An automaton without
-registers asks nothing and has one outcome. Transitions of chain automata are marks, each with the links it asks for:
-most links make no difference to most of them, and outcomes would be as many as combinations of all links.
+registers asks no tests and has one outcome. Transitions of chain automata are marks, each with the links that it
+requires: most links make no difference to most of them, and there would be an outcome for each combination of links.
 """
 
 from __future__ import annotations
@@ -29,8 +29,8 @@ class Place(Enum):
     """Where a partial match is kept after a transition."""
 
     STAY = 0  # where it is
-    BASE = 1  # with those that remember nothing but how they began
-    OTHER = 2  # with those that remember the columns `carry`, of which one is the event at hand
+    BASE = 1  # with partial matches that remember their first event only
+    OTHER = 2  # with partial matches that remember the columns `carry`, of which one is the event at hand
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,7 +54,7 @@ class Mark:
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """What a state does when the tests came out one way; `skip` None: it dies when it skips."""
+    """What a state does for one outcome of the tests; `skip` None: a partial match that skips the event ends."""
 
     skip: Goal | None
     marks: tuple[Mark, ...]
@@ -111,8 +111,8 @@ Does = TypeVar("Does", covariant=True)
 
 
 class Deterministic(Protocol[Does]):
-    """A deterministic automaton. State 0 is the start; states are numbered as they are met. `labels[0]` is the empty
-    set."""
+    """A deterministic automaton. State 0 is the start; states are numbered in the order of their discovery.
+    `labels[0]` is the empty set."""
 
     @property
     def predicates(self) -> tuple[Predicate, ...]:
@@ -129,7 +129,7 @@ class Deterministic(Protocol[Does]):
         ...
 
     def save(self) -> list[Any]:
-        """The states met so far as plain JSON values, in order of their numbers."""
+        """The states discovered so far as plain JSON values, in order of their numbers."""
         ...
 
     def load(self, states: list[Any]) -> None:

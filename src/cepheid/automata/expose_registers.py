@@ -1,9 +1,9 @@
 """Exposing registers: an automaton whose marks say which events its registers hold.
 
 In: an automaton. Out: one that marks every event that it stores, under the names of the registers. Runs that mark the
-same events may remember any number of different ones; determinised, they would be one partial match that remembers all.
-Told apart by these labels they are different partial matches, each of which remembers as many events as there are
-registers. `evaluators.configurations.projection` drops the labels and the duplicate matches that this leaves.
+same events may have stored any number of different ones; determinised, they would be one partial match that remembers
+all of these. With these labels they are different partial matches, each of which remembers one event per register.
+`evaluators.configurations.projection` drops the labels and the duplicate matches that this leaves.
 """
 
 from __future__ import annotations
@@ -27,8 +27,8 @@ def exposed(register: str) -> str:
 
 
 def with_exposed_registers(automaton: Automaton, windowed: bool) -> Automaton:
-    """The automaton that exposes its registers. In a window, which begins with the first event that is marked, nothing
-    may be stored before that.
+    """The automaton that exposes its registers. A window begins with the first marked event, so with one no event may
+    be stored before that.
 
     >>> from cepheid.automata.automaton import numbered
     >>> first, second = Transition(0, 1, label=frozenset()), Transition(1, 2, writes=frozenset(["r"]))

@@ -1,7 +1,7 @@
-"""Guards combined: both hold, none holds, several are one.
+"""Operations on guards: conjunction, negation, implication, merging.
 
-In: guards. Out: guards of the same form, or None where nothing can satisfy one. Invariant of what comes out: no test
-of a group of `fails` is in `holds`, no group contains another, and tests that exclude each other are not both in
+In: guards. Out: guards of the same form, or None for a guard that no event can satisfy. Invariant: in the result, no
+test of a group of `fails` is in `holds`, no group contains another, and tests that exclude each other are not both in
 `holds`.
 """
 
@@ -16,7 +16,7 @@ from cepheid.automata.automaton import ALWAYS, Guard, Link, Predicate, Test
 
 
 def guard_of(tests: Iterable[Test]) -> Guard | None:
-    """The guard that asks for all tests; None where two exclude each other."""
+    """The guard in which all tests hold; None where two exclude each other."""
     holds = frozenset(tests)
     return None if any(exclude(one, two) for one, two in combinations(holds, 2)) else Guard(holds)
 
@@ -74,8 +74,8 @@ def implies(one: Guard, two: Guard) -> bool:
 
 
 def merge(guards: Iterable[Guard]) -> list[Guard]:
-    """Fewer guards of which one holds where one of the given holds: a weaker one stands for a stronger one, and a
-    pair that differs in whether one group of tests holds is one guard.
+    """Fewer guards with the same disjunction: a guard that implies another is dropped, and two guards that differ only
+    in whether one group of tests holds become one.
 
     >>> a, b = (Predicate(None, Attribute(None, name)) for name in "ab")
     >>> merge([Guard(frozenset([a, b])), Guard(frozenset([b]), frozenset([frozenset([a])]))]) == [Guard(frozenset([b]))]
@@ -108,7 +108,7 @@ def _without_difference(one: Guard, two: Guard) -> Guard | None:
 
 
 def exclude(one: Test, two: Test) -> bool:
-    """Whether the two tests are seen never to hold of one event: an attribute equals two different constants.
+    """Whether two tests obviously exclude each other: they require an attribute to equal two different constants.
 
     >>> when = lambda name: Predicate(None, Comparison("=", Attribute(None, "name"), Literal(name)))
     >>> exclude(when("MSFT"), when("ORCL")), exclude(when("MSFT"), when("MSFT"))

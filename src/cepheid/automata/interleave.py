@@ -1,8 +1,8 @@
 """`left ALL right`: the positions of both at once (`partition-by-chain-cea`, section 2).
 
-In: the positions of two patterns. Out: those of their union: a position is the last event, of one side or of both, for
-they may share events, and how each side goes on. A side that does not read an event waits: what had to follow strictly
-is lost. A variable that both sides bind is one event, so no position is added that would bind it a second time.
+In: the positions of two patterns. Out: the positions of their union: each is the last event, of one side or of both
+(they may share events), together with the place that each side has reached. A side that does not read an event loses
+its strict followers. A variable that both sides bind is one event, so no position binds it a second time.
 """
 
 from __future__ import annotations
@@ -32,8 +32,8 @@ class _Entry(NamedTuple):
 
 
 class _Place(NamedTuple):
-    """The last event of all; per side the position it goes on from, 0 before its first, and whether strict followers
-    of that are still possible; which variables that both sides may bind are bound."""
+    """The last event; for each side the last position that it has read (0: none) and whether strict followers of that
+    are still possible; and which of the variables that both sides may bind are bound."""
 
     entry: _Entry | None
     left: int
@@ -46,8 +46,8 @@ class _Place(NamedTuple):
 _START = _Place(None, 0, 0, False, False, frozenset())
 
 
-def interleaved(left: Side, right: Side, positions: Positions) -> Fragment:
-    """Adds the positions of `left ALL right`.
+def interleaved(left: Side, right: Side, positions: Positions, apart: bool = False) -> Fragment:
+    """Adds the positions of `left ALL right`; of `left AND right` where the two stay `apart`.
 
     >>> from cepheid.automata.positions_of_pattern import positions_of
     >>> both = Positions()
@@ -66,7 +66,7 @@ def interleaved(left: Side, right: Side, positions: Positions) -> Fragment:
     while open_places:
         place = open_places.popleft()
         loose, strict = set[int](), set[int]()
-        for then, is_strict in _followers(place, *sides, shared, entries):
+        for then, is_strict in _followers(place, *sides, shared, entries, apart):
             if then not in numbers:
                 assert then.entry is not None
                 numbers[then] = positions.add(*then.entry)
@@ -91,7 +91,7 @@ def _is_end(at: int, whole: Fragment) -> bool:
 
 
 def _going_on(side: Side) -> list[int]:
-    """For each position the first one that goes on alike, so that what was before is forgotten."""
+    """For each position the first one with the same followers and finality, which stands for all of them."""
     positions, whole = side
     seen: dict[tuple[frozenset[int], frozenset[int], bool], int] = {}
     return [0] + [
@@ -106,6 +106,7 @@ def _followers(
     right: tuple[Side, list[int]],
     shared: frozenset[str],
     entries: dict[tuple[int, int], _Entry | None],
+    apart: bool,
 ) -> Iterator[tuple[_Place, bool]]:
     """The places that can follow, and whether strictly; `entries` are those met so far."""
     lefts = list(_moves(left[0], place.left, place.left_strict))
@@ -118,6 +119,13 @@ def _followers(
             entries[one, two] = _entry(left[0].positions, one, right[0].positions, two)
         entry = entries[one, two]
         if entry is None or entry.names & shared & place.bound:
+            continue
+        if (
+            apart
+            and one
+            and two
+            and left[0].positions.names[one - 1].isdisjoint(right[0].positions.names[two - 1])
+        ):
             continue
         then = _Place(
             entry,

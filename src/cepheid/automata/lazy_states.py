@@ -1,4 +1,4 @@
-"""The states of an automaton that is built where it is asked for: numbered as they are met, up to a limit."""
+"""The states of an automaton that is built on demand: numbered in the order of their discovery, up to a limit."""
 
 from __future__ import annotations
 

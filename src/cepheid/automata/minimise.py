@@ -1,10 +1,10 @@
-"""The determinised automaton with as few states as do: those that nothing later can tell apart are one.
+"""Minimise: the determinised automaton with equivalent states merged.
 
 In: a determiniser. Out: an automaton with the same interface, or None where there are too many states or classes of
-events to go through all of them beforehand. Invariant: over every stream it gives the same matches, or for counting the
+events to explore all of them beforehand. Invariant: over every stream it gives the same matches, or for counting the
 same number of them at each event. A strategy's automaton shrinks a lot: LAST over `A ; B ; C ; D` from 33 states to 4.
-So does one that skips as SREMO does: after `b` in `#(a, b+, c)` a run is in one set of states and after any other event
-in another, which does the same; as one state it takes no notice of other events at all.
+So does one that skips as SREMO does: in `#(a, b+, c)` a run is in one set of states after `b` and in another,
+equivalent one after any other event; merged, they are one state that other events leave unchanged.
 """
 
 from __future__ import annotations
@@ -77,7 +77,7 @@ def minimise(
         return None
     columns = [automaton.columns(state) for state in range(len(rows))]
     if isinstance(automaton, Determiniser):
-        # Of strategies, which leave states that can only lose. Saved states hold the numbers of the others.
+        # Strategies leave states whose partial matches can only lose. Saved states hold the numbers of the others.
         rows = _without_useless(rows)
         columns = [0] * len(rows)
     group = _groups(columns, rows, labelled)
@@ -93,8 +93,8 @@ def minimise(
 
 
 def register_automaton(automaton: Automaton, windowed: bool) -> RegisterAutomaton:
-    """The smallest automaton that gives the same matches, or one that is built where it is asked for, where there
-    is too much to look at beforehand."""
+    """The smallest automaton that gives the same matches or, where there are too many states and classes to explore
+    beforehand, one that is built on demand."""
     return minimal_with_registers(automaton, windowed) or RegisterDeterminiser(automaton, windowed)
 
 
@@ -127,7 +127,7 @@ def possible_classes(predicates: Sequence[Predicate], most: int) -> list[Class] 
 def _explored(
     automaton: Determiniser | RegisterDeterminiser, classes: list[Class], most_steps: int
 ) -> list[Row] | None:
-    """What every state does on every class; None where that is too much."""
+    """The transitions of every state on every class; None where there are too many."""
     rows: list[Row] = []
     try:
         while len(rows) < len(automaton):
@@ -142,7 +142,7 @@ def _explored(
 
 
 def _without_useless(rows: list[Row]) -> list[Row]:
-    """Without states, but for the start, from which no match can be completed any more."""
+    """Drops states, except the start, from which no match can be completed."""
     entering = _entering(rows)
     waiting = [state for state, row in enumerate(rows) if any(map(_completes, row))]
     useful = {0, *waiting}
@@ -159,7 +159,7 @@ def _without_useless(rows: list[Row]) -> list[Row]:
 
 
 def _entering(rows: list[Row]) -> dict[int, set[int]]:
-    """By state, those that lead to it."""
+    """By state, its predecessors."""
     entering: dict[int, set[int]] = defaultdict(set)
     for state, row in enumerate(rows):
         for goal in (goal for transitions in row for goal in transitions.goals):

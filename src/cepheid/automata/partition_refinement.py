@@ -1,4 +1,4 @@
-"""Partition refinement: states that nothing later can tell apart, in one block.
+"""Partition refinement: equivalent states in one block.
 
 In: a first block number per state, the states that enter each, and which blocks its transitions lead to. Out: the
 coarsest blocks, no coarser than the first, whose states all lead to the same blocks. Only states that enter a block

@@ -1,8 +1,9 @@
-"""A pattern split into alternatives by what a pass knows before and after it: the frame of the passes of `attach`.
+"""Splits a pattern into alternatives by an abstract state before and after it: the frame of the passes of `attach`.
 
-In: a pattern without filters and what is known before it, which is anything hashable. Out: one pattern for each thing
-that can be known after it; together these alternatives have the pattern's matches. A pass says what an atom changes.
-Knowledge only grows: a round that adds nothing can be repeated any number of times, and the others are few.
+In: a pattern without filters and a state before it, any hashable value: what a pass knows of the events so far. Out:
+one pattern for each state that is possible after it; together these alternatives have the pattern's matches. The pass
+gives the effect of an atom on the state. States only grow: a round that changes nothing can be repeated any number of
+times, and there are few others.
 """
 
 from __future__ import annotations
@@ -19,6 +20,7 @@ from cepheid.algebra.nodes import (
     Atom,
     Bind,
     Filter,
+    Not,
     Or,
     PartBy,
     Pattern,
@@ -27,7 +29,9 @@ from cepheid.algebra.nodes import (
     Select,
     Seq,
     StrictSeq,
+    Within,
 )
+from cepheid.algebra.variables import is_iteration
 from cepheid.errors import CepheidError
 
 Known = TypeVar("Known", bound=Hashable)
@@ -82,9 +86,11 @@ class Alternatives(ABC, Generic[Known]):
                     then: part if is_empty(part) else replace(pattern, body=part)
                     for then, part in self.alternatives(body, known, around).items()
                 }
+            case Repeat(strict=True) if is_iteration(pattern):
+                raise CepheidError("not-yet", "a contiguous repetition is compared with later events")
             case Repeat(body, lo, hi):
                 return self._rounds(body, lo, hi, known, inside)
-            case All() | Filter() | PartBy() | Select() | Recognise():
+            case All() | Filter() | PartBy() | Select() | Not() | Within() | Recognise():
                 raise AssertionError(pattern)
             case _:
                 assert_never(pattern)

@@ -1,9 +1,9 @@
-"""Positions → a pattern again, made of sequences, choices and repetitions, by taking out one position after another.
+"""Positions → a pattern again, made of sequences, choices and repetitions, by eliminating one position after another.
 
 In: a `Fragment` over `Positions`, such as ALL has. Out: a pattern without ALL that has the same matches. It can be much
-longer than what was written, so it is made only where conditions compare events, for `attach`: the way to a position is
-then what was bound before it. A way from a position back to it that begins strictly is no repetition, which is loose:
-positions are taken out in an order in which there is none, where that can be; else there is no pattern.
+longer than the query, so it is made only where conditions compare events, for `attach`: the way to a position shows
+which variables are bound before it. A cycle that begins strictly is no repetition, since rounds follow each other
+loosely: positions are eliminated in an order without such cycles, if there is one; else there is no pattern.
 """
 
 from __future__ import annotations

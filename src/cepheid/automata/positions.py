@@ -17,8 +17,7 @@ MOST_FOLLOWERS = 80_000  # of all positions together
 
 @dataclass(frozen=True, slots=True)
 class Fragment:
-    """What a sub-pattern offers to its neighbours: the positions it can begin and end with, and whether it
-    can be empty."""
+    """The interface of a sub-pattern: the positions it can begin and end with, and whether it can be empty."""
 
     first: frozenset[int]
     last: frozenset[int]
@@ -31,13 +30,14 @@ EMPTY = Fragment(frozenset(), frozenset(), True)
 @dataclass(slots=True)
 class Positions:
     """The atoms met so far (position p is `atoms[p - 1]`), the sets that gather them, the variables that they bind
-    outside iterations and who follows whom."""
+    outside iterations, who follows whom, and the atoms of which no event may come before what follows."""
 
     atoms: list[Atom] = field(default_factory=list)
     gatherers: list[set[str]] = field(default_factory=list)
     names: list[frozenset[str]] = field(default_factory=list)
     loose: list[set[int]] = field(default_factory=list)
     strict: list[set[int]] = field(default_factory=list)
+    forbidden: list[frozenset[Atom]] = field(default_factory=list)
     followers: int = 0
 
     def let_follow(self, count: int) -> None:
@@ -59,7 +59,19 @@ class Positions:
         self.names.append(names)
         self.loose.append(set())
         self.strict.append(set())
+        self.forbidden.append(frozenset())
         return len(self.atoms)
+
+    def copy(self, position: int) -> int:
+        """Another position for the same atom: it comes where that comes, and nothing follows it."""
+        copied = self.add(
+            self.atoms[position - 1], frozenset(self.gatherers[position - 1]), self.names[position - 1]
+        )
+        self.forbidden[copied - 1] = self.forbidden[position - 1]
+        for followers in (*self.loose, *self.strict):
+            if position in followers:
+                followers.add(copied)
+        return copied
 
 
 def too_many(needed: str, most: int = MOST_POSITIONS) -> CepheidError:

@@ -15,6 +15,7 @@ from cepheid.algebra.nodes import (
     Atom,
     Bind,
     Filter,
+    Not,
     Or,
     PartBy,
     Pattern,
@@ -23,9 +24,12 @@ from cepheid.algebra.nodes import (
     Select,
     Seq,
     StrictSeq,
+    Within,
     children,
+    walk,
 )
 from cepheid.algebra.variables import is_iteration, names_of
+from cepheid.automata.absence import forbidden_by
 from cepheid.automata.interleave import Side, interleaved
 from cepheid.automata.positions import EMPTY, MOST_POSITIONS, Fragment, Positions, too_many
 from cepheid.errors import CepheidError, Span
@@ -65,13 +69,15 @@ def count_positions(pattern: Pattern) -> int:
             return sum(map(count_positions, children(pattern)))
         case Repeat(body, lo, hi):
             return count_positions(body) * (max(1, lo) if hi is None else hi)
-        case Select() | Recognise():
+        case Not():
+            return 0
+        case Select() | Within() | Recognise():
             raise _unsupported(pattern)
         case _:
             assert_never(pattern)
 
 
-def _unsupported(pattern: Filter | PartBy | Select | Recognise) -> CepheidError:
+def _unsupported(pattern: Pattern) -> CepheidError:
     span: Span | None = getattr(pattern, "span", None)
     return CepheidError("not-yet", f"no automaton for `{type(pattern).__name__}` yet", span=span)
 
@@ -81,6 +87,8 @@ def _fragment(pattern: Pattern, positions: Positions) -> Fragment:
         case Atom():
             only = frozenset([positions.add(pattern, frozenset(), names_of(pattern))])
             return Fragment(only, only, False)
+        case Seq(left, Not() as absence) if forbidden := forbidden_by(absence):
+            return _watched(_fragment(left, positions), forbidden, positions)
         case Seq(left, right):
             return _then(_fragment(left, positions), _fragment(right, positions), positions, positions.loose)
         case StrictSeq(left, right):
@@ -95,9 +103,11 @@ def _fragment(pattern: Pattern, positions: Positions) -> Fragment:
             for gatherers in positions.gatherers[before:]:
                 gatherers.add(var)
             return inside
-        case All(left, right):
-            return interleaved(positions_of(left), positions_of(right), positions)
-        case Filter() | PartBy() | Select() | Recognise():
+        case All(left, right, apart):
+            if any(isinstance(node, Not) for node in walk(pattern)):
+                raise _unsupported(pattern)
+            return interleaved(positions_of(left), positions_of(right), positions, apart)
+        case Filter() | PartBy() | Select() | Not() | Within() | Recognise():
             raise _unsupported(pattern)
         case _:
             assert_never(pattern)
@@ -123,12 +133,28 @@ def _then(one: Fragment, two: Fragment, positions: Positions, follow: list[set[i
     )
 
 
+def _watched(one: Fragment, forbidden: frozenset[Atom], positions: Positions) -> Fragment:
+    """`one ; NOT …`: no forbidden event comes between the last event of `one` and what follows. What something follows
+    already, in another round, waits for that as before, and a copy of it waits for the rest."""
+    copies = {
+        position: positions.copy(position)
+        if positions.loose[position - 1] or positions.strict[position - 1]
+        else position
+        for position in sorted(one.last)
+    }
+    for position in copies.values():
+        positions.forbidden[position - 1] |= forbidden
+    first = one.first.union(copies[position] for position in one.first & one.last)
+    return Fragment(first, frozenset(copies.values()), one.nullable)
+
+
 def _repeated(pattern: Repeat, positions: Positions) -> Fragment:
     """`body{lo,hi}` written out: lo copies, then a loop on the last (no hi) or copies one may leave out."""
     before = len(positions.atoms)
+    follow = positions.strict if pattern.strict else positions.loose
     if pattern.hi is None:
         copies = [_fragment(pattern.body, positions) for _ in range(max(1, pattern.lo))]
-        _then(copies[-1], copies[-1], positions, positions.loose)
+        _then(copies[-1], copies[-1], positions, follow)
     else:
         copies = [_fragment(pattern.body, positions) for _ in range(pattern.hi)]
     if is_iteration(pattern):
@@ -136,7 +162,7 @@ def _repeated(pattern: Repeat, positions: Positions) -> Fragment:
     whole = EMPTY
     # Right to left, so that b{0,3} is (b ; (b ; b?)?)? and only neighbouring copies follow one another.
     for number in range(len(copies), 0, -1):
-        whole = _then(copies[number - 1], whole, positions, positions.loose)
+        whole = _then(copies[number - 1], whole, positions, follow)
         if number > pattern.lo:
             whole = replace(whole, nullable=True)
     return whole

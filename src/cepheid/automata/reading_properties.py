@@ -1,5 +1,4 @@
-"""What can be seen of an expression, or of what is left of one, before anything is read: which registers it looks
-at, whether it marks.
+"""Static properties of an expression, or of the rest of one: which registers it reads, whether it marks.
 
 In: an item or a rest of `derivative_states`. Out: sets of registers and truth values. `needs` may be too large and
 `may_mark` too often true, never the other way round; `must_mark` may be too often false.
@@ -20,7 +19,7 @@ NONE: Registers = frozenset()
 
 
 def needs(rest: Rest, after: Registers = NONE) -> Registers:
-    """The registers whose contents the rest, and what comes after it and needs `after`, may look at.
+    """The registers that may be read by the rest, or after it by a continuation that needs `after`.
 
     >>> from cepheid.algebra.conditions import TRUE, Attribute
     >>> needs((Read(TRUE, register="r1"), Read(Attribute("r2", "hot"))), frozenset(["r1", "r3"])) == {"r2", "r3"}

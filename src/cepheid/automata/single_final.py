@@ -1,8 +1,8 @@
-"""One final state: a transition that accepts and may go on becomes two, which do either.
+"""One final state: a transition that accepts and may continue becomes two, one for either.
 
-In: an automaton. Out: one with the same matches whose only final state has nothing behind it. Then a state that accepts
-is like the one of the skipping loop behind it, `trim_guards` makes them one that skips in place, and events that cannot
-move it cost nothing.
+In: an automaton. Out: one with the same matches and one final state, which no transition leaves. Then an accepting
+state is equivalent to the skipping loop behind it, `trim_guards` merges the two into a state that skips in place, and
+events without a transition from that state cost nothing.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from cepheid.automata.automaton import Automaton
 
 
 def with_single_final(automaton: Automaton) -> Automaton:
-    """Every mark into a final state leads to a new one, too, from which nothing leads on.
+    """Every mark into a final state gets a copy into a new one, which no transition leaves.
 
     >>> from cepheid.automata.automaton import Transition, numbered
     >>> once, again = (Transition(source, 1, label=frozenset()) for source in (0, 1))

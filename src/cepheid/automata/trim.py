@@ -1,4 +1,4 @@
-"""Trim: an automaton without states, transitions and writes that no match needs, and no two states that are alike.
+"""Trim: drops states, transitions and writes that no match needs, and merges equivalent states.
 
 In: an automaton. Out: one with the same (complex event, binding) pairs over every stream. Every state can be reached
 and can still lead to a match. Two states are alike when the same guards, labels and writes lead on from them to states

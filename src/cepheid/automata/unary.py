@@ -10,6 +10,7 @@ from cepheid.algebra.nodes import (
     Atom,
     Bind,
     Filter,
+    Not,
     Or,
     PartBy,
     Pattern,
@@ -18,8 +19,10 @@ from cepheid.algebra.nodes import (
     Select,
     Seq,
     StrictSeq,
+    Within,
     walk,
 )
+from cepheid.automata.absence import are_between
 
 
 def is_unary(pattern: Pattern) -> bool:
@@ -30,16 +33,16 @@ def is_unary(pattern: Pattern) -> bool:
     >>> is_unary(Seq(Atom("A"), Atom("B"))), is_unary(Filter(Atom("A", "x"), Attribute("x", "hot")))
     (True, False)
     """
-    return all(_is_regular(node) for node in walk(pattern))
+    return all(map(_is_regular, walk(pattern))) and are_between(pattern)
 
 
 def _is_regular(node: Pattern) -> bool:
     match node:
         case Atom(_, _, condition):
             return condition is None or _is_local(condition)
-        case Seq() | StrictSeq() | Or() | All() | Repeat() | Bind():
+        case Seq() | StrictSeq() | Or() | All() | Repeat() | Bind() | Not():
             return True
-        case Filter() | PartBy() | Select() | Recognise():
+        case Filter() | PartBy() | Select() | Within() | Recognise():
             return False
         case _:
             assert_never(node)

@@ -1,8 +1,8 @@
-"""A window as guards: an automaton that keeps to a window by itself.
+"""A window as guards: an automaton whose guards check the window.
 
 In: an automaton and the query's window. Out: one whose runs store the first event that they mark, and read on only
 while events are within the window of it. The evaluator's own window keeps partial matches by their first marked event,
-so it cannot keep a run that has stored an event and marked none yet. Guards need no such order.
+so it cannot keep a run that has stored an event and marked none yet. Guards can.
 """
 
 from __future__ import annotations

@@ -21,7 +21,16 @@ import cepheid
 from cepheid.algebra.zones import known_zone
 from cepheid.cli.checking import Data, look_for_types
 from cepheid.cli.failures import debugging, errors, interrupted, reported
-from cepheid.cli.inputs import Columns, Input, described, inputs_of, language_of, query_text, schema_given
+from cepheid.cli.inputs import (
+    Columns,
+    Input,
+    described,
+    inputs_of,
+    language_of,
+    parameters_of,
+    query_text,
+    schema_given,
+)
 from cepheid.cli.streaming import Streaming, run_stream
 from cepheid.errors import CepheidError
 from cepheid.extras import require
@@ -98,6 +107,14 @@ Zone = Annotated[
 ]
 
 
+Params = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--param", metavar="NAME=VALUE", help="The value of :NAME; a number, text, or list as JSON."
+    ),
+]
+
+
 def _of_streams(name: str, **settings: Any) -> Any:
     """An option of the panel `Streams` in the help."""
     return typer.Option(name, rich_help_panel="Streams", **settings)
@@ -156,6 +173,7 @@ def run(
     master: Master = "local[*]",
     language: Language = None,
     zone: Zone = "UTC",
+    param: Params = None,
     stream: Annotated[bool, _of_streams("--stream", help="Read folders as streams, until stopped.")] = False,
     watermark: Annotated[str | None, _of_streams("--watermark", metavar="DELAY", help=WATERMARK)] = None,
     checkpoint: Annotated[
@@ -190,7 +208,7 @@ def run(
             message = "the number of matches of a stream is known only at its end"
             raise typer.BadParameter(message, param_hint="--count")
         target = _target(output, output_format, exists=stream)
-        query = _parsed(file, text, language)
+        query = _parsed(file, text, language, param)
         time = _required_time(time)
         columns = Columns(time, time_format, schema_given(schema))
         options: dict[str, Any] = {
@@ -232,16 +250,17 @@ def explain(
     evaluator: ChosenEvaluator = Evaluator.auto,
     language: Language = None,
     zone: Zone = "UTC",
+    param: Params = None,
     dot: Annotated[bool, typer.Option("--dot", help="Print only the automaton, as Graphviz text.")] = False,
 ) -> None:
     """Print every stage of a query: tree, algebra, rewrites, automaton, plan and why."""
     with reported(file):
         if dot:
-            print(draw(choice_for(_parsed(file, text, language), str(evaluator))))
+            print(draw(choice_for(_parsed(file, text, language, param), str(evaluator))))
             return
         columns = Columns(time, time_format, schema_given(schema))
         data = Data(inputs_of(input or [], format), columns, _type(type, no_type), order)
-        print(_explained(_parsed(file, text, language), data, evaluator, zone))
+        print(_explained(_parsed(file, text, language, param), data, evaluator, zone))
 
 
 @app.command()
@@ -259,12 +278,13 @@ def check(
     evaluator: ChosenEvaluator = Evaluator.auto,
     language: Language = None,
     zone: Zone = "UTC",
+    param: Params = None,
 ) -> None:
     """Say what is wrong with a query, where, and the likely fix; exit with 1 if anything is."""
     with reported(file):
         columns = Columns(time, time_format, schema_given(schema))
         data = Data(inputs_of(input or [], format), columns, _type(type, no_type), order)
-        query = _parsed(file, text, language)
+        query = _parsed(file, text, language, param)
         _explained(query, data, evaluator, zone)
         look_for_types(query, data)
         print("ok")
@@ -298,8 +318,9 @@ def main() -> None:
         sys.exit(0)
 
 
-def _parsed(file: Path | None, text: str | None, language: str | None) -> Any:
-    return cepheid.query(query_text(file, text), language=language_of(file, language))
+def _parsed(file: Path | None, text: str | None, language: str | None, param: list[str] | None = None) -> Any:
+    values = parameters_of(param or [])
+    return cepheid.query(query_text(file, text), language=language_of(file, language), params=values or None)
 
 
 def _type(type: str | None, no_type: bool) -> str | None:

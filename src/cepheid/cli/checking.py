@@ -15,7 +15,7 @@ import pyarrow as pa
 from cepheid.cli.inputs import Columns, Input, described
 from cepheid.files.described import Described
 from cepheid.files.reading import open_files
-from cepheid.streams.type_occurrence import Occurring
+from cepheid.streams.type_occurrence import TypeOccurrence
 
 
 @dataclass(frozen=True)
@@ -38,7 +38,7 @@ def look_for_types(query: Any, data: Data) -> None:
     if data.type is None:
         return
     named = data.found if None in data.found or not query.query.streams else query.query.streams
-    occurring = Occurring(query.query, data.type)
+    occurring = TypeOccurrence(query.query, data.type)
     for name in named:
         known = data.found.get(name)
         if known is None:
@@ -51,6 +51,6 @@ def look_for_types(query: Any, data: Data) -> None:
         files = known.files or open_files(known.paths, known.format)
         for batch in files.batches([data.type]):
             occurring.look(batch)
-            if occurring.settled:
+            if occurring.complete:
                 return
     occurring.warn()

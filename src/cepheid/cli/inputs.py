@@ -7,9 +7,11 @@ description.
 
 from __future__ import annotations
 
+import json
 import re
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import pyarrow as pa
 import typer
@@ -55,6 +57,25 @@ def language_of(file: Path | None, language: str | None) -> str | None:
         return language
     ending = file.suffix.removeprefix(".").lower()
     return ending if ending in LANGUAGES else None
+
+
+def parameters_of(arguments: list[str]) -> dict[str, Any]:
+    """Values by name: JSON where the text is JSON (a number, true, null, a list, a text in double quotes), else the
+    text as it is.
+
+    >>> parameters_of(["least=40", "kind=H", 'ids=[1, 2]', 'code="07"'])
+    {'least': 40, 'kind': 'H', 'ids': [1, 2], 'code': '07'}
+    """
+    values = dict[str, Any]()
+    for argument in arguments:
+        name, sign, text = argument.partition("=")
+        if not sign or not name:
+            raise typer.BadParameter("give it as NAME=VALUE", param_hint="--param")
+        try:
+            values[name] = json.loads(text)
+        except json.JSONDecodeError:
+            values[name] = text
+    return values
 
 
 def inputs_of(arguments: list[str], format: str | None) -> list[Input]:

@@ -1,7 +1,7 @@
-"""Running a loop over events to its end: what it lacks is made, and it goes on where it stopped.
+"""Drives a loop over a batch: where it stops for lack of memory or tables, provides them and calls it again.
 
 In: a loop, which from a given event on gives a status and the event it stopped before (`kernels.memory.status`), and
-what to do about each status. The matches that loops write go to `Matches`, whose arrays are kept from batch to batch.
+a remedy for each status. The matches that loops write go to `Matches`, whose arrays are kept from batch to batch.
 """
 
 from __future__ import annotations
@@ -52,7 +52,7 @@ class Matches:
         self.out.made[:] = 0, 0, -1
 
     def remedies(self, guard: int, rows: Ints) -> Remedies:
-        """Where matches have no room, `guard` events being the most; `rows` are those of the batch."""
+        """The remedies for output arrays that are full; `guard` is the most events, `rows` are those of the batch."""
 
         def too_many(at: int) -> None:
             raise too_many_matches(guard, int(rows[at]))

@@ -1,6 +1,7 @@
 """The evaluator `semantics`: the oracle behind the interface of all evaluators.
 
-In: events in order, cut into batches anywhere. Out: the matches that end in each batch. It runs every query
+In: events in order, cut into batches anywhere. Out: the matches that end in each batch; where a NOT at the end of the
+pattern makes them known only later, those that became known, still in the order of their ends. It runs every query
 that has a meaning, n-ary conditions included, and is slow: it keeps the events that later matches may need
 as rows and runs the definitions over them again. With a window that is what the window still holds, and as much
 before it as a run may read before its first mark; without one, everything.
@@ -16,13 +17,22 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from cepheid.algebra.nodes import WindowUnit
+from cepheid.algebra.reach import waits
 from cepheid.algebra.unmarked_prefix import lead
 from cepheid.evaluators.interface import Bounds, Events, State
 from cepheid.evaluators.window import times
 from cepheid.matches.match_arrays import LABEL, Found, Ints, nothing_found
 from cepheid.plan.plan import Plan
 from cepheid.plan.reads import read_by_conditions
-from cepheid.semantics.oracle import OracleMatch, first_needed, order, partition_matches, renumbered, slides
+from cepheid.semantics.oracle import (
+    OracleMatch,
+    first_needed,
+    is_known,
+    order,
+    partition_matches,
+    renumbered,
+    slides,
+)
 from cepheid.semantics.stream import Event, events_of
 from cepheid.state_checks import (
     bytes_of,
@@ -41,19 +51,25 @@ Times = npt.NDArray[np.int64] | npt.NDArray[np.float64]
 
 @dataclass(frozen=True, slots=True)
 class Kept:
-    """Events that later matches may contain, ascending by row; `table` has the columns that conditions read."""
+    """Events that later matches may contain, ascending by row; `table` has the columns that conditions read. Matches
+    that end at an `open` one are not known yet."""
 
     table: pa.Table
     rows: Ints
     times: Times
     partitions: Ints
+    open: npt.NDArray[np.bool_]
 
     def __len__(self) -> int:
         return len(self.rows)
 
     def take(self, keep: npt.NDArray[np.bool_]) -> Kept:
         return Kept(
-            self.table.filter(pa.array(keep)), self.rows[keep], self.times[keep], self.partitions[keep]
+            self.table.filter(pa.array(keep)),
+            self.rows[keep],
+            self.times[keep],
+            self.partitions[keep],
+            self.open[keep],
         )
 
 
@@ -68,6 +84,7 @@ class SemanticsEvaluator:
         self._reads = [name for name in plan.schema.names if name in read] or [plan.schema.time]
         self._counting = counting
         self._kept: Kept | None = None
+        self._waits = bool(waits(self._query))
         self.relevant: Ints = np.zeros(0, np.int64)
         self._counted = 0
         self._number_of_label: dict[frozenset[str], int] = {frozenset(): 0}
@@ -83,25 +100,47 @@ class SemanticsEvaluator:
         self.relevant = events.rows
         known = 0 if self._kept is None else len(self._kept)
         held = _appended(self._kept, replace(events, table=events.table.select(self._reads)))
-        stream = events_of(held.table, self._schema, held.times.tolist())
-        found: list[OracleMatch] = []
-        keep = np.zeros(len(held), np.bool_)
-        for partition in np.unique(held.partitions):
-            places = np.flatnonzero(held.partitions == partition)
-            since = int(np.searchsorted(places, known))
-            matches, forgotten = partition_matches(self._query, [stream[place] for place in places], since)
-            found.extend(renumbered(match, places.tolist()) for match in matches)
-            keep[places[self._first_needed(stream, places, forgotten) :]] = True
-        self._kept = held.take(keep & self._may_still_matter(held.times))
+        found = self._evaluated(held, known, ended=False)
         return self._report(found, held.rows) if events.report else nothing_found()
 
-    def _first_needed(self, stream: list[Event], places: Ints, forgotten: int) -> int:
-        """The first event of a partition that a match with its next event could depend on: what is outside the
-        window of the partition's last event is outside that of any later one."""
+    def _evaluated(self, held: Kept, known: int, *, ended: bool) -> list[OracleMatch]:
+        """The matches that became known with the events after the first `known`; keeps what later ones need."""
+        stream = events_of(held.table, self._schema, held.times.tolist())
+        found: list[OracleMatch] = []
+        keep, open_ends, waiting = (
+            np.zeros(len(held), np.bool_),
+            held.open.copy(),
+            np.zeros(len(held), np.bool_),
+        )
+        for partition in np.unique(held.partitions):
+            places = np.flatnonzero(held.partitions == partition)
+            events = [stream[place] for place in places]
+            since = int(np.searchsorted(places, known))
+            until = len(places)
+            if self._waits:
+                since = until - int(open_ends[places].sum())
+                until = until if ended else self._until(events, since, stream[-1].time)
+                open_ends[places[:until]] = False
+                waiting[places] = until < len(places)
+            matches, forgotten = partition_matches(self._query, events, since, until)
+            found.extend(renumbered(match, places.tolist()) for match in matches)
+            keep[places[self._first_needed(stream, places, forgotten, until) :]] = True
+        self._kept = replace(held, open=open_ends).take(keep & (waiting | self._may_still_matter(held.times)))
+        return found
+
+    def _until(self, events: list[Event], since: int, now: int | float) -> int:
+        """The first event of a partition from `since` on that matches may end at which are not known yet."""
+        last = len(events) - 1
+        ends = range(since, len(events))
+        return next((end for end in ends if not is_known(self._query, events, end, last, now)), len(events))
+
+    def _first_needed(self, stream: list[Event], places: Ints, forgotten: int, until: int) -> int:
+        """The first event of a partition that a match with its next event could depend on, or one that ends at `until`
+        or later: what is outside the window of an event is outside that of any later one."""
         if not slides(self._query) or forgotten == len(places):
             return forgotten
         partition = [stream[place] for place in places]
-        return max(forgotten, first_needed(self._query, partition, len(partition) - 1))
+        return max(forgotten, first_needed(self._query, partition, min(until, len(partition) - 1)))
 
     def _may_still_matter(self, times: Times) -> npt.NDArray[np.bool_]:
         """Partitions that fell silent lose events too, once the whole stream's time has moved on; not where what lies
@@ -134,8 +173,11 @@ class SemanticsEvaluator:
             yield self._number_of_label.setdefault(names, len(self._number_of_label))
 
     def finish(self) -> Found:
-        """Nothing waits: a match is known when its last event is."""
-        return nothing_found()
+        """Where nothing can be forbidden after a match, it was known with its last event; else all are known now."""
+        if not self._waits or self._kept is None:
+            return nothing_found()
+        held = self._kept
+        return self._report(self._evaluated(held, len(held), ended=True), held.rows)
 
     @property
     def counted(self) -> int:
@@ -160,6 +202,7 @@ class SemanticsEvaluator:
             "rows": kept.rows,
             "times": kept.times,
             "lanes": kept.partitions,
+            **({"open": kept.open.astype(np.int64)} if self._waits else {}),
         }
 
     def load(self, state: State, bounds: Bounds) -> None:
@@ -177,7 +220,11 @@ class SemanticsEvaluator:
             require_indices(partitions, 0, bounds.partitions, "lanes")
             given = times(state, "times", len(table), bounds)
             require_ascending(given, "times")
-            self._kept = Kept(table, rows, given, partitions)
+            open_ends = np.zeros(len(table), np.int64)
+            if self._waits:
+                open_ends = words(state, "open", len(table))
+                require_indices(open_ends, 0, 2, "open")
+            self._kept = Kept(table, rows, given, partitions, open_ends.astype(np.bool_))
 
     @property
     def memory(self) -> int:
@@ -188,11 +235,13 @@ class SemanticsEvaluator:
 
 
 def _appended(kept: Kept | None, events: Events) -> Kept:
+    new = np.ones(len(events.rows), np.bool_)
     if kept is None:
-        return Kept(events.table, events.rows, events.times, events.partitions)
+        return Kept(events.table, events.rows, events.times, events.partitions, new)
     return Kept(
         pa.concat_tables([kept.table, events.table]).combine_chunks(),
         np.concatenate([kept.rows, events.rows]),
         np.concatenate([kept.times, events.times]),
         np.concatenate([kept.partitions, events.partitions]),
+        np.concatenate([kept.open, new]),
     )

@@ -73,7 +73,7 @@ class SlidingWindow:
 
 
 def times(state: State, name: str, length: int, bounds: Bounds) -> Times:
-    """So many times as a state has them: numbers of the kind that the time column has."""
+    """Checks the times in a saved state: so many numbers, of the kind that the time column has."""
     require(name in state, f"`{name}` is missing")
     saved = state[name]
     kind = np.float64 if pa.types.is_floating(bounds.time) else np.int64

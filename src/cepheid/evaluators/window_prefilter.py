@@ -1,11 +1,12 @@
-"""Events that no match can reach are left out before any of them is looked at closely.
+"""Leaves out events that are in no window with both a beginning and an end of a match, before anything else is
+computed.
 
-In: the relevant events of a batch, and what events of each class can do. Out: those of them that lie between an event
-with which a match can begin and one with which it can end, both inside one window. An event outside of every such pair
+In: the relevant events of a batch, and by class the roles of its events. Out: the events that lie between an event with
+which a match can begin and one with which it can end, both inside one window. An event outside of every such pair
 changes no match: it can only be marked, or end a partial match, between a beginning and an end. Invariant: the matches
 that end at each event are the same, so CONSUME, LIMIT and strategies see the same.
 
-Partitions are not looked at: what is near in the whole stream is a little more than what is near in a partition.
+Partitions are ignored: in the whole stream a few more events are kept than in each partition by itself.
 """
 
 from __future__ import annotations
@@ -39,7 +40,7 @@ def roles_of(
     return np.array(roles, np.uint8)
 
 
-class Nearness:
+class WindowPrefilter:
     def __init__(self, window: Window | None) -> None:
         self._window = window
         self._ends: npt.NDArray[Any] = np.zeros(0, np.uint64)
@@ -49,7 +50,7 @@ class Nearness:
         self._batches_to_pass = 0
 
     def forget(self) -> None:
-        """When a match could last begin is no longer known; it may have been just now."""
+        """Forgets when a match could last begin: it may have been just now."""
         self._is_known = False
 
     def of_many(
@@ -69,7 +70,7 @@ class Nearness:
     def of(
         self, events: Events, places: Ints, classes: Ints, roles: npt.NDArray[np.uint8]
     ) -> tuple[Ints, Ints]:
-        """Those of the events at these places that are near, and their classes; both arrays are written to."""
+        """The events at these places that are kept, and their classes; both arrays are written to."""
         if self._window is None or len(events.times) == 0:
             return places, classes
         clock: npt.NDArray[Any]

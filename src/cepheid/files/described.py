@@ -19,7 +19,7 @@ from cepheid.algebra.precision import MOST_DIGITS
 from cepheid.errors import CepheidError, warn
 from cepheid.files.formats import FORMATS, files_of, format_of, is_local
 from cepheid.files.reading import Files, csv_header, open_files, text_of_time, time_as_text
-from cepheid.schema import check_names, require_column
+from cepheid.schema import check_names, counts_nanoseconds, require_column
 
 _DIRECTIVES = {
     "Y": "yyyy",
@@ -92,7 +92,11 @@ def describe(
         if pa.types.is_string(found):
             raise _no_time(files, time)
     # ORC has one type of timestamps, which pyarrow reads as nanoseconds and Spark as microseconds.
-    fine = tuple(field.name for field in readable if _is_fine(field.type)) if format == "parquet" else ()
+    fine = (
+        tuple(field.name for field in readable if counts_nanoseconds(field.type))
+        if format == "parquet"
+        else ()
+    )
     if not is_text and (len(readable) < len(held) or any(map(_is_extension, held.types))):
         stored = spark_schema(readable)
         for name in fine:
@@ -123,7 +127,7 @@ def _is_readable(dtype: pa.DataType, inside: bool = False) -> bool:
         return _is_readable(dtype.value_type, inside)
     if _is_extension(dtype):
         return _is_readable(dtype.storage_type, inside)
-    if pa.types.is_time(dtype) or pa.types.is_float16(dtype) or (inside and _is_fine(dtype)):
+    if pa.types.is_time(dtype) or pa.types.is_float16(dtype) or (inside and counts_nanoseconds(dtype)):
         return False
     if pa.types.is_decimal(dtype):
         return bool(dtype.precision <= MOST_DIGITS)
@@ -182,10 +186,6 @@ def _no_time(files: Files, time: str) -> CepheidError:
 def _is_extension(dtype: pa.DataType) -> bool:
     """Whether a type is an extension such as UUID, which Spark reads as its storage if the schema says so."""
     return isinstance(dtype, pa.BaseExtensionType)
-
-
-def _is_fine(dtype: pa.DataType) -> bool:
-    return bool(pa.types.is_timestamp(dtype) and dtype.unit == "ns")
 
 
 def spark_schema(schema: pa.Schema) -> pa.Schema:

@@ -2,9 +2,9 @@
 
 numba counts a reference whenever an array is bound to a name, taken from a tuple or given to a function, even one that
 is inlined, and a count is an atomic instruction: in a loop over slots they took nine tenths of the time. A function
-compiled as `compiled`, `inlined`, `inner` or `inner_inlined` cannot make arrays; what it needs is given to it. Those
-that do make arrays are `allocating`. Those that only other kernels call, `inner`, have no entrance for Python either,
-which would take longer to compile than they do.
+compiled as `compiled`, `inner` or `inlined` cannot make arrays; what it needs is given to it. Those that do make arrays
+are `allocating`. Those that only other kernels call, `inner` and `inlined`, are parts of these: no machine code is made
+of them alone (`compiler.py`).
 
 Kernels copy arrays word by word: for a slice set to a slice numba compiles an error message with both shapes, which
 took an eighth of the time to the first match from an empty cache.
@@ -19,12 +19,17 @@ from collections.abc import Callable
 from typing import Any
 
 import numba
+from numba.core.types.misc import unliteral
 
 from cepheid.kernels.cache.sources import name_of_kernel
 from cepheid.kernels.interrupts import after_kernel, before_kernel
 
 try:
-    from cepheid.kernels.cache.dispatch import cached
+    from cepheid.kernels.compiler import KernelCompiler
+except ImportError:  # another numba than those this was written for: its own compiler takes longer
+    from numba.core.compiler import Compiler as KernelCompiler  # type: ignore[no-redef]
+try:
+    from cepheid.kernels.cache.dispatch import cached, uncached
     from cepheid.kernels.cache.progress import PROGRESS
     from cepheid.kernels.cache.store import CALLED
 except ImportError as error:  # another numba than those this was written for: nothing is kept
@@ -36,6 +41,25 @@ except ImportError as error:  # another numba than those this was written for: n
 
     def cached(dispatcher: Any) -> Any:
         return dispatcher
+
+    uncached = cached
+
+
+class Inner:
+    """A function that only kernels call. Where a test calls it from Python, a kernel is made of it."""
+
+    def __init__(self, dispatcher: Any) -> None:
+        functools.update_wrapper(self, dispatcher.py_func)
+        self.dispatcher = dispatcher
+        self.py_func = dispatcher.py_func
+        self._numba_type_ = dispatcher._numba_type_
+
+    def __call__(self, *arguments: Any) -> Any:
+        return self._entrance(*arguments)
+
+    @functools.cached_property
+    def _entrance(self) -> Any:
+        return compiled(self.py_func)
 
 
 class Kernel:
@@ -59,16 +83,31 @@ class Kernel:
 
 def _kernels(is_called: bool, **options: bool) -> Callable[[Any], Any]:
     def decorate(function: Any) -> Any:
-        dispatcher = cached(numba.njit(nogil=True, **options)(function))
-        return Kernel(dispatcher) if is_called and dispatcher is not function else dispatcher
+        dispatcher = numba.njit(nogil=True, pipeline_class=KernelCompiler, **options)(function)
+        if dispatcher is function:  # with NUMBA_DISABLE_JIT
+            return function
+        dispatcher.get_call_template = _for_any_value(dispatcher.get_call_template)
+        return Kernel(cached(dispatcher)) if is_called else Inner(uncached(dispatcher))
 
     return decorate
 
 
+def _for_any_value(get_call_template: Any) -> Any:
+    """Compiles a function that is called with a constant as with any value of its type, not once more."""
+
+    def of(arguments: Any, keywords: dict[str, Any]) -> Any:
+        return get_call_template(
+            tuple(unliteral(one) for one in arguments),
+            {name: unliteral(one) for name, one in keywords.items()},
+        )
+
+    return of
+
+
+_INNER = {"no_cpython_wrapper": True, "no_cfunc_wrapper": True}
 # Flags that are not said are inherited from the first caller that is compiled.
 compiled = _kernels(True, _nrt=False, forceinline=False)
-inlined = _kernels(False, _nrt=False, forceinline=True)
-inner = _kernels(False, _nrt=False, forceinline=False, no_cpython_wrapper=True, no_cfunc_wrapper=True)
-inner_inlined = _kernels(False, _nrt=False, forceinline=True, no_cpython_wrapper=True, no_cfunc_wrapper=True)
+inner = _kernels(False, _nrt=False, forceinline=False, **_INNER)
+inlined = _kernels(False, _nrt=False, forceinline=True, **_INNER)
 allocating = _kernels(True)
-allocating_inlined = _kernels(False, forceinline=True)
+allocating_inlined = _kernels(False, forceinline=True, **_INNER)

@@ -14,6 +14,7 @@ from cepheid.algebra.nodes import Query
 from cepheid.errors import CepheidError, Source, did_you_mean, quoted
 from cepheid.languages.cel.lower import lower_cel
 from cepheid.languages.cel.tree import parse_cel
+from cepheid.languages.parameters import Values, with_parameters
 from cepheid.languages.parsed import ParsedTree
 from cepheid.languages.sremo.lower import lower_sremo
 from cepheid.languages.sremo.tree import parse_sremo
@@ -48,13 +49,13 @@ def parse(text: str, language: str | None = None) -> ParsedTree:
     return _language(language or detect(text)).parse(Source(text))
 
 
-def lower(tree: ParsedTree) -> Query:
-    """The algebra of a syntax tree.
+def lower(tree: ParsedTree, values: Values | None = None) -> Query:
+    """The algebra of a syntax tree, with these values for its parameters.
 
     >>> lower(parse("SELECT * FROM stocks WHERE SELL AS x LIMIT 3")).limit
     3
     """
-    return _language(tree.language).lower(tree)
+    return _language(tree.language).lower(with_parameters(tree, {} if values is None else values))
 
 
 def detect(text: str) -> str:

@@ -54,9 +54,11 @@ def with_clauses(query: Query, source: Source, clauses: dict[str, Node]) -> Quer
 
 
 def window_in(source: Source, clause: Node | None) -> Window | None:
-    if clause is None:
-        return None
-    amount, unit = clause.children
+    return None if clause is None else window_of_parts(source, *clause.children)
+
+
+def window_of_parts(source: Source, amount: Part, unit: Part) -> Window:
+    """The window of an amount and a unit, None where there is none."""
     assert isinstance(amount, Tree)
     assert unit is None or isinstance(unit, Token)
     sign, number = amount.children

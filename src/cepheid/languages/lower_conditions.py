@@ -6,22 +6,24 @@ becomes `0 - x`, and `!=`, `==` are written as `<>`, `=`.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from decimal import Decimal
 from itertools import pairwise
 
 from lark import Token, Tree
 
 from cepheid.algebra.conditions import (
+    EVENT,
     FALSE,
     TRUE,
     Arithmetic,
     Attribute,
-    Call,
+    Case,
     Comparison,
     Condition,
     Conjunction,
     Disjunction,
+    Element,
     In,
     IsNull,
     IsTrue,
@@ -30,10 +32,11 @@ from cepheid.algebra.conditions import (
     Negation,
     RLike,
 )
-from cepheid.errors import CepheidError, Source
+from cepheid.errors import CepheidError, Source, Span
+from cepheid.languages.calls import called, of_distinct, of_events
 from cepheid.languages.literals import literals_of
 from cepheid.languages.parsed import Node, Part, span_of
-from cepheid.languages.words import decimal_of, integer_of, name_of, negated, text_of, time_of
+from cepheid.languages.words import decimal_of, integer_of, interval_of, name_of, negated, text_of, time_of
 
 ARITHMETIC = {"add": "+", "subtract": "-", "multiply": "*", "divide": "/", "remainder": "%"}
 COMPARISON = {"==": "=", "!=": "<>", "≠": "<>", "≤": "<=", "≥": ">="}
@@ -58,11 +61,24 @@ def _lowered(source: Source, node: Node) -> Condition:
     match str(node.data), node.children:
         case "attribute", [Token() as var, Token() as name]:
             return Attribute(name_of(var), name_of(name), span=span)
+        case "field", [operand, Token() as name]:
+            return Element(lower_condition(source, operand), name_of(name), span)
+        case "item", [operand, *_, Token() as number]:
+            place = integer_of(source, number, sign=1 if len(node.children) == 2 else -1)
+            return Element(lower_condition(source, operand), place, span)
+        case "key", [operand, Token() as key]:
+            return Element(lower_condition(source, operand), text_of(key), span)
         case "current", [Token() as name]:
             return Attribute(None, name_of(name), span=span)
         case "call", [Token() as function, *arguments]:
             values = tuple(lower_condition(source, item) for item in arguments if item is not None)
-            return Call(name_of(function).lower(), values, span)
+            return called(name_of(function).lower(), values, span)
+        case "of_events", [Token() as function, Token() as var]:
+            return of_events(
+                name_of(function).lower(), Attribute(name_of(var), EVENT, span=span_of(source, var)), span
+            )
+        case "of_distinct", [Token() as function, _, operand]:
+            return of_distinct(name_of(function).lower(), lower_condition(source, operand), span)
         case "integer", [Token() as token]:
             return Literal(integer_of(source, token), span)
         case "decimal", [Token() as token]:
@@ -71,6 +87,12 @@ def _lowered(source: Source, node: Node) -> Condition:
             return Literal(text_of(token), span)
         case ("timestamp" | "date" | "time") as rule, [_, Token() as token]:
             return Literal(time_of(source, rule, token), span)
+        case "interval", [_, Token() as number, Token() as unit]:
+            return Literal(interval_of(source, number, unit), span)
+        case "value", [Token() as token]:
+            return Literal(token.value, span)
+        case "case", [_, subject, *whens, otherwise]:
+            return _case(source, subject, whens, otherwise, span)
         case "true", _:
             return Literal(TRUE.value, span)
         case "false", _:
@@ -90,6 +112,8 @@ def _lowered(source: Source, node: Node) -> Condition:
             return Negation(lower_condition(source, operand), span)
         case "in", [operand, *items]:
             listed = tuple(value for item in items for value in _listed(source, item))
+            if not listed:  # of a parameter
+                return Literal(False, span)
             return In(lower_condition(source, operand), listed, span)
         case "between", [operand, low, high]:
             value = lower_condition(source, operand)
@@ -116,6 +140,21 @@ def _minus(source: Source, node: Node, operand: Node) -> Condition:
     if isinstance(value, Literal) and isinstance(value.value, float | Decimal):
         return Literal(negated(value.value), span)
     return Arithmetic("-", Literal(0), value, span)
+
+
+def _case(source: Source, subject: Part, whens: Sequence[Part], otherwise: Part, span: Span) -> Case:
+    """`CASE x WHEN a THEN …` is `CASE WHEN x = a THEN …`."""
+    compared = None if subject is None else lower_condition(source, subject)
+    conditions, values = list[Condition](), list[Condition]()
+    for when in whens:
+        assert isinstance(when, Tree)
+        condition, value = (lower_condition(source, child) for child in when.children)
+        if compared is not None:
+            condition = Comparison("=", compared, condition, condition.span)
+        conditions.append(condition)
+        values.append(value)
+    last = Literal(None) if otherwise is None else lower_condition(source, otherwise)
+    return Case(tuple(conditions), tuple(values), last, span)
 
 
 def _listed(source: Source, item: Part) -> Iterator[Condition]:

@@ -18,7 +18,7 @@ from cepheid.errors import Source
 # Terminals that are named together.
 NAMES = frozenset(["NAME", "QUOTED_NAME"])
 CONSTANTS = frozenset(["INT", "DECIMAL", "STRING", "TRUE", "FALSE", "NULL", "TIMESTAMP", "DATE", "TIME"])
-VALUE = NAMES | CONSTANTS | {"LPAR", "LITERALS"}
+VALUE = NAMES | CONSTANTS | {"LPAR", "LITERALS", "PARAMETER", "CASE", "INTERVAL"}
 ARITHMETIC = frozenset(["PLUS", "MINUS", "STAR", "SLASH", "PERCENT"])
 OPERATORS = ARITHMETIC | {"COMPARE", "IN", "NOT", "BETWEEN", "LIKE", "RLIKE", "IS", "AND", "OR"}
 REPETITIONS = frozenset(["PLUS", "STAR", "QMARK", "LBRACE"])
@@ -43,8 +43,12 @@ SIGNS = {
     "DECIMAL": "a number",
     "STRING": "a string in single quotes",
 }
-WORDS = {"_PART_BY": "PART-BY"}  # terminals that are not called as they are written
-SILENT = frozenset(["OR_SIGN", "AND_SIGN", "NOT_SIGN", "$END"])
+WORDS = {
+    "_PART_BY": "PART-BY",
+    "_ABSENT": "NOT",
+    "ANY_AS": "ANY",
+}  # terminals that are not called as they are written
+SILENT = frozenset(["OR_SIGN", "AND_SIGN", "NOT_SIGN", "PARAMETER", "_NEXT_AGAIN", "WITHIN_OF", "$END"])
 LEXEME = re.compile(r"--[^\n]*|'(?:[^']|'')*'|\"(?:[^\"]|\"\")*\"|`(?:[^`]|``)*`|\w+|\S")
 
 

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import datetime as dt
 import math
+import re
 from collections.abc import Callable
 from decimal import Context, Decimal, InvalidOperation
 
 from lark import Token
 
-from cepheid.algebra.moments import Moment, TimeOfDay, read_moment, read_time_of_day
+from cepheid.algebra.moments import Interval, Moment, TimeOfDay, read_moment, read_time_of_day
 from cepheid.algebra.nodes import Window, WindowUnit
 from cepheid.algebra.precision import is_held
 from cepheid.errors import CepheidError, Source, clipped, did_you_mean
@@ -34,6 +35,7 @@ EVENTS = ("event", "events")
 INT64 = range(-(2**63), 2**63)
 
 MOST_DECIMALS = 30  # of a window
+_INTERVAL = re.compile(r"[+-]?(\d{1,30}\.?\d{0,30}|\.\d{1,30})")
 _EXACT = Context(prec=200)  # for products of windows and units
 
 
@@ -104,6 +106,30 @@ def time_of(source: Source, rule: str, token: Token) -> Moment | TimeOfDay | dt.
     except ValueError:
         message, span = f"{token} is not {name}", span_of(source, token)
         raise CepheidError("syntax", message, span=span, hint=f"write it as {example}") from None
+
+
+def interval_of(source: Source, token: Token, unit: Token) -> Interval:
+    """The value of a literal of a duration: a number, in quotes or not, and a unit.
+
+    >>> interval_of(Source("INTERVAL '1.5' HOURS"), Token("STRING", "'1.5'"), Token("NAME", "HOURS")).ns
+    5400000000000
+    """
+    text = text_of(token).strip() if token.type == "STRING" else str(token)
+    word = unit.casefold()
+    if word not in NANOSECONDS:
+        known = [name for name in NANOSECONDS if len(name) > 2]
+        nearest = did_you_mean(word, known, "weeks are the largest unit: months differ in length")
+        raise CepheidError("syntax", f"unknown unit `{unit}`", span=span_of(source, unit), hint=nearest)
+    hint = "write it as INTERVAL 5 MINUTES, INTERVAL '-1.5' HOURS"
+    if not _INTERVAL.fullmatch(text):
+        raise CepheidError(
+            "syntax", f"{token} is no number of an interval", span=span_of(source, token), hint=hint
+        )
+    ns = _EXACT.multiply(Decimal(text), Decimal(NANOSECONDS[word]))
+    if ns != ns.to_integral_value() or abs(ns) >= INT64.stop * 1000:
+        message = "an interval is a whole number of nanoseconds, of at most 64 bits in microseconds"
+        raise CepheidError("syntax", message, span=span_of(source, token), hint=hint)
+    return Interval(int(ns))
 
 
 def bounds_of(rule: str, numbers: list[int]) -> tuple[int, int | None]:

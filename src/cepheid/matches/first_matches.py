@@ -24,6 +24,9 @@ def first_matches(found: Found, count: int, labels: Sequence[frozenset[str]]) ->
     if len(found) <= count:
         return found
     ends = found.rows[found.offsets[1:] - 1]
+    if not bool(np.all(ends[1:] >= ends[:-1])):
+        found = found.take(np.argsort(ends, kind="stable"))
+        ends = found.rows[found.offsets[1:] - 1]
     begin = int(np.searchsorted(ends, ends[count]))
     if begin >= count:
         return found.part(0, count)

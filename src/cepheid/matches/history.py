@@ -21,9 +21,11 @@ HIDDEN = (ROW, POSITION, LOW, HIGH)
 
 
 class History:
-    def __init__(self, schema: pa.Schema) -> None:
-        fields = [*schema, *(pa.field(name, pa.int64()) for name in HIDDEN)]
-        self._schema = pa.schema(fields)
+    """`hidden`: the columns beside those of the stream, the number among them."""
+
+    def __init__(self, schema: pa.Schema, hidden: tuple[str, ...] = HIDDEN) -> None:
+        self._hidden = hidden
+        self._schema = pa.schema([*schema, *(pa.field(name, pa.int64()) for name in hidden)])
         self._chunks: list[pa.Table] = []
 
     def __len__(self) -> int:
@@ -65,7 +67,7 @@ class History:
     def load(self, table: pa.Table, rows: int) -> None:
         """Takes over what `save` gave, after so many rows of the stream."""
         require_columns(table, self._schema, "history")
-        for name in HIDDEN:
+        for name in self._hidden:
             require(table[name].null_count == 0, "its history has rows without a number")
         numbers = integers(table, ROW)
         require_indices(numbers, 0, rows, "history")

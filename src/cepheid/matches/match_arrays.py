@@ -10,6 +10,8 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
+from cepheid.kernels.columns.events import take_lists
+
 Ints = npt.NDArray[np.int64]
 Number = TypeVar("Number", bound=np.generic)
 LABEL = np.int16
@@ -45,11 +47,7 @@ class Found:
         >>> found.take(np.array([1])).rows
         array([6, 7])
         """
-        begins = self.offsets[matches]
-        offsets = np.zeros(len(matches) + 1, np.int64)
-        np.cumsum(self.offsets[matches + 1] - begins, out=offsets[1:])
-        events = np.repeat(begins - offsets[:-1], np.diff(offsets)) + np.arange(offsets[-1])
-        return Found(offsets, self.rows[events], self.labels[events])
+        return Found(*take_lists(matches, self.offsets, self.rows, self.labels))
 
 
 def joined(parts: Sequence[Found]) -> Found:

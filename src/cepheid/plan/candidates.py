@@ -17,6 +17,7 @@ from cepheid.algebra.nodes import (
     Atom,
     Bind,
     Filter,
+    Not,
     Or,
     PartBy,
     Query,
@@ -26,9 +27,10 @@ from cepheid.algebra.nodes import (
     Seq,
     Strategy,
     StrictSeq,
+    Within,
     walk,
 )
-from cepheid.algebra.printing import print_condition, print_part_by
+from cepheid.algebra.printing import print_condition, print_part_by, print_pattern, print_window
 from cepheid.algebra.variables import shown
 from cepheid.automata.attach import Attached
 from cepheid.automata.attach_atoms import printed
@@ -131,7 +133,7 @@ def _names(query: Query) -> tuple[str, ...]:
 
 def _beyond_unary(query: Query) -> str:
     """What makes a query more than a finite automaton can run."""
-    of_sets = None
+    of_sets, absence = None, None
     for node in walk(query.pattern):
         match node:
             case Filter(_, condition) if sets_read(condition):
@@ -140,13 +142,19 @@ def _beyond_unary(query: Query) -> str:
                 return f"FILTER {print_condition(condition)} compares events"
             case PartBy(_, keys):
                 return f"{print_part_by(keys)} compares events"
+            case Not():
+                absence = absence or f"{print_pattern(node)} forbids more than an event between two others"
+            case Select(strategy):
+                return f"{strategy.value} inside the formula has no automaton yet"
+            case Within(_, window):
+                return f"WITHIN {print_window(window)} of a part has no automaton yet"
             case Recognise():
                 return "SREMO reads every event of a piece of the stream, with registers"
-            case Atom() | Seq() | StrictSeq() | Or() | All() | Repeat() | Select() | Bind():
+            case Atom() | Seq() | StrictSeq() | Or() | All() | Repeat() | Bind():
                 pass
             case _:
                 assert_never(node)
-    return of_sets or "an operator has no automaton yet"
+    return of_sets or absence or "an operator has no automaton yet"
 
 
 def _grows(automaton: Automaton, strategy: Strategy) -> list[str]:
@@ -154,7 +162,11 @@ def _grows(automaton: Automaton, strategy: Strategy) -> list[str]:
     read."""
     grows = []
     for check in automaton.checks:
-        no_extreme = "compares any number of events with later ones, and no single event decides for all"
+        no_extreme = (
+            "is about whole sets, which no run holds"
+            if check.whole
+            else "compares any number of events with later ones, and no single event decides for all"
+        )
         slow = "it is checked on all matches of the query without it, so time grows with those"
         grows.append(f"FILTER {printed(check.condition)} {no_extreme}: {slow}")
     if automaton.exposes:

@@ -19,6 +19,7 @@ from cepheid.algebra.printing import (
     print_tree,
     print_window,
 )
+from cepheid.algebra.reach import looks_everywhere
 from cepheid.algebra.unmarked_prefix import lead
 from cepheid.automata.attach import Attached
 from cepheid.automata.attach_names import automaton_with, pattern_with, readable_names
@@ -131,6 +132,8 @@ def _times(plan: Plan) -> list[str]:
 def _memory(query: Query) -> str:
     if lead(query.pattern) == inf and not query.consume:
         return "may grow with the stream: any number of events may be read before the first that is marked"
+    if looks_everywhere(query.pattern):
+        return "may grow with the stream: a strategy inside the formula compares whatever the stream has had"
     if query.window is not None:
         return f"the events inside WITHIN {print_window(query.window)}, however long the stream"
     if query.consume:

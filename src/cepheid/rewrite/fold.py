@@ -12,13 +12,16 @@ from typing import assert_never
 from cepheid.algebra.conditions import (
     FALSE,
     TRUE,
+    Aggregate,
     Arithmetic,
     Attribute,
     Call,
+    Case,
     Comparison,
     Condition,
     Conjunction,
     Disjunction,
+    Element,
     Expression,
     In,
     IsNull,
@@ -26,9 +29,10 @@ from cepheid.algebra.conditions import (
     Like,
     Literal,
     Negation,
+    Previous,
     RLike,
-    attributes,
     conjunction,
+    mentioned,
     rebuild,
 )
 from cepheid.semantics.values import value_of
@@ -64,7 +68,7 @@ def _when_true(condition: Condition) -> Condition:
             return _any(_flat(tuple(_when_true(operand) for operand in operands)))
         case Literal() | Attribute() | Arithmetic() | Comparison() | Negation() | IsNull():
             return condition
-        case In() | Like() | RLike() | Call():
+        case In() | Like() | RLike() | Call() | Element() | Case() | Aggregate() | Previous():
             return condition
         case _:
             assert_never(condition)
@@ -94,7 +98,7 @@ def _value(expression: Expression) -> Expression:
     """The same value for every event, NULL included."""
     if isinstance(expression, Literal | Attribute):
         return expression
-    if next(attributes(expression), None) is None:
+    if next(mentioned(expression), None) is None:
         return _constant(expression)
     expression = rebuild(expression, _value)
     match expression:
@@ -114,7 +118,7 @@ def _value(expression: Expression) -> Expression:
             return NULL
         case Literal() | Attribute() | Arithmetic() | Comparison() | Negation() | IsTrue() | IsNull():
             return expression
-        case In() | Like() | RLike() | Call():
+        case In() | Like() | RLike() | Call() | Element() | Case() | Aggregate() | Previous():
             return expression
         case _:
             assert_never(expression)
@@ -145,6 +149,8 @@ def _is_two_valued(condition: Condition) -> bool:
         case Literal(value):
             return value is not None
         case Attribute() | Arithmetic() | Comparison() | In() | Like() | RLike() | Call():
+            return False
+        case Element() | Case() | Aggregate() | Previous():
             return False
         case _:
             assert_never(condition)

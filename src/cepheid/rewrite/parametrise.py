@@ -28,6 +28,7 @@ from cepheid.algebra.nodes import (
     Atom,
     Bind,
     Filter,
+    Not,
     Or,
     PartBy,
     Pattern,
@@ -36,6 +37,7 @@ from cepheid.algebra.nodes import (
     Select,
     Seq,
     StrictSeq,
+    Within,
     children,
     rebuild,
 )
@@ -98,7 +100,9 @@ def _undecided(pattern: Pattern) -> tuple[Condition, ...]:
             return tuple(dict.fromkeys([*_undecided(body), *own]))
         case Repeat(body) if is_iteration(pattern):
             return tuple(part for part in _undecided(body) if only_variable(part) not in defined_once(body))
-        case Atom() | Seq() | StrictSeq() | Or() | All() | Repeat() | PartBy() | Bind() | Recognise():
+        case Atom() | Seq() | StrictSeq() | Or() | All() | Repeat():
+            return tuple(dict.fromkeys(part for child in children(pattern) for part in _undecided(child)))
+        case PartBy() | Bind() | Not() | Within() | Recognise():
             return tuple(dict.fromkeys(part for child in children(pattern) for part in _undecided(child)))
         case _:
             assert_never(pattern)
@@ -114,7 +118,9 @@ def _assume(pattern: Pattern, condition: Condition, var: str, truth: Literal) ->
         case Filter(body, own, span):
             parts = tuple(truth if part == condition else part for part in conjuncts(own))
             return Filter(_assume(body, condition, var, truth), conjunction(parts), span)
-        case Atom() | Seq() | StrictSeq() | Or() | All() | Repeat() | PartBy() | Bind() | Recognise():
+        case Atom() | Seq() | StrictSeq() | Or() | All() | Repeat():
+            return rebuild(pattern, lambda child: _assume(child, condition, var, truth))
+        case PartBy() | Bind() | Not() | Within() | Recognise():
             return rebuild(pattern, lambda child: _assume(child, condition, var, truth))
         case _:
             assert_never(pattern)

@@ -18,6 +18,7 @@ from cepheid.algebra.nodes import (
     Atom,
     Bind,
     Filter,
+    Not,
     Or,
     PartBy,
     Pattern,
@@ -29,6 +30,7 @@ from cepheid.algebra.nodes import (
     Strategy,
     StrictSeq,
     WindowUnit,
+    Within,
     walk,
 )
 from cepheid.algebra.scope import MOST_KEYS
@@ -69,7 +71,7 @@ def _without_outer_part_bys(pattern: Pattern) -> tuple[Pattern, tuple[str, ...]]
             if any(set(others) != set(names) for _, others in taken):
                 return pattern, ()
             return Or(tuple(part for part, _ in taken)), names
-        case Atom() | Seq() | StrictSeq() | All() | Repeat() | Select() | Recognise():
+        case Atom() | Seq() | StrictSeq() | All() | Repeat() | Select() | Not() | Within() | Recognise():
             return pattern, ()
         case _:
             assert_never(pattern)
@@ -91,7 +93,11 @@ def _depends_on_whole_stream(node: Pattern) -> bool:
     match node:
         case StrictSeq() | Select() | Recognise():
             return True
-        case Atom() | Seq() | Or() | All() | Repeat() | Filter() | PartBy() | Bind():
+        case Repeat(strict=strict):
+            return strict
+        case Not(_, window) | Within(_, window):
+            return window is not None and window.unit is WindowUnit.EVENTS
+        case Atom() | Seq() | Or() | All() | Filter() | PartBy() | Bind():
             return False
         case _:
             assert_never(node)

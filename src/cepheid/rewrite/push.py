@@ -16,9 +16,10 @@ from typing import assert_never
 from cepheid.algebra.conditions import (
     TRUE,
     Condition,
-    attributes,
     conjunction,
     conjuncts,
+    is_about_whole_sets,
+    mentioned,
     over_current_event,
     variables,
 )
@@ -27,6 +28,7 @@ from cepheid.algebra.nodes import (
     Atom,
     Bind,
     Filter,
+    Not,
     Or,
     PartBy,
     Pattern,
@@ -35,6 +37,7 @@ from cepheid.algebra.nodes import (
     Select,
     Seq,
     StrictSeq,
+    Within,
     rebuild,
     walk,
 )
@@ -87,7 +90,7 @@ def only_set(condition: Condition) -> str | None:
     ('X', None)
     """
     found = variables(condition)
-    read = all(item.each for item in attributes(condition))
+    read = all(item.each for item in mentioned(condition)) and not is_about_whole_sets(condition)
     return next(iter(found)) if len(found) == 1 and read else None
 
 
@@ -116,7 +119,7 @@ def _with_condition(atom: Atom, *conditions: Condition) -> Atom:
 
 def _reads_events(condition: Condition) -> bool:
     """Whether each attribute is of a named event, not of a set or the current event."""
-    return all(item.var is not None and not item.each for item in attributes(condition))
+    return all(item.var is not None and not item.each for item in mentioned(condition))
 
 
 def restrict(pattern: Pattern, conditions: tuple[Condition, ...]) -> Pattern:
@@ -137,7 +140,7 @@ def restrict(pattern: Pattern, conditions: tuple[Condition, ...]) -> Pattern:
             read = ((condition, only_variable(condition)) for condition in conditions)
             here = (over_current_event(condition, var) for condition, var in read if var is not None)
             return _with_condition(pattern, *here)
-        case Seq() | StrictSeq() | Or() | All() | Repeat() | Filter() | PartBy() | Bind():
+        case Seq() | StrictSeq() | Or() | All() | Repeat() | Filter() | PartBy() | Bind() | Not() | Within():
             return rebuild(pattern, further)
         case Select() | Recognise():
             # A strategy chooses among its matches before the filter sees them.

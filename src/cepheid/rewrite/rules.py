@@ -11,6 +11,7 @@ from dataclasses import dataclass, replace
 
 from cepheid.algebra.limits import guarded, not_too_deep
 from cepheid.algebra.nodes import Pattern, Query
+from cepheid.rewrite.absence import reads_what_is_absent, with_own_conditions
 from cepheid.rewrite.parametrise import parametrise
 from cepheid.rewrite.partition import partition
 from cepheid.rewrite.push import push
@@ -45,6 +46,8 @@ class Rewriting:
 
 
 RULES: tuple[Rule, ...] = (
+    # What the other rules see of a NOT is a part like any other: its conditions are inside.
+    _in_pattern("absence", with_own_conditions),
     _in_pattern("simplify", simplify_whole),
     _in_pattern("split", split),
     _in_pattern("safe", make_safe),
@@ -74,4 +77,6 @@ def rewrite(query: Query, without: tuple[str, ...] = ()) -> Rewriting:
         if changed:
             query = after
             steps.append(Step(rule.name, query))
+        if reads_what_is_absent(query.pattern):
+            break
     return Rewriting(query, tuple(steps))

@@ -20,6 +20,7 @@ from cepheid.algebra.nodes import (
     Atom,
     Bind,
     Filter,
+    Not,
     Or,
     PartBy,
     Pattern,
@@ -28,6 +29,7 @@ from cepheid.algebra.nodes import (
     Select,
     Seq,
     StrictSeq,
+    Within,
     walk,
 )
 from cepheid.algebra.variables import bound, defined_once
@@ -91,9 +93,8 @@ def _groups(pattern: Pattern, shared: frozenset[str]) -> Groups:
         case Or(parts):
             return _merged([group for part in parts for group in _groups(part, shared).items()])
         case Seq(left, right) | StrictSeq(left, right) | All(left, right):
-            sequence = type(pattern)
             pairs: list[tuple[frozenset[str], Pattern]] = [
-                (names | others, sequence(one, two))
+                (names | others, replace(pattern, left=one, right=two))
                 for names, one in _groups(left, shared).items()
                 for others, two in _groups(right, shared).items()
             ]
@@ -101,7 +102,7 @@ def _groups(pattern: Pattern, shared: frozenset[str]) -> Groups:
         case Filter(body, condition, span):
             filtered = partial(Filter, condition=condition, span=span)
             return {names: filtered(part) for names, part in _groups(body, shared).items()}
-        case Bind(body) | PartBy(body):
+        case Bind(body) | PartBy(body) | Within(body):
             # Both ask of each match alone, so they go to each alternative; ε has nothing to gather or compare.
             return {
                 names: part if is_empty(part) else replace(pattern, body=part)
@@ -111,7 +112,7 @@ def _groups(pattern: Pattern, shared: frozenset[str]) -> Groups:
             return _merged([*_groups(body, shared).items(), (frozenset(), EMPTY)])
         case Repeat(body, 1, 1):
             return _groups(body, shared)
-        case Atom() | Repeat() | Select() | Recognise():
+        case Atom() | Repeat() | Select() | Not() | Recognise():
             return {surely: pattern}
         case _:
             assert_never(pattern)

@@ -17,6 +17,7 @@ from cepheid.algebra.nodes import (
     Atom,
     Bind,
     Filter,
+    Not,
     Or,
     PartBy,
     Pattern,
@@ -25,6 +26,7 @@ from cepheid.algebra.nodes import (
     Select,
     Seq,
     StrictSeq,
+    Within,
 )
 from cepheid.errors import Span
 from cepheid.rewrite.fold import fold
@@ -65,7 +67,9 @@ def simplify(pattern: Pattern) -> Pattern:
             folded = _possible(condition, span)
             simple = simplify(body)
             return simple if folded == TRUE else Filter(simple, folded, span)
-        case Seq() | StrictSeq() | Or() | All() | Repeat() | PartBy() | Select() | Bind() | Recognise():
+        case Seq() | StrictSeq() | Or() | All() | Repeat() | PartBy():
+            return _tidy(prune(pattern, simplify))
+        case Select() | Bind() | Not() | Within() | Recognise():
             return _tidy(prune(pattern, simplify))
         case _:
             assert_never(pattern)
@@ -88,7 +92,7 @@ def _tidy(pattern: Pattern) -> Pattern:
             return body
         case Repeat(_, _, 0):
             return EMPTY
-        case Repeat(body) | Bind(body) | PartBy(body) if is_empty(body):
+        case Repeat(body) | Bind(body) | PartBy(body) | Within(body) if is_empty(body):
             return EMPTY
         case Repeat(body, 0, 1):
             return optional(body)
@@ -101,7 +105,7 @@ def _tidy(pattern: Pattern) -> Pattern:
             return pattern if len(set(choices)) == len(choices) and EMPTY not in choices else either(choices)
         case Atom() | Recognise() | Select() | Filter():
             return pattern
-        case Seq() | StrictSeq() | All() | Repeat() | PartBy() | Bind():
+        case Seq() | StrictSeq() | All() | Repeat() | PartBy() | Bind() | Not() | Within():
             return pattern
         case _:
             assert_never(pattern)

@@ -13,6 +13,7 @@ from cepheid.algebra.nodes import (
     Atom,
     Bind,
     Filter,
+    Not,
     Or,
     PartBy,
     Pattern,
@@ -21,6 +22,7 @@ from cepheid.algebra.nodes import (
     Select,
     Seq,
     StrictSeq,
+    Within,
     rebuild,
 )
 
@@ -46,9 +48,9 @@ def _at_most_one(pattern: Pattern) -> bool:
             return all(map(_at_most_one, parts))
         case Repeat(body, _, hi):
             return hi == 0 or (hi == 1 and _at_most_one(body))
-        case Filter(body) | PartBy(body) | Bind(body) | Select(_, body):
+        case Filter(body) | PartBy(body) | Bind(body) | Select(_, body) | Within(body):
             return _at_most_one(body)
-        case Seq() | StrictSeq() | All() | Recognise():
+        case Seq() | StrictSeq() | All() | Not() | Recognise():
             return False
         case _:
             assert_never(pattern)

@@ -11,19 +11,23 @@ from __future__ import annotations
 from typing import assert_never
 
 from cepheid.algebra.conditions import (
+    Aggregate,
     Arithmetic,
     Attribute,
     Call,
+    Case,
     Comparison,
     Condition,
     Conjunction,
     Disjunction,
+    Element,
     In,
     IsNull,
     IsTrue,
     Like,
     Literal,
     Negation,
+    Previous,
     RLike,
     conjuncts,
     sets_read,
@@ -94,7 +98,7 @@ def _negations_inwards(condition: Condition) -> Condition:
             return Conjunction(tuple(_negations_inwards(Negation(operand)) for operand in operands), span)
         case Literal() | Attribute() | Arithmetic() | Comparison() | Negation() | IsTrue() | IsNull():
             return condition
-        case In() | Like() | RLike() | Call():
+        case In() | Like() | RLike() | Call() | Element() | Case() | Aggregate() | Previous():
             return condition
         case _:
             assert_never(condition)

@@ -7,6 +7,7 @@ need that part (`cel-cea`, lemma 4); if none is left, the user gets the error.
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from typing import assert_never
 
 from cepheid.algebra.empty import EMPTY
@@ -15,6 +16,7 @@ from cepheid.algebra.nodes import (
     Atom,
     Bind,
     Filter,
+    Not,
     Or,
     PartBy,
     Pattern,
@@ -23,6 +25,7 @@ from cepheid.algebra.nodes import (
     Select,
     Seq,
     StrictSeq,
+    Within,
     rebuild,
 )
 from cepheid.errors import CepheidError, Span
@@ -49,14 +52,14 @@ def prune(pattern: Pattern, change: Callable[[Pattern], Pattern]) -> Pattern:
     match pattern:
         case Or():
             return _surviving(pattern, change)
-        case Repeat(body, 0, hi, span):
+        case Repeat(body, 0) | Not(body):
             try:
-                return Repeat(change(body), 0, hi, span)
+                return replace(pattern, body=change(body))
             except UnsatisfiableError:
                 return EMPTY
         case Atom() | Recognise():
             return pattern
-        case Seq() | StrictSeq() | All() | Repeat() | Filter() | PartBy() | Select() | Bind():
+        case Seq() | StrictSeq() | All() | Repeat() | Filter() | PartBy() | Select() | Bind() | Within():
             return rebuild(pattern, change)
         case _:
             assert_never(pattern)

@@ -9,7 +9,7 @@ import datetime as dt
 from decimal import ROUND_HALF_UP, Context, Decimal
 from typing import Any
 
-from cepheid.algebra.moments import Moment, TimeOfDay, moment_of
+from cepheid.algebra.moments import Interval, Moment, TimeOfDay, moment_of
 
 _INT64_MIN, _INT64_MAX = -(2**63), 2**63 - 1
 _WIDE = Context(prec=400)  # holds every double exactly enough to round it
@@ -26,7 +26,7 @@ def int64_or_null(value: Any) -> Any:
     return value
 
 
-TIMES = (Moment, TimeOfDay, dt.date)
+TIMES = (Moment, TimeOfDay, Interval, dt.date)
 """Values of time: timestamps, dates, times of day and durations; a datetime is a date, too."""
 
 

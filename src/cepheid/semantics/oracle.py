@@ -1,8 +1,9 @@
 """The oracle: the matches of a whole query over a list of events, straight from the definitions.
 
 In: a query and a stream. Out: its matches, distinct in (complex event, binding of the selected variables), in order of
-their last position. The clauses apply in this order: PARTITION BY splits the stream, WITHIN keeps the matches inside
-the window, the strategy chooses among complex events with the same last position, CONSUME forgets events, LIMIT cuts.
+their last position, also where a NOT at the end makes a match known only later. The clauses apply in this order:
+PARTITION BY splits the stream, WITHIN keeps the matches inside the window, the strategy chooses among complex events
+with the same last position, CONSUME forgets events, LIMIT cuts.
 """
 
 from __future__ import annotations
@@ -12,11 +13,13 @@ from dataclasses import dataclass
 from itertools import groupby
 from math import inf
 
-from cepheid.algebra.nodes import Pattern, Query, Select, Strategy, walk
+from cepheid.algebra.nodes import Query, WindowUnit
+from cepheid.algebra.reach import looks_everywhere, waits
 from cepheid.algebra.unmarked_prefix import lead
 from cepheid.algebra.variables import shown
 from cepheid.semantics.keys import key_of
-from cepheid.semantics.meaning import Pairs, meaning
+from cepheid.semantics.meaning import meaning
+from cepheid.semantics.results import Pairs, Result, kept, stands
 from cepheid.semantics.strategies import ComplexEvent, choose
 from cepheid.semantics.stream import Stream, inside
 
@@ -60,8 +63,11 @@ def partitions(query: Query, stream: Stream) -> list[list[int]]:
     return list(by_key.values())
 
 
-def partition_matches(query: Query, partition: Stream, since: int = 0) -> tuple[list[OracleMatch], int]:
-    """The matches of one partition that end at index `since` or later, and how many events were forgotten.
+def partition_matches(
+    query: Query, partition: Stream, since: int = 0, until: int | None = None
+) -> tuple[list[OracleMatch], int]:
+    """The matches of one partition that end at index `since` or later, before `until`, and how many events were
+    forgotten.
 
     With CONSUME, as soon as a position ends a match, all events up to it are forgotten.
 
@@ -72,28 +78,37 @@ def partition_matches(query: Query, partition: Stream, since: int = 0) -> tuple[
     >>> [match.positions for match in matches], forgotten
     ([(0, 2), (1, 2)], 3)
     """
+    until = len(partition) if until is None else until
     if not query.consume:
-        return [match for _, group in by_end(query, partition, since) for match in group], 0
+        return [match for _, group in by_end(query, partition, since, until) for match in group], 0
     found: list[OracleMatch] = []
     forgotten = 0
-    while first := next(by_end(query, partition[forgotten:], max(0, since - forgotten)), None):
+    while first := next(
+        by_end(query, partition[forgotten:], max(0, since - forgotten), until - forgotten), None
+    ):
         end, group = first
         found.extend(renumbered(match, range(forgotten, len(partition))) for match in group)
         forgotten += end + 1
     return found, forgotten
 
 
-def by_end(query: Query, partition: Stream, since: int = 0) -> Iterator[tuple[int, list[OracleMatch]]]:
-    """For each position from `since` on that ends a match: it and its matches. CONSUME and LIMIT aside."""
+def by_end(
+    query: Query, partition: Stream, since: int, until: int
+) -> Iterator[tuple[int, list[OracleMatch]]]:
+    """For each position from `since` on, before `until`, that ends a match: it and its matches. CONSUME and LIMIT
+    aside."""
     if not slides(query) or len(partition) <= LONG:
-        later = (match for match in answers(query, partition) if match.last >= since)
+        later = (match for match in answers(query, partition) if since <= match.last < until)
         yield from ((end, list(same_end)) for end, same_end in groupby(later, key=lambda match: match.last))
         return
-    # A match that ends here lies within the window that ends here, and so does all it competes with.
-    for end in range(since, len(partition)):
-        first = first_needed(query, partition, end)
-        found = answers(query, partition[first : end + 1])
-        group = [renumbered(match, range(first, end + 1)) for match in found if match.last == end - first]
+    # A match that ends here lies within the window that ends here, and so does all it competes with; what its NOTs
+    # forbid comes at most a window later.
+    for end in range(since, until):
+        first, last = first_needed(query, partition, end), end
+        while last + 1 < len(partition) and not is_known(query, partition, end, last):
+            last += 1
+        found = answers(query, partition[first : last + 1])
+        group = [renumbered(match, range(first, last + 1)) for match in found if match.last == end - first]
         if group:
             yield end, group
 
@@ -101,21 +116,41 @@ def by_end(query: Query, partition: Stream, since: int = 0) -> Iterator[tuple[in
 def answers(query: Query, partition: Stream) -> list[OracleMatch]:
     """The matches of one partition by the definitions: meaning, window, strategy, selected variables."""
     names = frozenset(item.name for item in shown(query))
-    candidates = [
-        result
-        for result in meaning(query.pattern, partition, names)
-        if result.events and inside(query.window, partition, result.events[0], result.events[-1])
-    ]
+
+    def fits(result: Result) -> bool:
+        return inside(query.window, partition, result.events[0], result.events[-1])
+
+    found = (kept(result, fits) for result in meaning(query.pattern, partition, names) if result.events)
+    candidates = [result for result in found if result is not None and stands(result)]
     chosen = choose(query.strategy, (result.events for result in candidates))
-    kept = {OracleMatch(result.events, result.binding) for result in candidates if result.events in chosen}
-    return sorted(kept, key=order)
+    matches = {OracleMatch(result.events, result.binding) for result in candidates if result.events in chosen}
+    return sorted(matches, key=order)
+
+
+def is_known(query: Query, partition: Stream, end: int, last: int, now: int | float = -inf) -> bool:
+    """Whether no event after index `last`, nor after the time `now`, bears on the matches that end at `end`.
+
+    >>> from cepheid.algebra.nodes import Atom, Not, Seq, Window, WindowUnit
+    >>> from cepheid.semantics.stream import Event
+    >>> query = Query(Seq(Atom("A"), Not(Atom("B"))), window=Window(5, WindowUnit.PLAIN))
+    >>> stream = [Event("A", 0, {}), Event("C", 5, {}), Event("C", 6, {})]
+    >>> [is_known(query, stream, 0, last) for last in range(3)]
+    [False, False, True]
+    """
+    now = max(now, partition[last].time)
+    return all(
+        last - end + 1 >= window.amount
+        if window.unit is WindowUnit.EVENTS
+        else now - partition[end].time > window.amount
+        for window in waits(query)
+    )
 
 
 def slides(query: Query) -> bool:
     """Whether the matches that end at a position depend only on the events of its window and a bounded number before
     it: not if a strategy inside the formula compares complex events that no window bounds, nor if a SREMO may read any
     number of events before it marks one."""
-    if query.window is None or any(map(_compares, walk(query.pattern))):
+    if query.window is None or looks_everywhere(query.pattern):
         return False
     return lead(query.pattern) < inf
 
@@ -123,10 +158,6 @@ def slides(query: Query) -> bool:
 def first_needed(query: Query, partition: Stream, end: int) -> int:
     """The first index on which matches that end at `end` may depend, in a query that slides."""
     return max(0, window_start(query, partition, end) - int(lead(query.pattern)))
-
-
-def _compares(pattern: Pattern) -> bool:
-    return isinstance(pattern, Select) and pattern.strategy not in (Strategy.ALL, Strategy.STRICT)
 
 
 def window_start(query: Query, partition: Stream, end: int) -> int:

@@ -20,13 +20,16 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from cepheid.algebra.conditions import (
+    Aggregate,
     Arithmetic,
     Attribute,
     Call,
+    Case,
     Comparison,
     Condition,
     Conjunction,
     Disjunction,
+    Element,
     Expression,
     In,
     IsNull,
@@ -34,12 +37,14 @@ from cepheid.algebra.conditions import (
     Like,
     Literal,
     Negation,
+    Previous,
     RLike,
 )
 from cepheid.algebra.precision import DecimalType
 from cepheid.semantics.decimals import decimal_arithmetic
 from cepheid.semantics.functions import apply
 from cepheid.semantics.numbers import TIMES, instant, int64_or_null
+from cepheid.semantics.times import arithmetic_of_times
 
 Attributes = Mapping[str, Any]
 
@@ -97,8 +102,23 @@ def value_of(expression: Expression, events: Mapping[str | None, Attributes]) ->
             return _rlike(value_of(operand, events), pattern)
         case Call(function, arguments):
             return apply(function, [value_of(argument, events) for argument in arguments])
+        case Element(operand, key):
+            return _element(value_of(operand, events), key)
+        case Case(conditions, values, otherwise):
+            pairs = zip(conditions, values, strict=True)
+            return value_of(next((value for when, value in pairs if holds(when, events)), otherwise), events)
+        case Aggregate() | Previous():
+            raise AssertionError(expression)  # literals stand in their place (`whole_sets`)
         case _:
             assert_never(expression)
+
+
+def _element(value: Any, key: str | int) -> Any:
+    """Of a dict, as structs and maps are here, or of a list."""
+    if isinstance(value, dict):
+        return value.get(key)
+    inside = value is not None and isinstance(key, int) and 0 <= key < len(value)
+    return value[key] if inside else None
 
 
 def compare(op: str, left: Any, right: Any) -> bool | None:
@@ -129,6 +149,8 @@ def _not(value: bool | None) -> bool | None:
 def _arithmetic(op: str, left: Any, right: Any, result: DecimalType | None = None) -> Any:
     if left is None or right is None:
         return None
+    if isinstance(left, TIMES) or isinstance(right, TIMES):
+        return arithmetic_of_times(op, left, right)
     real = isinstance(left, float) or isinstance(right, float)
     if not real and (result is not None or isinstance(left, Decimal) or isinstance(right, Decimal)):
         return decimal_arithmetic(op, left, right, result)

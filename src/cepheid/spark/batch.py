@@ -23,8 +23,9 @@ from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as sql
 
 from cepheid.algebra.nodes import Query
-from cepheid.engine import Engine, checked_columns
+from cepheid.engine import Engine
 from cepheid.errors import CepheidError, error_in, warn
+from cepheid.options import checked_columns
 from cepheid.pipeline import ParsedQuery, plan_for
 from cepheid.plan.choose import choose
 from cepheid.plan.plan import Plan
@@ -139,9 +140,7 @@ def output_schema(plan: Plan, positions: bool, columns: tuple[str, ...] | None =
 
 def pruned(parsed: ParsedQuery, plan: Plan) -> Plan:
     """The same plan for events with only the columns that conditions, order and partitions read."""
-    schema = plan.schema
-    columns = pa.schema([schema.arrow.field(name) for name in schema.names if name in plan.reads])
-    return plan_for(parsed, replace(schema, arrow=columns), plan.asked)
+    return plan_for(parsed, plan.schema.only(plan.reads), plan.asked)
 
 
 def _distributed(

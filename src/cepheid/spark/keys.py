@@ -22,6 +22,7 @@ from cepheid.algebra.nodes import (
     Atom,
     Bind,
     Filter,
+    Not,
     Or,
     PartBy,
     Pattern,
@@ -32,7 +33,9 @@ from cepheid.algebra.nodes import (
     Seq,
     Strategy,
     StrictSeq,
+    Within,
     rebuild,
+    walk,
 )
 from cepheid.rewrite.partition import compares_all, depends_on_whole_stream
 from cepheid.schema import HIDDEN, Schema
@@ -66,8 +69,11 @@ def _outermost(pattern: Pattern) -> PartBy | None:
         case Filter(body) | Bind(body):
             return _outermost(body)
         case PartBy():
-            return pattern if compares_all(pattern) else None
-        case Atom() | Seq() | StrictSeq() | Or() | All() | Repeat() | Select() | Recognise():
+            absent = any(isinstance(node, Not) for node in walk(pattern))
+            return pattern if compares_all(pattern) and not absent else None
+        case (
+            Atom() | Seq() | StrictSeq() | Or() | All() | Repeat() | Select() | Not() | Within() | Recognise()
+        ):
             return None
         case _:
             assert_never(pattern)
@@ -93,7 +99,9 @@ def playing_roles(query: Query) -> Query:
                 marks: list[Condition] = [IsTrue(Attribute(None, role(name))) for name in attributes]
                 parts = [*([] if condition is None else [condition]), *marks]
                 return replace(pattern, condition=parts[0] if len(parts) == 1 else Conjunction(tuple(parts)))
-            case Seq() | StrictSeq() | Or() | All() | Repeat() | Filter() | PartBy() | Select() | Recognise():
+            case Seq() | StrictSeq() | Or() | All() | Repeat() | Filter():
+                return rebuild(pattern, lambda child: restricted(child, around))
+            case PartBy() | Select() | Not() | Within() | Recognise():
                 return rebuild(pattern, lambda child: restricted(child, around))
             case _:
                 assert_never(pattern)

@@ -19,6 +19,7 @@ from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as sql
 
 from cepheid.algebra.nodes import Query, WindowUnit
+from cepheid.algebra.reach import looks_everywhere, waits
 from cepheid.algebra.unmarked_prefix import lead
 from cepheid.schema import HIDDEN, Schema
 from cepheid.spark.streams import column
@@ -58,6 +59,10 @@ def why_not(query: Query) -> str | None:
         return "its window counts events, not time"
     if lead(query.pattern):
         return "it may read events before the first that it marks, which no window bounds"
+    if looks_everywhere(query.pattern):
+        return "a strategy inside the formula looks beyond the query's window"
+    if waits(query):
+        return "a NOT at its end looks at what comes after a match"
     return None
 
 

@@ -28,6 +28,7 @@ from cepheid.streams.plain import whole
 from cepheid.streams.times import Ints, Times, recent, ticks_of, ties_of
 
 State = dict[str, npt.NDArray[np.generic]]
+_BINARY = (pa.binary(), pa.large_binary())
 
 
 class Texts:
@@ -274,9 +275,9 @@ def numbered(column: pa.Array, name: str, texts: Texts) -> tuple[Ints, npt.NDArr
         if missing is not None:
             nulls = missing[codes] if nulls is None else nulls | missing[codes]
         return distinct[codes], nulls
-    if not _is_bytes(column.type):
+    if column.type not in (*_BINARY, pa.string(), pa.large_string()):
         column = column.cast(pa.binary() if pa.types.is_fixed_size_binary(column.type) else pa.string())
-    filled = pc.fill_null(column, b"" if _is_binary(column.type) else "") if nulls is not None else column
+    filled = pc.fill_null(column, b"" if column.type in _BINARY else "") if nulls is not None else column
     return texts.numbers(filled), nulls
 
 
@@ -290,19 +291,6 @@ def _is_numbered_by_text(dtype: pa.DataType) -> bool:
 def _binary(offsets: npt.NDArray[np.generic], data: npt.NDArray[np.generic]) -> pa.Array:
     buffers = [None, pa.py_buffer(offsets.astype(np.int64).tobytes()), pa.py_buffer(data.tobytes())]
     return pa.Array.from_buffers(pa.large_binary(), len(offsets) - 1, buffers)
-
-
-def _is_bytes(dtype: pa.DataType) -> bool:
-    return bool(
-        pa.types.is_string(dtype)
-        or pa.types.is_large_string(dtype)
-        or pa.types.is_binary(dtype)
-        or pa.types.is_large_binary(dtype)
-    )
-
-
-def _is_binary(dtype: pa.DataType) -> bool:
-    return bool(pa.types.is_binary(dtype) or pa.types.is_large_binary(dtype))
 
 
 def _as_integers(column: pa.Array, name: str) -> Ints | None:

@@ -19,7 +19,7 @@ MOST_KEPT = 256  # of the types that occur, to find the nearest among
 FIRST_ROWS = 1 << 12  # searched before the rest, as most types occur in them
 
 
-class Occurring:
+class TypeOccurrence:
     def __init__(self, query: Query, column: str | None) -> None:
         """`column` holds an event's type; None: nothing is searched for."""
         self._column = column
@@ -28,7 +28,7 @@ class Occurring:
         self._rows = 0
 
     @property
-    def settled(self) -> bool:
+    def complete(self) -> bool:
         """Whether every type that the query names has been found."""
         return not self._missing
 

@@ -6,7 +6,7 @@ import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from cepheid.kernels.memory import carry_save as loose
+from cepheid.kernels.memory import carry_save
 from cepheid.kernels.memory.big_integers import (
     BITS,
     MASK,
@@ -81,18 +81,18 @@ def test_words_and_integers_are_told_apart_by_nothing(value: int) -> None:
 
 
 def total_of(words: np.ndarray) -> int:
-    return sum(int(word) << loose.BITS * k for k, word in enumerate(words))
+    return sum(int(word) << carry_save.BITS * k for k, word in enumerate(words))
 
 
 def loose_words(count: int, bits: int) -> st.SearchStrategy[list[int]]:
     """A number's words, each of up to so many bits; the highest may be 0."""
     word = st.integers(0, (1 << bits) - 1) | st.sampled_from(
-        [0, loose.LIMIT - 1, loose.LIMIT, (1 << bits) - 1]
+        [0, carry_save.LIMIT - 1, carry_save.LIMIT, (1 << bits) - 1]
     )
     return st.lists(word, min_size=count, max_size=count)
 
 
-SETTLED, MOST = loose.BITS + 1, loose.BITS + loose.LOOSE
+SETTLED, MOST = carry_save.BITS + 1, carry_save.BITS + carry_save.SPARE_BITS
 
 
 @given(st.integers(1, 8), st.data())
@@ -102,14 +102,14 @@ def test_products_of_loose_words_are_exact(words: int, data: st.DataObject) -> N
     pairs = st.tuples(loose_words(words, SETTLED), loose_words(words, MOST))
     for one, two in data.draw(st.lists(pairs, max_size=4)):
         heap = np.array([one, two]).T.reshape(-1).copy()
-        lengths = [loose.length_of(heap, place, 2, words) for place in (0, 1)]
+        lengths = [carry_save.length_of(heap, place, 2, words) for place in (0, 1)]
         assert lengths == [len(np.trim_zeros(number, "b")) for number in (one, two)]
         if min(lengths) > 0:
-            loose.add_product(total, heap, 0, lengths[0], 1, lengths[1], 2)
-            loose.add_number(total, heap, 0, lengths[0], 2)
+            carry_save.add_product(total, heap, 0, lengths[0], 1, lengths[1], 2)
+            carry_save.add_number(total, heap, 0, lengths[0], 2)
             wanted += total_of(one) * total_of(two) + total_of(one)
     assert total_of(total) == wanted
-    assert all(0 <= word < loose.LIMIT for word in total)
+    assert all(0 <= word < carry_save.LIMIT for word in total)
 
 
 @given(st.integers(2, 5), st.integers(1, 3), st.data())
@@ -120,12 +120,12 @@ def test_settled_words_are_the_same_numbers(words: int, states: int, data: st.Da
         matrix[place // states, : words - 1, place % states] = number
     tight = matrix[:, : words - 1].copy().reshape(-1)
     flat = matrix.reshape(-1)
-    used = loose.settle(flat, 0, states, words, words - 1)
+    used = carry_save.carry(flat, 0, states, words, words - 1)
     for place, number in enumerate(numbers):
         settled = flat.reshape(states, words, states)[place // states, :, place % states]
         assert total_of(settled) == total_of(np.array(number))
         assert all(0 <= word < 1 << SETTLED for word in settled)
         assert not settled[used:].any()
-    longer = any(number[-1] >= loose.LIMIT for number in numbers)
+    longer = any(number[-1] >= carry_save.LIMIT for number in numbers)
     assert used == words - 1 + longer
-    assert loose.settle(tight, 0, states, words - 1, words - 1) == (-1 if longer else words - 1)
+    assert carry_save.carry(tight, 0, states, words - 1, words - 1) == (-1 if longer else words - 1)

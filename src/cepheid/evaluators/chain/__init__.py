@@ -1,2 +1,1 @@
-"""The chain evaluator: conditions that tie each event to the one marked before it, on kernels over a run
-DAG."""
+"""The chain evaluator: conditions between neighbours in a match, on kernels over a run DAG."""

@@ -1,7 +1,7 @@
-"""The run DAG of all partitions and its index, between two batches: what `kernels.loops.linked.loop` works on.
+"""The run DAG of all partitions and its index, between two batches: the state of `kernels.loops.linked.loop`.
 
-It grows where the loop asks for room and copies the living part instead where much is dead, so that memory is
-bounded by what a window holds. Python here is per batch and per growth, never per event, key or match.
+Where the loop needs memory it grows, or copies its live vertices where many are dead, so that memory is bounded by the
+window. Python here is per batch and per growth, never per event, key or match.
 """
 
 from __future__ import annotations
@@ -15,10 +15,20 @@ from cepheid.evaluators.chain.layout import Layout
 from cepheid.evaluators.driver import Matches, drive
 from cepheid.evaluators.growth import power_of_two, with_rows, with_words
 from cepheid.evaluators.interface import State
-from cepheid.kernels.loops.linked.layout import FIRST, NEVER, ChainBatch, ChainOptions, ChainTables
+from cepheid.kernels.loops.linked.layout import (
+    FIRST,
+    NEVER,
+    V_CODES,
+    V_LATEST,
+    V_PARTITION,
+    V_ROW,
+    ChainBatch,
+    ChainOptions,
+    ChainTables,
+)
 from cepheid.kernels.loops.linked.loop import TOP, USED, ChainSpace, chain, scratch_for
 from cepheid.kernels.loops.linked.nodes_below import LIST_WORDS, VERTEX, nodes_below
-from cepheid.kernels.loops.linked.rebuild import column_codes, living_rows, measure, rebuild, renumber
+from cepheid.kernels.loops.linked.rebuild import find_vertices, measure, rebuild
 from cepheid.kernels.loops.linked.verify import starts_fit, vertices_fit
 from cepheid.kernels.matches.nodes import BEGIN, LABEL_BITS, N_WORDS
 from cepheid.kernels.matches.nodes import FIRST as FIRST_NODE
@@ -158,17 +168,17 @@ class Arena:
         self.collect(edge)
 
     def _make_room(self, edge: int, klass: int) -> None:
-        """Room for one more event, and for as much again as lives."""
+        """Makes room for one more event, and for as many words again as are live."""
         count = int(self._layout.transitions.how_many[klass])
         self._copy(edge, (count + 1) * int(self._shape.size.max()), count * int(self._shape.n_indices.max()))
 
     def collect(self, edge: int) -> None:
-        """Keeps the vertices that live from `edge` on, with the lists that are now wanted."""
+        """Keeps the vertices that are alive from `edge` on, with the lists of the current layout."""
         self._copy(edge, 0, 0)
 
     def _copy(self, edge: int, words: int, cells: int, partitions: Ints | None = None) -> None:
-        """Copies what lives from `edge` on to arrays at most half full of it, with room for a few words and
-        cells more."""
+        """Copies the live vertices from `edge` on to arrays that they fill at most by half, with room for a few words
+        and cells more."""
         if partitions is None:
             partitions = np.arange(len(self._born))
         shape = self._layout.shape(self._memo)
@@ -188,36 +198,27 @@ class Arena:
         if self._keys.numbered <= 2 * self._texts_in_use + _SPARE_TEXTS:
             return
         self.collect(edge)
-        top = int(self._meta[TOP])
-        codes = np.empty(top, np.int64)
+        vertices = self._vertices()
         self._texts_in_use = 0
         for reading, columns in self._keys.columns_of_texts().items():
-            used = [
-                np.unique(codes[: column_codes(self._heap, top, self._shape, column, codes)])
-                for column in columns
-            ]
-            kept = np.unique(np.concatenate(used))
-            kept = kept[kept >= 0]
+            at = vertices[:, np.newaxis] + V_CODES + np.array(columns)
+            codes = self._heap[at]
+            kept = np.unique(codes[codes >= 0])
             self._keys.keep(reading, kept)
-            for column in columns:
-                renumber(self._heap, top, self._shape, column, kept, np.arange(len(kept)))
+            self._heap[at] = np.where(codes >= 0, np.searchsorted(kept, codes), codes)
             self._texts_in_use += len(kept)
         self.collect(edge)
 
-    def live_rows(self, edge: int) -> Ints:
+    def _vertices(self) -> Ints:
         top = int(self._meta[TOP])
-        rows = np.empty(top, np.int64)
-        count = living_rows(
-            self._heap,
-            top,
-            self._shape,
-            self._born,
-            edge,
-            self._edges,
-            np.zeros(len(self._born), np.int64),
-            rows,
-        )
-        return np.unique(rows[:count])
+        vertices = np.empty(top, np.int64)
+        return vertices[: find_vertices(self._heap, top, self._shape, vertices)]
+
+    def live_rows(self, edge: int) -> Ints:
+        vertices = self._vertices()
+        partitions, latest = self._heap[vertices + V_PARTITION], self._heap[vertices + V_LATEST]
+        lives = (vertices >= self._born[partitions]) & (latest >= np.maximum(edge, self._edges[partitions]))
+        return np.unique(self._heap[vertices[lives] + V_ROW])
 
     def keep_partitions(self, partitions: Ints, edge: int) -> None:
         numbers = np.full(len(self._born), -1)
@@ -244,8 +245,8 @@ class Arena:
         }
 
     def load(self, state: State, edge: int, windowed: bool, by_position: bool, labels: int) -> None:
-        """The index is not saved: copying makes it anew. Only what lives is copied: an engine that is saved and loaded
-        more often than its heap is full would else never drop anything."""
+        """The index is not saved: copying makes it anew. Only live vertices are copied: an engine that is saved and
+        loaded more often than its heap is full would else never drop anything."""
         self._total = words(state, "total", None)
         counting = self._words > 0
         self._words = whole_number(state, "words", int(counting), len(self._total) if counting else 0)

@@ -1,9 +1,9 @@
 """The chain evaluator behind the common interface.
 
-Unary predicates give events classes, as for the compact evaluator; attributes of links become codes. What
-waits is a run DAG (`Arena`), or only sums by key when matches are counted without a window (`Sums`); these
-take 2ⁿ sums for n links that may differ, so with many links counts are kept in the run DAG too. Python is per
-batch, newly met class or state, and growth.
+Unary predicates give events classes, as for the compact evaluator; attributes of links become codes. Partial matches
+are a run DAG (`Arena`), or only sums by key when matches are counted without a window (`Sums`); these take 2ⁿ sums for
+n links that may differ, so with many links counts are kept in the run DAG too. Python runs per batch, per new class or
+state, and when memory grows.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ from cepheid.evaluators.interface import (
     spare_of,
 )
 from cepheid.evaluators.window import SlidingWindow
-from cepheid.evaluators.window_prefilter import Nearness, roles_of
+from cepheid.evaluators.window_prefilter import WindowPrefilter, roles_of
 from cepheid.kernels.loops.linked.layout import ChainBatch, ChainOptions
 from cepheid.matches.match_arrays import Found, Ints, nothing_found
 from cepheid.schema import Schema
@@ -56,7 +56,7 @@ class ChainEvaluator:
         self._keys = Keys(automaton.links, schema)
         self._layout = Layout(automaton, self._classes, self._keys)
         self._window = SlidingWindow(query.window)
-        self._near = Nearness(query.window)
+        self._near = WindowPrefilter(query.window)
         self._begins, self._ends = automaton.begins, automaton.ends
         self.positional = self._window.by_position or self._keys.positional
         self._consume = query.consume

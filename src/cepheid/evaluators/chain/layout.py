@@ -1,8 +1,8 @@
-"""The automaton as tables for the kernels: indices and transitions by class, worked out for what is met.
+"""The automaton as tables for the kernels: indices and transitions by class, computed on demand.
 
-In: a state that is reached or a class of events that is met. Out: `ChainTransitions` and `Shape`. Invariant: indices
-and the links that must differ in them are only ever added, so that numbers and bits kept in vertices stay what they
-are.
+In: states as they are reached and classes of events as they occur. Out: `ChainTransitions` and `Shape`. Invariant:
+indices and the links that must differ in them are only ever added, so that numbers and bits kept in vertices stay what
+they are.
 """
 
 from __future__ import annotations
@@ -56,14 +56,14 @@ class Layout:
         return reached
 
     def reach(self, klass: int) -> None:
-        """The states that a class of events leads to from those reached are reached."""
+        """Adds the states that a class of events leads to from reached ones."""
         for state in list(self._reached):
             for mark in self._known[state, klass]:
                 if mark.target is not None and mark.target not in self._reached:
                     self._reached.append(mark.target)
 
     def fit(self) -> bool:
-        """Works out what the reached states do on the classes met: whether lists have become other ones, or
+        """Computes the transitions of the reached states on all classes: whether lists have changed, or
         states have been met that the shape does not know."""
         met = len(self._reached), len(self._classes.satisfied)
         if met == self._n_known:
@@ -190,7 +190,7 @@ class Layout:
         )
 
     def _described(self) -> list[tuple[int, tuple[int, ...], frozenset[int]]]:
-        """The lists there are, in their order where that does not matter."""
+        """The lists, in a canonical order."""
         found = [(index.state, index.equal, frozenset(index.different)) for index in self.indices]
         require(
             all(len(set(index.different)) == len(index.different) for index in self.indices),
@@ -199,7 +199,7 @@ class Layout:
         return sorted(found, key=lambda item: item[:2])
 
     def _needed(self) -> list[tuple[int, tuple[int, ...], frozenset[int]]]:
-        """The lists that transitions of what was met read."""
+        """The lists that the transitions of reached states read."""
         needed: dict[tuple[int, tuple[int, ...]], frozenset[int]] = {}
         for (state, _), marks in self._known.items():
             for mark in marks if state != 0 else ():

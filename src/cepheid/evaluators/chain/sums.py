@@ -1,4 +1,4 @@
-"""Sums of partial matches by key, between two batches: what `kernels.loops.linked.sums` works on when a count has no
+"""Sums of partial matches by key, between two batches: the state of `kernels.loops.linked.sums`, for counts without a
 window."""
 
 from __future__ import annotations
@@ -105,7 +105,7 @@ class Sums:
             self._copy()
 
     def _copy(self, transitions: int = 0, words: int | None = None, partitions: Ints | None = None) -> None:
-        """The same sums for the links now known, with room for as much again and for so many transitions."""
+        """Copies the sums for the current links, with room for as many again and for so many transitions."""
         words = self._words if words is None else words
         partitions = np.arange(len(self._times)) if partitions is None else partitions
         old_shape, old_indices = self._shape, self._whole_indices

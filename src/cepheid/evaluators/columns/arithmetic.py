@@ -12,6 +12,7 @@ import numpy as np
 import numpy.typing as npt
 
 from cepheid.algebra.precision import DecimalType
+from cepheid.evaluators.columns.compare import same_unit
 from cepheid.evaluators.columns.decimals import decimal_arithmetic, doubles_of
 from cepheid.evaluators.columns.kinds import (
     Decimals,
@@ -19,6 +20,7 @@ from cepheid.evaluators.columns.kinds import (
     Nulls,
     Numbers,
     RowByRowError,
+    Times,
     Value,
     WideDecimals,
     either,
@@ -36,6 +38,8 @@ def arithmetic(op: str, left: Value, right: Value, result: DecimalType | None = 
     """
     if isinstance(left, Nothing) or isinstance(right, Nothing):
         return Nothing()
+    if isinstance(left, Times) and isinstance(right, Times):
+        return _of_times(op, left, right)
     if isinstance(left, Decimals | WideDecimals) or isinstance(right, Decimals | WideDecimals):
         return _with_decimals(op, left, right, result)
     if not isinstance(left, Numbers) or not isinstance(right, Numbers):
@@ -50,6 +54,18 @@ def arithmetic(op: str, left: Value, right: Value, result: DecimalType | None = 
         if left.real or right.real:
             return _reals(op, doubles(left), doubles(right), null)
         return _integers(op, left.values, right.values, null)
+
+
+def _of_times(op: str, left: Times, right: Times) -> Times:
+    """Sums and differences in the finer unit, where no row could leave 64 bits; the rest by the definition."""
+    one, two = same_unit(left, right)
+    if op not in "+-" or largest(one.values) + largest(two.values) >= 2**63:
+        raise RowByRowError
+    null = either(one.null, two.null)
+    if op == "+":
+        return Times(np.asarray(one.values + two.values), one.unit, null, one.zone or two.zone)
+    zone = one.zone if two.zone is None else None
+    return Times(np.asarray(one.values - two.values), one.unit, null, zone)
 
 
 def _with_decimals(op: str, left: Value, right: Value, result: DecimalType | None) -> Value:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Callable, Sequence
-from typing import Any
+from dataclasses import replace
 
 import numpy as np
 import pyarrow as pa
@@ -58,29 +58,32 @@ def nullif(arguments: Sequence[Value]) -> Value:
     array([False,  True])
     """
     left, right = arguments
-    equal = compare("=", left, right).true
-    null: Mask = nulls_of(left) | equal
-    match left:
+    return _without(left, compare("=", left, right).true)
+
+
+def switched(true: Mask, left: Value, right: Value) -> Value:
+    """`left` where the mask is true, `right` elsewhere.
+
+    >>> switched(np.array([True, False]), Numbers(np.asarray(1)), Numbers(np.array([2, 3]))).values
+    array([1, 3])
+    """
+    return coalesce([_without(left, ~true), _without(right, true)])
+
+
+def _without(value: Value, rows: Mask) -> Value:
+    """The value, NULL in these rows."""
+    null: Mask = nulls_of(value) | rows
+    match value:
         case Truth(true):
             return Truth(true & ~null, null)
-        case Numbers(values, _, mixed):
-            return Numbers(np.broadcast_to(values, null.shape), null, mixed)
-        case Decimals(values, scale):
-            return Decimals(np.broadcast_to(values, null.shape), scale, null)
-        case WideDecimals(values):
-            return _nulled(WideDecimals, values, null)
-        case Times(values, unit, _, zone):
-            return Times(np.broadcast_to(values, null.shape), unit, null, zone)
-        case Texts(values):
-            return _nulled(Texts, values, null)
+        case Numbers(values) | Decimals(values) | Times(values):
+            return replace(value, values=np.broadcast_to(values, null.shape), null=null)
+        case Texts(values) | WideDecimals(values):
+            if isinstance(values, pa.Scalar) and null.ndim == 0:
+                return Nothing() if null else value
+            return type(value)(pc.if_else(pa.array(null), pa.scalar(None, values.type), values))
         case _:
-            return left
-
-
-def _nulled(kind: type[Texts | WideDecimals], values: Any, null: Mask) -> Value:
-    if isinstance(values, pa.Scalar) and null.ndim == 0:
-        return Nothing() if null else kind(values)
-    return kind(pc.if_else(pa.array(null), pa.scalar(None, values.type), values))
+            return value
 
 
 def _fold(arguments: Sequence[Value], pick: Pick, of_texts: Pick) -> Value:

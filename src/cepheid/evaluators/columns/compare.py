@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from cepheid.algebra.conditions import MIRRORED
 from cepheid.algebra.moments import PER_SECOND
 from cepheid.evaluators.columns.decimals import compare_decimals
 from cepheid.evaluators.columns.kinds import (
@@ -29,7 +30,7 @@ from cepheid.evaluators.columns.kinds import (
     known,
     nulls_of,
 )
-from cepheid.evaluators.columns.orders import ARRAYS, ARROW, MIRRORED, truth_of_arrow
+from cepheid.evaluators.columns.orders import ARRAYS, ARROW, truth_of_arrow
 
 
 def compare(op: str, left: Value, right: Value) -> Truth:

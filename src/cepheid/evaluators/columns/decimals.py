@@ -16,6 +16,7 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from cepheid.algebra.conditions import MIRRORED
 from cepheid.algebra.precision import MOST_WIDE_DIGITS, DecimalType
 from cepheid.evaluators.columns.kinds import (
     EXACT_REAL,
@@ -33,22 +34,13 @@ from cepheid.evaluators.columns.kinds import (
     largest,
     low_words,
 )
-from cepheid.evaluators.columns.orders import ARRAYS, ARROW, MIRRORED, truth_of_arrow
+from cepheid.evaluators.columns.orders import ARRAYS, ARROW, OUTCOMES, truth_of_arrow
 from cepheid.kernels.conditions.decimals import order_with_reals
 
 Ints: TypeAlias = npt.NDArray[np.int64]
 Pick: TypeAlias = Callable[[Any, Any], Any]
 """Takes two arrays of values and gives for each row one of the two."""
 
-_LESS, _EQUAL, _GREATER, _UNORDERED = 1, 2, 4, 8
-_OUTCOMES = {
-    "=": _EQUAL,
-    "<>": _LESS | _GREATER | _UNORDERED,
-    "<": _LESS,
-    "<=": _LESS | _EQUAL,
-    ">": _GREATER,
-    ">=": _GREATER | _EQUAL,
-}
 _MOST_POWER = 18
 _MOST_REAL_POWER = 22
 
@@ -76,7 +68,7 @@ def _compare_with_reals(op: str, left: Value, right: Numbers) -> Truth:
     words, reals = np.broadcast_arrays(left.values, right.values)
     orders = np.empty(words.size, np.int64)
     order_with_reals(np.array(words).reshape(-1), left.scale, np.array(reals).reshape(-1), orders)
-    return known((orders & _OUTCOMES[op] != 0).reshape(words.shape), either(left.null, right.null))
+    return known((orders & OUTCOMES[op] != 0).reshape(words.shape), either(left.null, right.null))
 
 
 # One scale for two values

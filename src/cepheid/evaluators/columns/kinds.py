@@ -9,7 +9,7 @@ value is NULL; every value equals the one that `semantics.values` computes.
 from __future__ import annotations
 
 import datetime as dt
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from decimal import Decimal
 from typing import Any, TypeAlias, assert_never
 
@@ -19,7 +19,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from cepheid.algebra.conditions import type_of_value
-from cepheid.algebra.moments import PER_SECOND, Moment, TimeOfDay, moment_of
+from cepheid.algebra.moments import PER_SECOND, Interval, Moment, TimeOfDay, moment_of
 from cepheid.algebra.precision import MOST_WIDE_DIGITS, type_of_decimal
 from cepheid.semantics.rows import ticks_ns
 from cepheid.streams.plain import whole
@@ -176,7 +176,7 @@ def of_literal(value: type_of_value) -> Value:
             return _of_decimal(value)
         case str():
             return Texts(pa.scalar(value, pa.large_string()))
-        case dt.date() | Moment() | TimeOfDay():  # a datetime is a date as well
+        case dt.date() | Moment() | TimeOfDay() | Interval():  # a datetime is a date as well
             return _time(moment_of(value))
         case _:
             assert_never(value)
@@ -333,16 +333,10 @@ def spread(value: Value, codes: npt.NDArray[Any]) -> Value:
             return value
         case Truth(true, null):
             return Truth(look_up(true), nulls(null))
-        case Numbers(values, null, mixed):
-            return Numbers(look_up(values), nulls(null), mixed)
-        case Decimals(values, scale, null):
-            return Decimals(look_up(values), scale, nulls(null))
-        case WideDecimals(values):
-            return value if isinstance(values, pa.Scalar) else WideDecimals(values.take(pa.array(codes)))
-        case Times(values, unit, null, zone):
-            return Times(look_up(values), unit, nulls(null), zone)
-        case Texts(values):
-            return value if isinstance(values, pa.Scalar) else Texts(values.take(pa.array(codes)))
+        case Numbers() | Decimals() | Times():
+            return replace(value, values=look_up(value.values), null=nulls(value.null))
+        case Texts(values) | WideDecimals(values):
+            return value if isinstance(values, pa.Scalar) else type(value)(values.take(pa.array(codes)))
         case Opaque(null):
             return Opaque(nulls(null))
         case _:

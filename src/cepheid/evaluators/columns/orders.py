@@ -10,6 +10,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from cepheid.evaluators.columns.kinds import Mask, Truth, arrow_nulls
+from cepheid.kernels.conditions.values import EQUAL, GREATER, LESS, UNORDERED
 
 ARRAYS: dict[str, Callable[[Any, Any], Any]] = {
     "=": np.equal,
@@ -27,7 +28,15 @@ ARROW: dict[str, Callable[[Any, Any], Any]] = {
     ">": pc.greater,
     ">=": pc.greater_equal,
 }
-MIRRORED = {"=": "=", "<>": "<>", "<": ">", "<=": ">=", ">": "<", ">=": "<="}
+OUTCOMES = {
+    "=": EQUAL,
+    "<>": LESS | GREATER | UNORDERED,
+    "<": LESS,
+    "<=": LESS | EQUAL,
+    ">": GREATER,
+    ">=": GREATER | EQUAL,
+}
+"""The outcomes of a comparison in a kernel for which it is true."""
 
 
 def truth_of_arrow(booleans: Any) -> Truth:

@@ -10,6 +10,7 @@ evaluated by the definition, once per distinct combination of the columns it rea
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, assert_never
 
@@ -17,13 +18,16 @@ import numpy as np
 import pyarrow as pa
 
 from cepheid.algebra.conditions import (
+    Aggregate,
     Arithmetic,
     Attribute,
     Call,
+    Case,
     Comparison,
     Condition,
     Conjunction,
     Disjunction,
+    Element,
     Expression,
     In,
     IsNull,
@@ -31,12 +35,17 @@ from cepheid.algebra.conditions import (
     Like,
     Literal,
     Negation,
+    Previous,
     RLike,
     attributes,
+    rebuild,
 )
+from cepheid.algebra.elements import places
 from cepheid.evaluators.columns.arithmetic import arithmetic
+from cepheid.evaluators.columns.choose import switched
 from cepheid.evaluators.columns.compare import all_of, compare, negated
 from cepheid.evaluators.columns.distinct import Codes, Dictionary, distinct, repeats
+from cepheid.evaluators.columns.elements import element
 from cepheid.evaluators.columns.functions import apply
 from cepheid.evaluators.columns.kinds import (
     Mask,
@@ -54,6 +63,7 @@ from cepheid.evaluators.columns.members import is_member
 from cepheid.evaluators.columns.texts import like, rlike
 from cepheid.semantics.rows import rows_of
 from cepheid.semantics.values import value_of
+from cepheid.streams.plain import whole
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,11 +109,21 @@ class Columns:
 
     def by_definition(self, expression: Expression) -> tuple[list[Any], Codes]:
         """The value by the definition, for each distinct combination of columns, and each row's combination."""
+        inside = [place for place in dict.fromkeys(places(expression)) if isinstance(place, Element)]
+        if inside:
+            return self._with_columns(inside).by_definition(_over_columns(expression, inside))
         names = list(dict.fromkeys(attribute.name for attribute in attributes(expression)))
         first, codes = self._combinations(names)
         read = pa.table({name: self._column(name).take(pa.array(first)) for name in names})
         rows = rows_of(read) if names else [{} for _ in first]
         return [value_of(expression, {None: row}) for row in rows], codes
+
+    def _with_columns(self, inside: Sequence[Element]) -> Columns:
+        """The table with elements as columns of their own."""
+        table = self.table
+        for number, place in enumerate(inside):
+            table = table.append_column(f"\0{number}", self._place(place))
+        return Columns(table)
 
     def _truth(self, condition: Expression) -> Truth:
         try:
@@ -167,6 +187,12 @@ class Columns:
                 return rlike(self.value(operand), pattern)
             case Call(function, arguments):
                 return apply(function, [self.value(argument) for argument in arguments])
+            case Element():
+                return of_column(pa.chunked_array([self._place(expression)]))
+            case Case(conditions, values, otherwise):
+                return self._first_true(conditions, values, otherwise)
+            case Aggregate() | Previous():
+                raise AssertionError(expression)  # of whole matches, not of rows
             case _:
                 assert_never(expression)
 
@@ -175,6 +201,21 @@ class Columns:
         for operand in operands:
             result = all_of(result, self._truth(operand))
         return result
+
+    def _first_true(
+        self, conditions: tuple[Expression, ...], values: tuple[Expression, ...], otherwise: Expression
+    ) -> Value:
+        chosen = self.value(otherwise)
+        for condition, value in reversed(list(zip(conditions, values, strict=True))):
+            chosen = switched(self._truth(condition).true, self.value(value), chosen)
+        return chosen
+
+    def _place(self, place: Expression) -> pa.Array:
+        """The values of an attribute, or of elements of it."""
+        if isinstance(place, Element):
+            return element(self._place(place.operand), place.key)
+        (attribute,) = attributes(place)
+        return whole(self._column(attribute.name))
 
     def _column(self, name: str) -> pa.ChunkedArray:
         """The column as it is, but for string views, which Arrow's kernels do not all take."""
@@ -219,6 +260,12 @@ class Columns:
             pairs = codes * other.distinct.table.num_rows + other.codes
             _, first, codes = np.unique(pairs, return_index=True, return_inverse=True)
         return first, codes
+
+
+def _over_columns(expression: Expression, inside: Sequence[Element]) -> Expression:
+    if isinstance(expression, Element):
+        return Attribute(None, f"\0{inside.index(expression)}")
+    return rebuild(expression, lambda child: _over_columns(child, inside))
 
 
 def holds(condition: Condition, table: pa.Table) -> Mask:

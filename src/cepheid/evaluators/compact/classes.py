@@ -1,9 +1,9 @@
 """Predicates → one class number per event: which combination of predicates it satisfies.
 
-Conditions are evaluated over whole columns. What reads one text column only, the type among them, is evaluated once per
-distinct value: a table by value says which predicates it leaves possible, and an event's *key*, a bit per predicate, is
-what all tables leave. Class 0 satisfies nothing and can change nothing; classes are numbered as they are met. Arrays as
-long as a batch are made once and used again: memory that is touched for the first time is dear.
+Conditions are evaluated over whole columns. Those on a single text column, the type among them, are evaluated once per
+distinct value: a table has by value the predicates that are still possible, and an event's *key*, a bit per predicate,
+is the conjunction of all tables. Class 0 satisfies no predicate and changes nothing; classes are numbered as they
+occur. Arrays as long as a batch are allocated once and reused: memory that is touched for the first time is expensive.
 """
 
 from __future__ import annotations
@@ -56,7 +56,7 @@ class Classes:
         self._dictionaries: dict[str, Dictionary] = {}
 
     def restore(self, listed: list[list[int]]) -> None:
-        """Numbers classes as they were when saved, before any were met: lists of predicates."""
+        """Numbers the classes of a saved state, lists of predicates, before the first event."""
         numbers = range(len(self._predicates))
         known = all(type(number) is int and number in numbers for item in listed for number in item)
         require(known, "a class of events satisfies a predicate that the query has not")
@@ -80,7 +80,7 @@ class Classes:
         return self._places[:count], self._picked[:count]
 
     def _picked_by_several(self, columns: Columns, length: int) -> tuple[Ints, Ints]:
-        """Of more predicates than a table has bits for."""
+        """The same for more predicates than a table has bits."""
         keys = [
             self._keys(columns, *self._tables(columns, begin), length, begin).copy()
             for begin in range(0, len(self._predicates), _DIRECT)
@@ -96,7 +96,7 @@ class Classes:
         return (kept, classes) if noticed.all() else (kept[noticed], classes[noticed])
 
     def _ask(self) -> None:
-        """Which classes are taken notice of, where there are new ones."""
+        """Asks which classes can change a state, if there are new ones."""
         if len(self._noticed) != len(self.satisfied):
             every = np.ones(len(self.satisfied), np.bool_)
             self._noticed = every if self._notices is None else self._notices()
@@ -194,7 +194,7 @@ class Classes:
     def _remembered(
         self, of: tuple[str | None, int], values: pa.Array | pa.ChunkedArray, keys: Callable[[], Keys]
     ) -> Keys:
-        """Worked out again only when the distinct values are other ones than last time."""
+        """Computed again only when the distinct values differ from those of last time."""
         known = self._known.get(of)
         if known is None or not known[0].equals(values):
             known = self._known[of] = values, keys()

@@ -1,6 +1,6 @@
 """The compact evaluator behind the common interface.
 
-Python here is per batch and per newly met (state, class), never per event, key or match. The loop is
+Python runs per batch and per new (state, class), never per event, key or match. The loop is
 `kernels.loops.sliding.loop`; it returns where the automaton's table lacks an entry or a number outgrows its words, and
 is called again from there. Counting with a small automaton runs on `kernels.loops.sliding.dense` until a number
 outgrows a machine word.
@@ -33,9 +33,9 @@ from cepheid.evaluators.interface import (
     spare_of,
 )
 from cepheid.evaluators.window import SlidingWindow
-from cepheid.evaluators.window_prefilter import Nearness, roles_of
-from cepheid.kernels.columns.events import group_by_partition, take_lists
-from cepheid.kernels.loops.sliding.change_layout import regrow_partitions, thin_partitions
+from cepheid.evaluators.window_prefilter import WindowPrefilter, roles_of
+from cepheid.kernels.columns.events import group_by_partition
+from cepheid.kernels.loops.sliding.change_layout import regrow_partitions, to_sparse_partitions
 from cepheid.kernels.loops.sliding.dense import Dense, DenseSpace, count_dense
 from cepheid.kernels.loops.sliding.loop import slide
 from cepheid.kernels.loops.sliding.partition_state import (
@@ -58,7 +58,7 @@ from cepheid.kernels.matches.collect import rows_of_events
 from cepheid.kernels.matches.nodes import FIRST, FIRST_AT, N_EVENT, N_WORDS
 from cepheid.kernels.matches.output import ROOTS
 from cepheid.kernels.memory.big_integers import to_int, wider
-from cepheid.kernels.memory.carry_save import BITS, LIMIT, LOOSE
+from cepheid.kernels.memory.carry_save import BITS, LIMIT, SPARE_BITS
 from cepheid.kernels.memory.heap import META, SMALLEST, with_room
 from cepheid.kernels.memory.status import DONE, MORE_HEAP, MORE_TRANSITIONS, MORE_WORDS
 from cepheid.matches.match_arrays import Found, Ints, nothing_found
@@ -96,13 +96,13 @@ class CompactEvaluator:
         self._window = SlidingWindow(query.window)
         marks, skips = numbered_transitions(automaton)
         self._gaps = query.strategy is Strategy.STRICT or any(
-            skip != state for state, skip in enumerate(skips) if marks[state]
+            skip is None or skip.target != state for state, skip in enumerate(skips) if marks[state]
         )
         self._begins = {predicate for predicate, _, _ in marks[0]}
         self._ends = {
             predicate for leaving in marks for predicate, _, target in leaving if target in automaton.finals
         }
-        self._near = Nearness(query.window)
+        self._near = WindowPrefilter(query.window)
         self.positional = self._window.by_position or self._gaps
         self._consume = query.consume
         self._counting = counting
@@ -193,7 +193,7 @@ class CompactEvaluator:
         )
 
     def _count_dense(self, batch: Batch, report: bool) -> int:
-        """Counts as far as dense matrices go: the event to go on from with `slide`."""
+        """Counts with dense matrices as long as these suffice: the event from which `slide` continues."""
         self._refit_dense()
         needed = 0
 
@@ -226,7 +226,7 @@ class CompactEvaluator:
         dense = self._dense
         assert dense is not None
         if dense.words >= _MOST_WORDS:
-            self._thin()
+            self._to_sparse()
             return
         self._dense = dense._replace(words=2 * dense.words)
         self._regrow(dense, self._dense)
@@ -248,13 +248,13 @@ class CompactEvaluator:
         words = known.words if known is not None else 1
         grown = dense_automaton(self._automaton, classes, self._most_states, words)
         if grown is None:
-            self._thin()
+            self._to_sparse()
         elif known is not None and (grown.states, grown.rows) != (known.states, known.rows):
             self._regrow(known, grown)
         self._dense = grown
 
-    def _thin(self) -> None:
-        """From now on `slide` counts, with numbers of any size."""
+    def _to_sparse(self) -> None:
+        """Changes to the sparse layout: from now on `slide` counts, with numbers of any size."""
         self._is_dense = False
         if self._dense is None:
             return
@@ -265,7 +265,7 @@ class CompactEvaluator:
         self._use_words(2 * dense.words + 1)  # of 32 bits, so that all numbers fit
 
         def loop(begin: int) -> tuple[int, int]:
-            status, partition, self._heap = thin_partitions(
+            status, partition, self._heap = to_sparse_partitions(
                 self._transitions.table,
                 begin,
                 self._options(True),
@@ -332,7 +332,7 @@ class CompactEvaluator:
         return np.argsort(partitions, kind="stable")
 
     def _widen(self, partitions: int) -> None:
-        """More words for the numbers of the first `partitions` partitions, and for what comes after."""
+        """Gives the numbers of the first `partitions` partitions more words, and all later numbers."""
         words = wider(self._words)
         self._heap = widen_partitions(
             self._heap, self._meta, self._partitions[:partitions], self._words, words
@@ -380,7 +380,7 @@ class CompactEvaluator:
         self._near.forget()
 
     def _load_dense(self, is_dense: int, states: int, rows: int, words: int) -> None:
-        """Whether matrices are dense, and of how many states and words: 0 where there are none yet."""
+        """Loads whether matrices are dense, and their numbers of states and words: 0 where there are none yet."""
         require(is_dense in (0, int(self._counting)), "`dense` is neither 0 nor 1")
         require(is_dense or not states, "`dense` states a size, but there are no matrices")
         self._is_dense = bool(is_dense)
@@ -433,7 +433,7 @@ class CompactEvaluator:
             )
         elif self._dense is not None:
             states, rows, words = self._dense[:3]
-            most_back, most_front = (LIMIT, LIMIT) if words == 1 else (2 * LIMIT, LIMIT << LOOSE)
+            most_back, most_front = (LIMIT, LIMIT) if words == 1 else (2 * LIMIT, LIMIT << SPARE_BITS)
             fits = dense_partitions_fit(
                 self._heap,
                 self._partitions,
@@ -455,4 +455,4 @@ def _by_end(found: Found) -> Found:
     ends = found.rows[found.offsets[1:] - 1]
     if bool(np.all(ends[1:] >= ends[:-1])):
         return found
-    return Found(*take_lists(np.argsort(ends, kind="stable"), found.offsets, found.rows, found.labels))
+    return found.take(np.argsort(ends, kind="stable"))

@@ -1,7 +1,7 @@
 """The determinised automaton as dense programs for `kernels.loops.sliding.dense`, where it is small.
 
 In: a deterministic automaton and the classes met so far. Out: per class the updates that move all runs at once. The
-automaton is worked out in full over these classes; None where it has more states than fit.
+automaton is explored over these classes; None where it has too many states.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ import numpy as np
 
 from cepheid.automata.deterministic import Deterministic, Outcome, Transitions
 from cepheid.kernels.loops.sliding.dense import Dense, Program
-from cepheid.kernels.memory.carry_save import LOOSE
+from cepheid.kernels.memory.carry_save import SPARE_BITS
 
 Update = tuple[int, int, list[int]]  # target, factor, sources
 
@@ -39,7 +39,7 @@ def dense_automaton(
         for klass in range(len(classes))
     ]
     growth = np.array([_growth(updates) for updates in zip(forward, backward, strict=True)], np.int64)
-    if growth[0] + max(growth) >= LOOSE:
+    if growth[0] + max(growth) >= SPARE_BITS:
         return None
     return Dense(
         len(rows),
@@ -80,7 +80,7 @@ def _changing(gains: dict[int, Counter[int]]) -> dict[int, Counter[int]]:
 
 
 def _ordered(gains: dict[int, Counter[int]], states: int) -> list[Update]:
-    """A row may be overwritten only after the updates that read it. Where rows are exchanged in a circle, those
+    """A row may be overwritten only after the updates that read it. Where rows depend on each other in a cycle, those
     that are both read and written are first copied to rows below the states'."""
     readers = {
         state: [other for other, gain in gains.items() if other != state and state in gain] for state in gains

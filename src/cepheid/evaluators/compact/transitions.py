@@ -1,4 +1,4 @@
-"""The determinised automaton as arrays for the kernel, filled where the kernel asks."""
+"""The determinised automaton as arrays for the kernel, filled on demand."""
 
 from __future__ import annotations
 
@@ -57,7 +57,7 @@ class TransitionTable:
             self._count = _enlarged(self._count, rows, columns, 0)
 
     def save(self) -> npt.NDArray[np.uint8]:
-        """The states and classes met so far; what they do is worked out again when it is needed."""
+        """The states and classes known so far; their transitions are computed again when they are needed."""
         content = {
             "states": self._automaton.save(),
             "classes": [sorted(item) for item in self._classes.satisfied],

@@ -3,7 +3,7 @@
 In: typed conditions. Out: per condition a `Compiled`. Every maximal part that reads one event only is a *leaf*: it is
 computed over whole columns and stored as a word. A condition that compares two leaves becomes one comparison of
 words; any other becomes a program for a stack machine, operands before operations. Where the kernel lacks an operation,
-as for texts made of texts, the program asks Python (`Question`) for the value, given the leaves below.
+as for texts made of texts, the program asks Python (`PythonFallback`) for the value, given the leaves below.
 """
 
 from __future__ import annotations
@@ -16,13 +16,17 @@ from typing import assert_never
 import pyarrow as pa
 
 from cepheid.algebra.conditions import (
+    MIRRORED,
+    Aggregate,
     Arithmetic,
     Attribute,
     Call,
+    Case,
     Comparison,
     Condition,
     Conjunction,
     Disjunction,
+    Element,
     Expression,
     In,
     IsNull,
@@ -30,6 +34,7 @@ from cepheid.algebra.conditions import (
     Like,
     Literal,
     Negation,
+    Previous,
     RLike,
     attributes,
     children,
@@ -37,13 +42,21 @@ from cepheid.algebra.conditions import (
     rebuild,
     without_negations,
 )
+from cepheid.algebra.elements import type_of
 from cepheid.algebra.key_equality import sides_of_same_key
+from cepheid.algebra.kinds import Kind
 from cepheid.algebra.number_types import decimal_type
 from cepheid.algebra.precision import DecimalType
-from cepheid.evaluators.columns.orders import MIRRORED
+from cepheid.evaluators.columns.orders import OUTCOMES
 from cepheid.evaluators.configurations.decimal_words import MOST_REAL_SCALE, wide_form
-from cepheid.evaluators.configurations.python_fallback import Part, Question
-from cepheid.evaluators.configurations.word_forms import NoTestError, form_of, is_masked, reads_decimals
+from cepheid.evaluators.configurations.python_fallback import Part, PythonFallback
+from cepheid.evaluators.configurations.word_forms import (
+    NoTestError,
+    computes_times,
+    form_of,
+    is_masked,
+    reads_decimals,
+)
 from cepheid.evaluators.configurations.words import can_be_looked_up, tagged
 from cepheid.kernels.conditions import programs
 from cepheid.kernels.conditions import values as tags
@@ -53,14 +66,6 @@ from cepheid.schema import Schema
 from cepheid.semantics.values import value_of
 from cepheid.streams.partitions import Texts
 
-_OUTCOMES = {
-    "=": tags.EQUAL,
-    "<>": tags.LESS | tags.GREATER | tags.UNORDERED,
-    "<": tags.LESS,
-    "<=": tags.LESS | tags.EQUAL,
-    ">": tags.GREATER,
-    ">=": tags.GREATER | tags.EQUAL,
-}
 _ALL_OUTCOMES = tags.LESS | tags.EQUAL | tags.GREATER | tags.UNORDERED
 _ARITHMETIC = {"+": tags.ADD, "-": tags.SUBTRACT, "*": tags.MULTIPLY, "/": tags.DIVIDE, "%": tags.REMAINDER}
 _FOLDS = {
@@ -115,7 +120,7 @@ class Operand:
 
 Instruction = tuple[int, Operand | None, int, int]
 """An operation, the leaf that it loads, and two arguments: tag and word of a constant, outcomes of a comparison, or the
-number of leaves and the address of a question."""
+number of leaves and the address of a Python fallback."""
 
 
 @dataclass(slots=True)
@@ -150,7 +155,7 @@ class Compiled:
 
 
 class Compiler:
-    """`leaves` and `questions` are those of all conditions compiled so far.
+    """`leaves` and `fallbacks` are those of all conditions compiled so far.
 
     >>> import pyarrow as pa
     >>> from cepheid.schema import schema_of
@@ -167,7 +172,7 @@ class Compiler:
     def __init__(self, schema: Schema, texts: Texts) -> None:
         self._schema = schema
         self._texts = texts
-        self.questions: list[Question] = []
+        self.fallbacks: list[PythonFallback] = []
         self._leaves: dict[tuple[Expression, int | None, int], Leaf] = {}
         self._known: dict[int, tuple[Expression, frozenset[str | None]]] = {}
 
@@ -179,7 +184,9 @@ class Compiler:
         names = (attribute.var for attribute in attributes(condition))
         compiled = Compiled(tuple(dict.fromkeys(name for name in names if name is not None)))
         self._compare(condition, compiled)
-        if compiled.how == programs.INSTRUCTIONS:
+        if compiled.how == programs.INSTRUCTIONS and computes_times(condition):
+            self._ask(condition, compiled)  # what times add up to may have no word
+        elif compiled.how == programs.INSTRUCTIONS:
             self._emit(condition, compiled)
             if reads_decimals(condition, self._schema):
                 code, compiled.code = compiled.code, []
@@ -247,7 +254,7 @@ class Compiler:
             compiled.left, compiled.right = self._operand(left, compiled), self._operand(right, compiled)
 
     def _compare_two(self, comparison: Comparison, negated: bool, compiled: Compiled) -> None:
-        op, left, right = comparison.op, comparison.left, comparison.right
+        op, left, right = comparison.op, *self._apart(comparison.left, comparison.right)
         if len(self._readers(left)) != 1 or len(self._readers(right)) != 1:
             return
         if self._readers(left) == frozenset([None]):
@@ -259,7 +266,7 @@ class Compiler:
             form, other = self._forms_of_decimals(left, right, form, other)
             if tags.ANY in (form, other):
                 return
-        compiled.outcomes = _ALL_OUTCOMES - _OUTCOMES[op] if negated else _OUTCOMES[op]
+        compiled.outcomes = _ALL_OUTCOMES - OUTCOMES[op] if negated else OUTCOMES[op]
         at_hand = self._readers(right) == frozenset([None])
         if compiled.outcomes == tags.EQUAL and at_hand and can_be_looked_up(other, form):
             compiled.how = programs.SAME_WORDS
@@ -268,6 +275,20 @@ class Compiler:
             compiled.how = _how(form, other, compiled.outcomes)
             compiled.right = self._operand(right, compiled, form=other)
         compiled.left = self._operand(left, compiled, form=form)
+
+    def _apart(self, left: Expression, right: Expression) -> tuple[Expression, Expression]:
+        """The sides of a comparison, those of `y.ts - x.ts < d` as `y.ts` and `x.ts + d`: times are exact and have no
+        bounds, so that both compare alike."""
+        for one, other, mirrored in ((left, right, False), (right, left, True)):
+            if not isinstance(one, Arithmetic) or one.kind not in (Kind.TIMESTAMP, Kind.DURATION):
+                continue
+            if one.op not in "+-" or len(self._readers(one)) != 2:
+                continue
+            opposite = "-" if one.op == "+" else "+"
+            moved = Arithmetic(opposite, other, one.right, kind=one.kind)
+            if len(self._readers(moved)) == 1:
+                return (moved, one.left) if mirrored else (one.left, moved)
+        return left, right
 
     def _forms_of_decimals(
         self, left: Expression, right: Expression, form: int, other: int
@@ -305,7 +326,7 @@ class Compiler:
             case Arithmetic(op, left, right):
                 self._fold(_ARITHMETIC[op], (left, right), compiled)
             case Comparison(op, left, right):
-                self._fold(tags.COMPARE, (left, right), compiled, _OUTCOMES[op])
+                self._fold(tags.COMPARE, (left, right), compiled, OUTCOMES[op])
             case Conjunction(operands):
                 self._fold(tags.AND, self._gathered(operands, Conjunction), compiled)
             case Disjunction(operands):
@@ -318,12 +339,14 @@ class Compiler:
                 self._fold(tags.IS_NULL, (operand,), compiled)
             case In(operand, items):
                 self._fold(tags.OR, self._items(operand, items), compiled)
-            case Like() | RLike():
+            case Like() | RLike() | Case():
                 self._ask(expression, compiled)
             case Call(function, arguments):
                 self._call(expression, function, arguments, compiled)
-            case Literal() | Attribute():
+            case Literal() | Attribute() | Element():
                 raise AssertionError(expression)  # these read one event at most
+            case Aggregate() | Previous():
+                raise AssertionError(expression)  # `attach` leaves none on events
             case _:
                 assert_never(expression)
 
@@ -395,7 +418,7 @@ class Compiler:
         else:
             self._ask(call, compiled)
 
-    # Questions
+    # What kernels cannot compute
 
     def _ask(self, expression: Expression, compiled: Compiled) -> None:
         """Loads the leaves below and asks Python for the value of the expression."""
@@ -406,10 +429,10 @@ class Compiler:
             Part(operand.leaf.form, operand.side == programs.AT_HAND, self._type_of_time(operand.leaf))
             for operand in operands
         ]
-        question = Question(about, form_of(expression, self._schema), parts, self._texts)
-        self.questions.append(question)
+        fallback = PythonFallback(about, form_of(expression, self._schema), parts, self._texts)
+        self.fallbacks.append(fallback)
         compiled.code += [(programs.LEAF, operand, 0, 0) for operand in operands]
-        compiled.code.append((programs.ASK, None, len(operands), question.address))
+        compiled.code.append((programs.ASK, None, len(operands), fallback.address))
 
     def _about(self, expression: Expression, places: dict[Expression, int]) -> Expression:
         """The expression over columns, one per leaf. Of times only attributes are leaves: their type has the zone."""
@@ -420,15 +443,14 @@ class Compiler:
             form = form_of(expression, self._schema)
             if form == tags.NULL:
                 return Literal(None)
-            if isinstance(expression, Attribute) or form not in (*tags.TIMES, tags.ANY):
+            if isinstance(expression, Attribute | Element) or form not in (*tags.TIMES, tags.ANY):
                 return Attribute(None, str(places.setdefault(expression, len(places))))
         return rebuild(expression, lambda child: self._about(child, places))
 
     def _type_of_time(self, leaf: Leaf) -> pa.DataType | None:
-        if leaf.form not in tags.TIMES or not isinstance(leaf.expression, Attribute):
+        if leaf.form not in tags.TIMES or not isinstance(leaf.expression, Attribute | Element):
             return None
-        dtype = self._schema.arrow.field(leaf.expression.name).type
-        return dtype.value_type if pa.types.is_dictionary(dtype) else dtype
+        return type_of(leaf.expression, self._schema)
 
 
 def _how(form: int, other: int, outcomes: int) -> int:

@@ -1,8 +1,8 @@
 """The configurations evaluator behind the common interface.
 
 Conditions on one event give events classes, as for the compact evaluator; guards over several events read words.
-Partial matches whose words no later guard can distinguish share a slot (`Store`). Python runs per batch, per new class
-and when memory grows.
+Partial matches whose words no later guard can distinguish share a slot (`SlotStore`). Python runs per batch, per new
+class and when memory grows.
 """
 
 from __future__ import annotations
@@ -16,10 +16,10 @@ from cepheid.algebra.nodes import Query, WindowUnit
 from cepheid.automata.automaton import Predicate
 from cepheid.automata.deterministic import RegisterAutomaton
 from cepheid.evaluators.compact.classes import Classes
-from cepheid.evaluators.configurations.guards import Tests
-from cepheid.evaluators.configurations.slot_store import Store
+from cepheid.evaluators.configurations.guards import CompiledTests
+from cepheid.evaluators.configurations.slot_store import SlotStore
 from cepheid.evaluators.configurations.tables import Columns, Tables
-from cepheid.evaluators.configurations.vector_store import Counts
+from cepheid.evaluators.configurations.vector_store import VectorStore
 from cepheid.evaluators.interface import (
     GUARD,
     UNLIMITED,
@@ -33,7 +33,7 @@ from cepheid.evaluators.interface import (
     spare_of,
 )
 from cepheid.evaluators.window import SlidingWindow
-from cepheid.evaluators.window_prefilter import Nearness
+from cepheid.evaluators.window_prefilter import WindowPrefilter
 from cepheid.kernels.loops.registers.layout import ConfigBatch, ConfigOptions
 from cepheid.matches.match_arrays import Found, Ints, nothing_found
 from cepheid.schema import Schema
@@ -61,7 +61,7 @@ class ConfigurationsEvaluator:
         extra = () if automaton.is_idle_on_others else (_EVERY,)
         self._classes = Classes((*automaton.predicates, *extra), schema, self._notices)
         conditions = [test.condition for test in automaton.tests]
-        self._tests = Tests([condition for condition in conditions if condition is not None], schema)
+        self._tests = CompiledTests([condition for condition in conditions if condition is not None], schema)
         order = [
             tuple(reads.index(register) for register in registers)
             for reads, registers in zip(automaton.reads, self._tests.registers, strict=True)
@@ -83,12 +83,12 @@ class ConfigurationsEvaluator:
             self._tests.equality,
             self._read,
         )
-        self._store: Store | Counts = (
-            Counts(self._tables, self._tests)
+        self._store: SlotStore | VectorStore = (
+            VectorStore(self._tables, self._tests)
             if self._tables.sums
-            else Store(self._tables, self._tests, counting, ranks_of(automaton.labels))
+            else SlotStore(self._tables, self._tests, counting, ranks_of(automaton.labels))
         )
-        self._near = Nearness(query.window)
+        self._near = WindowPrefilter(query.window)
         self.positional = self._window.by_position or any(by_position)
         self._consume = query.consume
         self._counting = counting

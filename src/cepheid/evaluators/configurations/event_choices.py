@@ -17,7 +17,7 @@ from cepheid.matches.match_arrays import Found, Ints
 _MOST_CHOICES = 1 << 20  # held together
 
 
-class Choices:
+class EventChoices:
     def __init__(self, check: Check, labels: Sequence[frozenset[str]]) -> None:
         self._has = {
             name: np.array([name in label for label in labels], np.bool_) for name in sorted(check.names)

@@ -32,16 +32,16 @@ from cepheid.streams.partitions import Texts
 _BITS = 1 << programs.MASK_BITS
 
 
-class Tests:
+class CompiledTests:
     """`registers`: per condition the registers it reads, in the program's order. `record`: the number of words of a
     stored event; `words`: of the current event, the record first. `program`: the conditions for the kernel, one array
-    that never moves; it holds addresses of other arrays and is valid as long as its `Tests`.
+    that never moves; it holds addresses of other arrays and is valid as long as its `CompiledTests`.
 
     >>> from cepheid.algebra.conditions import Attribute, Comparison
     >>> from cepheid.schema import schema_of
     >>> stocks = pa.table({"ts": [0, 1, 2], "price": [2.0, 1.0, 3.0]})
     >>> dearer = Comparison(">", Attribute(None, "price"), Attribute("r", "price"))
-    >>> ours = Tests([dearer], schema_of(stocks.schema, time="ts"))
+    >>> ours = CompiledTests([dearer], schema_of(stocks.schema, time="ts"))
     >>> rows = ours.of(stocks, np.arange(3))
     >>> ours.registers, ours.record, rows.view(np.float64).tolist()
     ([('r',)], 1, [[2.0], [1.0], [3.0]])
@@ -55,9 +55,9 @@ class Tests:
         self._texts = Texts()
         compiler = Compiler(schema, self._texts)
         self._compiled = [compiler.compile(condition) for condition in conditions]
-        self._questions = compiler.questions
-        for question in self._questions:
-            question.when_texts_moved = self._note_addresses
+        self._fallbacks = compiler.fallbacks
+        for fallback in self._fallbacks:
+            fallback.when_texts_moved = self._note_addresses
         self._constants = self._texts.count
         self.registers = [compiled.registers for compiled in self._compiled]
         self._leaves = sorted(compiler.leaves, key=lambda leaf: not leaf.stored)
@@ -183,13 +183,13 @@ class Tests:
 
     def _renumber(self, texts: Texts) -> None:
         self._texts = texts
-        for question in self._questions:
-            question.forget(texts)
+        for fallback in self._fallbacks:
+            fallback.forget(texts)
         self._note_addresses()
 
     @property
     def memory(self) -> int:
-        return self._texts.memory + sum(question.memory for question in self._questions)
+        return self._texts.memory + sum(fallback.memory for fallback in self._fallbacks)
 
     def save(self) -> State:
         return {**self._texts.save("texts"), **self._decimals}

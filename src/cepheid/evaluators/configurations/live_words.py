@@ -1,8 +1,8 @@
-"""Which words of the events they remember tell partial matches apart: those that some later test may read.
+"""Live words: the words of stored events that some later test may read, and by which partial matches differ.
 
-In: a register automaton, worked out for all classes of events, and the words of a record that each test reads. Out: by
-state, the words that are read of each column before it is dropped: liveness, as in a compiler, along transitions that
-stay and those that take columns along. Partial matches in one state that agree in these words have the same future.
+In: a register automaton, explored for all classes of events, and the words of a record that each test reads. Out: by
+state, the words that are read of each column before it is dropped. It is the liveness analysis of compilers, along
+transitions that keep columns. Partial matches in one state that agree in these words have the same future.
 """
 
 from __future__ import annotations

@@ -1,5 +1,4 @@
-"""What partitions hold between two batches, in whatever form: `Store` has slots for each start, `Counts` vectors of
-starts.
+"""The state of all partitions between two batches, the part that `SlotStore` and `VectorStore` have in common.
 
 Python here is per batch and per growth, never per event, key or match.
 """
@@ -11,7 +10,7 @@ from typing import ClassVar
 
 import numpy as np
 
-from cepheid.evaluators.configurations.guards import Tests
+from cepheid.evaluators.configurations.guards import CompiledTests
 from cepheid.evaluators.configurations.tables import Tables
 from cepheid.evaluators.growth import with_rows
 from cepheid.evaluators.interface import State
@@ -27,7 +26,7 @@ _TAGS = [NULL, WHOLE, BIG, REAL, TRUTH, *TIMES, BEYOND, *range(DECIMAL, DECIMAL 
 _SPARE_TEXTS = 1 << 14  # texts kept beyond twice those in use
 
 
-class Held(ABC):
+class PartitionStore(ABC):
     """`heap`, and in `meta[0]` how much of it is used; `words`: those of a number in a slot."""
 
     partition_words: ClassVar[int]
@@ -35,7 +34,7 @@ class Held(ABC):
 
     block_words: ClassVar[int]
 
-    def __init__(self, tables: Tables, tests: Tests, words: int, heap: Ints, meta: Ints) -> None:
+    def __init__(self, tables: Tables, tests: CompiledTests, words: int, heap: Ints, meta: Ints) -> None:
         self._tables = tables
         self._tests = tests
         self._words = words
@@ -47,7 +46,7 @@ class Held(ABC):
         self._texts_in_use = 0
 
     def _new_layout(self) -> Layout:
-        """That of the states met so far."""
+        """The layout of the states known so far."""
         return self._tables.layout(self._words)
 
     def _new_partitions(self, layout: Layout, count: int) -> Ints:
@@ -56,12 +55,12 @@ class Held(ABC):
 
     @abstractmethod
     def _copy(self, edge: int, *, partitions: Ints | None = None, more: int = 0) -> None:
-        """Copies what lives from `edge` on, of these partitions or of all, to an array at most half full of it, with
-        room for some words more."""
+        """Copies the live part from `edge` on, of these partitions or of all, to an array that it fills at most by
+        half, with room for some words more."""
 
     @abstractmethod
     def _enter_all(self, more: int) -> None:
-        """Makes the index anew, with room for so many entries more."""
+        """Builds the index anew, with room for so many entries more."""
 
     @abstractmethod
     def _records(self, region: int) -> tuple[Ints, int]:
@@ -87,7 +86,7 @@ class Held(ABC):
         return self._layout is not None
 
     def fit_states(self) -> None:
-        """Room in the slots for states that were met since."""
+        """Makes room in the slots for new states."""
         if self._layout is None:
             self._layout = self._new_layout()
             self._partitions = self._new_partitions(self._layout, len(self._partitions))
@@ -95,7 +94,7 @@ class Held(ABC):
             self._copy(NEVER)
 
     def _remembered(self) -> Ints:
-        """Where the columns begin that are remembered."""
+        """Where the remembered columns begin."""
         assert self._layout is not None
         columns, found = self._tables.columns, [np.zeros(0, np.int64)]
         for region in range(len(self._layout.size)):
@@ -105,13 +104,13 @@ class Held(ABC):
         return np.concatenate(found)
 
     def _key_ends(self) -> Ints:
-        """By kind, the word after those that tell its slots apart."""
+        """By kind, the end of the words by which its slots differ."""
         assert self._layout is not None
         ends: Ints = np.max(self._layout.keys, axis=1, initial=-1) + 1
         return ends
 
     def load(self, state: State, windowed: bool, labels: int) -> None:
-        """What lives is copied once more, so that nothing is taken over that slots do not lead to."""
+        """The live part is copied once more, so that only words that slots lead to are taken over."""
         self._layout, self._partitions = None, words(state, "lanes", None, None)
         require(len(self._partitions) > 0, "`lanes` is empty")
         self._load_own(state)
@@ -149,7 +148,7 @@ class Held(ABC):
         self._texts_in_use = self._tests.numbered
 
     def collect(self, edge: int) -> None:
-        """Keeps nothing but what lives from `edge` on."""
+        """Keeps only the live part from `edge` on."""
         if self._layout is not None:
             self._copy(edge)
 

@@ -33,7 +33,7 @@ _TOGETHER = 256  # values of one side that are combined with a new one of the ot
 
 @dataclass(frozen=True, slots=True)
 class Part:
-    """A leaf of a question: its form, whether it is of the current event and, for times, the type of the column, which
+    """A leaf of a fallback: its form, whether it is of the current event and, for times, the type of the column, which
     has the zone."""
 
     form: int
@@ -67,7 +67,7 @@ def _times(ticks: pa.Array, unit: str, dtype: pa.DataType) -> pa.Array:
     return ticks.cast(pa.duration(unit) if pa.types.is_duration(dtype) else pa.timestamp(unit)).cast(dtype)
 
 
-class Question:
+class PythonFallback:
     """`expression` reads column k as the value of `parts[k]`; `form` is that of its answers.
 
     >>> from cepheid.algebra.conditions import Attribute, Call
@@ -75,9 +75,9 @@ class Question:
     >>> parts = (Part(tagged.TEXT, False), Part(tagged.TEXT, True))
     >>> texts = Texts()
     >>> a, b = texts.numbers(pa.array(["a", "b"]))
-    >>> question = Question(both, tagged.TEXT, parts, texts)
+    >>> fallback = PythonFallback(both, tagged.TEXT, parts, texts)
     >>> key = np.array([tagged.TEXT, a, tagged.TEXT, b])
-    >>> tag, word = answers.answer(question.address, key.ctypes.data, 0)
+    >>> tag, word = answers.answer(fallback.address, key.ctypes.data, 0)
     >>> tag == tagged.TEXT, texts.of(np.array([word])).to_pylist()
     (True, ['ab'])
     """
@@ -142,7 +142,7 @@ class Question:
         arrays = {
             str(k): part.array(keys[:, 2 * k : 2 * k + 2], self._texts) for k, part in enumerate(self._parts)
         }
-        rows = pa.nulls(len(keys))  # a question without parts has no other column
+        rows = pa.nulls(len(keys))  # a fallback without parts has no other column
         columns = Columns(pa.table({**arrays, "": rows}))
         try:
             words, nulls = words_of(columns, self._expression, self._form, self._texts)

@@ -10,8 +10,8 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from cepheid.evaluators.configurations.guards import Tests
-from cepheid.evaluators.configurations.partition_store import Held
+from cepheid.evaluators.configurations.guards import CompiledTests
+from cepheid.evaluators.configurations.partition_store import PartitionStore
 from cepheid.evaluators.configurations.tables import Tables
 from cepheid.evaluators.driver import Matches, drive
 from cepheid.evaluators.growth import in_blocks, power_of_two, with_words
@@ -66,10 +66,10 @@ _SPARE_WORDS = 1 << 16  # beyond twice what lives, so that copying it is rare
 _FEWEST_CELLS = 1 << 10
 
 
-class Store(Held):
+class SlotStore(PartitionStore):
     partition_words, block_words = slots.L_BLOCKS, slots.B_WORDS
 
-    def __init__(self, tables: Tables, tests: Tests, counting: bool, ranks: Sequence[int]) -> None:
+    def __init__(self, tables: Tables, tests: CompiledTests, counting: bool, ranks: Sequence[int]) -> None:
         heap, meta = np.zeros(_FEWEST_WORDS, np.int64), np.zeros(slots.M_WORDS, np.int64)
         super().__init__(tables, tests, 1, heap, meta)
         self._counting = counting

@@ -7,10 +7,11 @@ that can be reached over these classes are all met here, between two batches, so
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from graphlib import CycleError, TopologicalSorter
 from itertools import product
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -80,7 +81,7 @@ class Tables:
     ) -> None:
         """`order[test]`: the places of its registers, in the order its program numbers them. With `sums_starts`
         numbers of different starts are kept together, if nothing asks how a partial match began (`sums`).
-        `equality[test]`: as `Tests.equality`. `reads[test]`: per register the words of a column that the test
+        `equality[test]`: as `CompiledTests.equality`. `reads[test]`: per register the words of a column that the test
         reads."""
         self._automaton = automaton
         self._order = order
@@ -236,13 +237,17 @@ class Tables:
             if ordered is not None:
                 reacting[columns, klass] = ordered
                 in_order[columns, klass] = True
-        return flat.transitions(
-            choice,
-            _by_region(reacting, regions, classes),
-            in_order,
-            *self._creates(region, regions, classes),
-            self._equals(region, regions, classes),
-            _by_region(accepting, regions, classes),
+        creates, extends, most = self._creates(region, regions, classes)
+        return TransitionTables(
+            choice=choice,
+            reacting=_by_region(reacting, regions, classes),
+            in_order=in_order,
+            creates=creates,
+            extends=extends,
+            most=most,
+            equals=self._equals(region, regions, classes),
+            accepting=_by_region(accepting, regions, classes),
+            **flat.arrays(),
         )
 
     def _turns(self, classes: int) -> Turns:
@@ -333,19 +338,13 @@ class Tables:
         if self._automaton.classes is None:
             return {}
         indexed = {}
-        states_of: dict[int, list[int]] = {}
-        for state in range(len(self._automaton)):
-            states_of.setdefault(self._automaton.columns(state), []).append(state)
-        for columns, states in states_of.items():
-            if columns == ROOT:
-                continue
+        for columns, by_class in self._by_columns():
             wanted: Counter[int] = Counter()
-            for satisfied in self._automaton.classes:
-                by_state = {state: self._automaton.transitions(state, satisfied) for state in states}
+            for by_state in by_class if columns != ROOT else ():
                 if _ordered(by_state) is None:
                     wanted.clear()
                     break
-                wanted.update(self._needed(list(by_state.values()), states).keys())
+                wanted.update(self._needed(list(by_state.values()), list(by_state)).keys())
             if wanted:
                 indexed[columns] = wanted.most_common(1)[0][0]
         return indexed
@@ -355,19 +354,25 @@ class Tables:
         be, and can do so in place."""
         if self._automaton.classes is None:
             return False
-        by_region: dict[int, list[int]] = {}
+        return not any(
+            _ordered(by_state) is None
+            or any(0 in asked.columns for one in by_state.values() for asked in one.asked)
+            for columns, by_class in self._by_columns()
+            if columns > 0
+            for by_state in by_class
+        )
+
+    def _by_columns(self) -> Iterator[tuple[int, Iterator[dict[int, Transitions]]]]:
+        """By how many columns states remember, for each class there can be what these states do on it."""
+        states_of: dict[int, list[int]] = {}
         for state in range(len(self._automaton)):
-            by_region.setdefault(self._automaton.columns(state), []).append(state)
-        for columns, states in by_region.items():
-            if columns <= 0:
-                continue
-            for satisfied in self._automaton.classes:
-                by_state = {state: self._automaton.transitions(state, satisfied) for state in states}
-                if any(0 in asked.columns for one in by_state.values() for asked in one.asked):
-                    return False
-                if _ordered(by_state) is None:
-                    return False
-        return True
+            states_of.setdefault(self._automaton.columns(state), []).append(state)
+        for columns, states in states_of.items():
+            known = self._automaton.classes or ()
+            yield (
+                columns,
+                ({state: self._automaton.transitions(state, one) for state in states} for one in known),
+            )
 
     def sources(self, goal: Goal) -> list[int]:
         """For each word that tells the slots of a goal apart, the word of the slot it is taken from, -1 for the event's
@@ -420,47 +425,30 @@ class _Flat:
     def _number(self, goal: Goal | None) -> int:
         return NOWHERE if goal is None else self._goals.setdefault(goal, len(self._goals))
 
-    def transitions(
-        self,
-        choice: Ints,
-        reacting: Ints,
-        in_order: npt.NDArray[np.bool_],
-        creates: Ints,
-        extends: Ints,
-        most: Ints,
-        equals: Ints,
-        accepting: Ints,
-    ) -> TransitionTables:
+    def arrays(self) -> dict[str, Any]:
+        """The arrays of `TransitionTables` that are per choice, test asked, row or mark, and the goals."""
         carries = [
             [-1 if column == NEW else self._tables.columns.at(column) for column in goal.carry]
             for goal in self._goals
         ]
-        return TransitionTables(
-            choice=choice,
-            reacting=reacting,
-            in_order=in_order,
-            creates=creates,
-            extends=extends,
-            most=most,
-            equals=equals,
-            accepting=accepting,
-            asked_first=np.array(self._asked_first, np.int64),
-            asked_test=np.array(self._asked_test, np.int64),
-            asked_columns=_padded(self._asked_columns, 0),
-            row_first=np.array(self._row_first, np.int64),
-            idle=np.array(self._idle, np.bool_),
-            skip=np.array(self._skip, np.int64),
-            mark_first=np.array(self._mark_first, np.int64),
-            label=np.array(self._label, np.int64),
-            goal=np.array(self._goal, np.int64),
-            accepts=np.array(self._accepts, np.bool_),
-            goals=Goals(
+        return {
+            "asked_first": np.array(self._asked_first, np.int64),
+            "asked_test": np.array(self._asked_test, np.int64),
+            "asked_columns": _padded(self._asked_columns, 0),
+            "row_first": np.array(self._row_first, np.int64),
+            "idle": np.array(self._idle, np.bool_),
+            "skip": np.array(self._skip, np.int64),
+            "mark_first": np.array(self._mark_first, np.int64),
+            "label": np.array(self._label, np.int64),
+            "goal": np.array(self._goal, np.int64),
+            "accepts": np.array(self._accepts, np.bool_),
+            "goals": Goals(
                 state=np.array([goal.state for goal in self._goals], np.int64),
                 place=np.array([_PLACES[goal.place] for goal in self._goals], np.int64),
                 carry=_padded(carries, _NONE),
                 origin=_padded([self._tables.sources(goal) for goal in self._goals], -1),
             ),
-        )
+        }
 
 
 def _left(state: int, outcome: Outcome) -> list[Goal]:

@@ -1,7 +1,7 @@
-"""Counts by vectors of starts between two batches: what `kernels.loops.vectors.loop` works on.
+"""Numbers of partial matches as vectors of starts, between two batches: the state of `kernels.loops.vectors.loop`.
 
-Takes the place of `Store` where matches are counted inside a window and starts need not be told apart (`Tables.sums`).
-Memory is bounded by what a window holds: where the heap is full, what lives is copied to one twice as large.
+Takes the place of `SlotStore` where matches are counted inside a window and no test reads how a partial match began
+(`Tables.sums`). Memory is bounded by the window: when the heap is full, its live part is copied to one twice as large.
 """
 
 from __future__ import annotations
@@ -9,8 +9,8 @@ from __future__ import annotations
 import numpy as np
 
 from cepheid.errors import CepheidError
-from cepheid.evaluators.configurations.guards import Tests
-from cepheid.evaluators.configurations.partition_store import Held
+from cepheid.evaluators.configurations.guards import CompiledTests
+from cepheid.evaluators.configurations.partition_store import PartitionStore
 from cepheid.evaluators.configurations.tables import Tables
 from cepheid.evaluators.driver import drive
 from cepheid.evaluators.growth import in_blocks, power_of_two, with_words
@@ -38,10 +38,10 @@ _FEWEST_WORDS = 1 << 12
 _FEWEST_CELLS = 1 << 10
 
 
-class Counts(Held):
+class VectorStore(PartitionStore):
     partition_words, block_words = vectors.C_BLOCKS, vectors.B_WORDS
 
-    def __init__(self, tables: Tables, tests: Tests) -> None:
+    def __init__(self, tables: Tables, tests: CompiledTests) -> None:
         heap, meta = np.empty(_FEWEST_WORDS, np.int64), np.zeros(vectors.M_WORDS, np.int64)
         super().__init__(tables, tests, vectors.STATE_WORDS, heap, meta)
         self._index = np.zeros(I_WORDS * _FEWEST_CELLS, np.int64)

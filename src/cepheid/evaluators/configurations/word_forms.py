@@ -15,12 +15,15 @@ from typing import assert_never
 import pyarrow as pa
 
 from cepheid.algebra.conditions import (
+    Aggregate,
     Arithmetic,
     Attribute,
     Call,
+    Case,
     Comparison,
     Conjunction,
     Disjunction,
+    Element,
     Expression,
     In,
     IsNull,
@@ -28,13 +31,15 @@ from cepheid.algebra.conditions import (
     Like,
     Literal,
     Negation,
+    Previous,
     RLike,
     children,
     type_of_value,
 )
+from cepheid.algebra.elements import type_of
 from cepheid.algebra.functions import FUNCTIONS
 from cepheid.algebra.kinds import Kind, kind_of
-from cepheid.algebra.moments import Moment, TimeOfDay
+from cepheid.algebra.moments import Interval, Moment, TimeOfDay
 from cepheid.algebra.number_types import decimal_type
 from cepheid.algebra.precision import MOST_WIDE_DIGITS, DecimalType
 from cepheid.errors import CepheidError
@@ -74,6 +79,8 @@ def form_of(expression: Expression, schema: Schema) -> int:
             return _of_literal(value)
         case Attribute(_, name):
             return _of_column(name, schema.arrow.field(name).type)
+        case Arithmetic(op, left, right) if expression.kind is not None:
+            return _of_times(op, expression.kind, form_of(left, schema), form_of(right, schema))
         case Arithmetic(op, left, right):
             return _of_arithmetic(op, form_of(left, schema), form_of(right, schema))
         case Call(function, arguments):
@@ -85,15 +92,28 @@ def form_of(expression: Expression, schema: Schema) -> int:
             return tags.TRUTH
         case IsTrue() | IsNull() | In() | Like() | RLike():
             return tags.TRUTH
+        case Element(_, key):
+            return _of_column(str(key), type_of(expression, schema))
+        case Case(_, values, otherwise):
+            return _shared(form_of(value, schema) for value in (*values, otherwise))
+        case Aggregate() | Previous():
+            raise AssertionError(expression)  # `attach` leaves none on events
         case _:
             assert_never(expression)
 
 
 def reads_decimals(expression: Expression, schema: Schema) -> bool:
     """Whether some value below may be a decimal."""
-    if isinstance(expression, Literal | Attribute):
+    if isinstance(expression, Element) or not children(expression):
         return decimal_type(expression, schema) is not None
     return any(reads_decimals(child, schema) for child in children(expression))
+
+
+def computes_times(expression: Expression) -> bool:
+    """Whether something below is computed of times or durations."""
+    if isinstance(expression, Arithmetic) and expression.kind is not None:
+        return True
+    return any(computes_times(child) for child in children(expression) if not isinstance(child, Literal))
 
 
 def _of_decimals(expression: Expression, exact: DecimalType) -> int:
@@ -135,7 +155,7 @@ def _of_literal(value: type_of_value) -> int:
             return tags.ANY  # with more digits than any column
         case str():
             return tags.TEXT
-        case dt.date() | Moment() | TimeOfDay():
+        case dt.date() | Moment() | TimeOfDay() | Interval():
             return tags.MICROS if instant(value) % 1000 == 0 else tags.NANOS
         case _:
             assert_never(value)
@@ -174,6 +194,15 @@ def _of_arithmetic(op: str, left: int, right: int) -> int:
         return tags.ANY
     # Sums that leave 64 bits are NULL; a remainder of unsigned numbers is unsigned.
     return left if op == "%" else tags.WHOLE
+
+
+def _of_times(op: str, kind: Kind, left: int, right: int) -> int:
+    """Sums and differences are in the finer unit, products and quotients by numbers in nanoseconds."""
+    if tags.NULL in (left, right):
+        return tags.NULL
+    if kind is Kind.NUMBER:
+        return tags.REAL
+    return tags.NANOS if op in "*/" else max(left, right, key=lambda form: tags.TIMES[form])
 
 
 def _of_call(function: str, arguments: list[int]) -> int:

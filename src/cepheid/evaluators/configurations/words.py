@@ -17,7 +17,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from cepheid.algebra.conditions import Attribute, Expression
-from cepheid.algebra.moments import PER_SECOND, Moment, TimeOfDay
+from cepheid.algebra.moments import PER_SECOND, Interval, Moment, TimeOfDay
 from cepheid.errors import CepheidError
 from cepheid.evaluators.columns import Columns, kinds
 from cepheid.evaluators.columns.distinct import repeats
@@ -99,7 +99,7 @@ def tagged(value: Any, texts: Texts, form: int = tags.ANY) -> tuple[int, int]:
             return tags.TEXT, int(texts.numbers(pa.array([value], pa.large_string()))[0])
         case Decimal():
             return tagged_decimal(value)
-        case dt.date() | Moment() | TimeOfDay():
+        case dt.date() | Moment() | TimeOfDay() | Interval():
             return _tagged_time(instant(value), form)
         case _:
             raise AssertionError(value)

@@ -25,6 +25,13 @@ from cepheid.kernels.cache.store import store
 _said: list[str] = []
 
 
+class NoCache(NullCache):  # type: ignore[misc]
+    """For functions of which kernels are made: nothing is kept but the kernels."""
+
+    def load_overload(self, signature: Any, target_context: Any) -> None:
+        run_waiting()
+
+
 class KernelCache(NullCache):  # type: ignore[misc]
     """Nothing that goes wrong in it is an error: a kernel that cannot be loaded is compiled."""
 
@@ -89,6 +96,12 @@ def cached(dispatcher: Any) -> Any:
         dispatcher._compile_for_args = waits_for(dispatcher._compile_for_args)
     elif hasattr(dispatcher, "py_func"):  # with NUMBA_DISABLE_JIT it is the function itself
         _say_once("kernels are compiled in every process: this version of numba has another cache")
+    return dispatcher
+
+
+def uncached(dispatcher: Any) -> Any:
+    """The dispatcher, while whose callers are compiled signal handlers may run."""
+    dispatcher._cache = NoCache()
     return dispatcher
 
 

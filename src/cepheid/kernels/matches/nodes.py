@@ -11,7 +11,7 @@ Node n is at `base + n * N_WORDS`. NONE and BEGIN have no words, so `base` is `F
 
 from __future__ import annotations
 
-from cepheid.kernels.compiled import inlined, inner_inlined
+from cepheid.kernels.compiled import inlined
 
 N_EVENT, N_BEFORE, N_OTHER, N_WORDS = range(4)
 LABEL_BITS = 16
@@ -32,7 +32,7 @@ def put_node(nodes, at, event, before, other):
     nodes[at + N_OTHER] = other
 
 
-@inner_inlined
+@inlined
 def node(nodes, meta, event, before, other):
     """A new node of the register loop: its number."""
     made = meta[NODES]

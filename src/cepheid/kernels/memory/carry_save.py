@@ -1,9 +1,9 @@
-"""Exact numbers of any size for dense counting, in *loose* words.
+"""Exact numbers of any size for dense counting, in carry-save form.
 
-A number is some words, lowest first, `states` words apart from each other (those of other numbers lie between). A word
-is worth 48 bits but free to hold up to 62, so that numbers are added word by word without a carry; after a few
-additions all carries are made at once (`settle`). Totals have words of 48 bits, settled, next to each other. Sums of
-products are made in 128 bits, as (high, low) pairs of unsigned words.
+A number is a list of words, lowest first, `states` words apart from each other (words of other numbers lie between).
+Each word stands for 48 bits but may hold up to 62, so that numbers are added word by word without carries; after a few
+additions `carry` makes all carries at once. Totals have words of 48 bits, next to each other. Sums of products are
+computed in 128 bits, as (high, low) pairs of unsigned words.
 """
 
 from __future__ import annotations
@@ -17,8 +17,8 @@ from numba.extending import intrinsic
 
 from cepheid.kernels.compiled import inlined
 
-BITS = 48  # what a word is worth
-LOOSE = 14  # more bits it may hold
+BITS = 48  # that a word stands for
+SPARE_BITS = 14  # that it may hold beyond these
 LIMIT = 1 << BITS
 MASK = LIMIT - 1
 
@@ -47,9 +47,9 @@ def drop_bits(high, low, bits):
 
 
 @inlined
-def settle(matrix, base, states, words, used):
-    """Carries what words hold beyond their bits to the next, in a matrix of numbers with a row per state: the number of
-    words used now, -1 where more are needed."""
+def carry(matrix, base, states, words, used):
+    """Makes all carries in a matrix of numbers with a row per state. Gives the number of words that are used now, or -1
+    where more are needed."""
     size = words * states
     top = 0
     for row in range(states):
@@ -71,7 +71,7 @@ def settle(matrix, base, states, words, used):
 
 @inlined
 def carry_on(total, k, high, low):
-    """Adds what is left of a sum to the words of `total` from `k` on."""
+    """Adds the rest of a sum to the words of `total` from `k` on."""
     while (high | low) != 0:
         high, low = multiply_add(high, low, 1, total[k])
         total[k] = np.int64(low & np.uint64(MASK))

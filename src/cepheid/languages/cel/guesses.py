@@ -29,7 +29,7 @@ NAME_AFTER = {
     "[": "an attribute such as `x.id`",
     ".": "an attribute name",
 }
-PATTERN = frozenset(["NAME", "QUOTED_NAME", "STRATEGY_OF", "LPAR"])
+PATTERN = frozenset(["NAME", "QUOTED_NAME", "STRATEGY_OF", "ANY_AS", "_ABSENT", "LPAR"])
 GROUPS = (
     Group(frozenset(["STRATEGY_OF"]), PATTERN, "a pattern such as `T AS x`"),
     Group(frozenset(["STRING", "NAME"]), VALUE | {"NOT", "MINUS"}, "a value such as `x.price` or `10`"),
@@ -79,11 +79,15 @@ def _last_semicolon(mistake: Mistake) -> str | None:
 
 def _pattern_after_filter(mistake: Mistake) -> str | None:
     after_condition = "COMPARE" in mistake.accepts or {"AND", "FILTER"} <= mistake.accepts
-    goes_on = mistake.found in (";", ":") or mistake.found.upper() == "ALL"
+    goes_on = mistake.found[:1] in (";", ":") or mistake.found.upper() == "ALL"
     names_event = mistake.found.upper() == "AS" and mistake.accepts == NAME_OF_EVENT
     if (goes_on and after_condition) or names_event:
         return "FILTER takes all to its left; use parentheses: (T AS x FILTER …) ; …"
-    values = mistake.before.upper() == "IN" and mistake.accepts == {"LPAR"} and mistake.found[:1].isalpha()
+    values = (
+        mistake.before.upper() == "IN"
+        and mistake.accepts == {"LPAR", "PARAMETER"}
+        and mistake.found[:1].isalpha()
+    )
     if values or (mistake.found.upper() == "IN" and after_condition):
         return "a condition's IN takes values, IN (1, 2); to name a set, use parentheses: (T FILTER …) IN X"
     return None
@@ -105,12 +109,6 @@ def _part_by(mistake: Mistake) -> str | None:
     if found == "PARTITION" and "RPAR" in mistake.accepts and closed_later:
         return f"inside a formula write {KEYS}"
     return None
-
-
-def _both(mistake: Mistake) -> str | None:
-    if mistake.found.upper() != "AND" or "AND" in mistake.accepts or mistake.accepts == NAME_OF_EVENT:
-        return None
-    return "write A ALL B for both in any order, A ; B for one after the other"
 
 
 def _other_sign(mistake: Mistake) -> str | None:
@@ -169,7 +167,6 @@ GUESSES: tuple[Guess, ...] = (
     _last_semicolon,
     _pattern_after_filter,
     _part_by,
-    _both,
     _other_sign,
     _double_quoted_string,
     _keyword_read_as_name,

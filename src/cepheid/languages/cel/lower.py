@@ -11,10 +11,12 @@ from dataclasses import replace
 from lark import Token, Tree
 
 from cepheid.algebra.nodes import (
+    PREVIOUS,
     All,
     Atom,
     Bind,
     Filter,
+    Not,
     Or,
     PartBy,
     Pattern,
@@ -24,10 +26,18 @@ from cepheid.algebra.nodes import (
     Seq,
     Strategy,
     StrictSeq,
+    Within,
 )
 from cepheid.algebra.variables import with_sets
-from cepheid.errors import Source
-from cepheid.languages.lower_clauses import clauses_of, names_of, spans_of, tokens_of, with_clauses
+from cepheid.errors import CepheidError, Source, Span
+from cepheid.languages.lower_clauses import (
+    clauses_of,
+    names_of,
+    spans_of,
+    tokens_of,
+    window_of_parts,
+    with_clauses,
+)
 from cepheid.languages.lower_conditions import lower_condition
 from cepheid.languages.parsed import ParsedTree, Part, span_of
 from cepheid.languages.words import bounds_of, integer_of, name_of
@@ -73,6 +83,8 @@ def _formula(source: Source, part: Part) -> Pattern:
     span = span_of(source, part)
     match str(part.data), part.children:
         case "atom", [Token() as type, var]:
+            if type.upper() == "NOT":
+                raise _not_alone(var, span)
             return Atom(name_of(type), name_of(var) if isinstance(var, Token) else None, span=span)
         case "seq", [left, right]:
             return Seq(_formula(source, left), _formula(source, right))
@@ -80,8 +92,19 @@ def _formula(source: Source, part: Part) -> Pattern:
             return StrictSeq(_formula(source, left), _formula(source, right))
         case "or", [left, right]:
             return Or((_formula(source, left), _formula(source, right)))
-        case "all", [left, right]:
-            return All(_formula(source, left), _formula(source, right))
+        case "all" | "and" as operator, [left, right]:
+            return All(_formula(source, left), _formula(source, right), apart=operator == "and")
+        case "absent", [body]:
+            return Not(_formula(source, body), span=span)
+        case "absent_for", [body, amount, unit]:
+            return Not(_formula(source, body), window_of_parts(source, amount, unit), span)
+        case "within", [body, amount, unit]:
+            return Within(_formula(source, body), window_of_parts(source, amount, unit), span)
+        case "within_of", [body, _, amount, unit, Token() as anchor]:
+            of = PREVIOUS if anchor.type == "PREVIOUS" else name_of(anchor)
+            return Within(_formula(source, body), window_of_parts(source, amount, unit), span, of)
+        case "any", [_, Token() as var]:
+            return Atom(None, name_of(var), span=span)
         case "bind", [body, Token() as var]:
             return Bind(_formula(source, body), name_of(var), span)
         case "part_by", [body, *keys]:
@@ -93,10 +116,18 @@ def _formula(source: Source, part: Part) -> Pattern:
             chosen, pattern = _strategy(strategy), _formula(source, body)
             return pattern if chosen is Strategy.ALL else Select(chosen, pattern, span)
         case repetition, [body, *_]:
-            bounds = bounds_of(repetition, [integer_of(source, token) for token in tokens_of(part)])
-            return Repeat(_formula(source, body), *bounds, span)
+            rule = repetition.removeprefix("strict_")
+            lo, hi = bounds_of(rule, [integer_of(source, token) for token in tokens_of(part)])
+            return Repeat(_formula(source, body), lo, hi, span, strict=rule != repetition and hi != 1)
         case other:
             raise AssertionError(other)
+
+
+def _not_alone(var: Part, span: Span) -> CepheidError:
+    """For `NOT AS x`, which says of no type that it must not come."""
+    name = var if isinstance(var, Token) else "x"
+    hint = f'name the event type, as in A ; NOT B AS {name} ; C; a type of this name is quoted: "NOT"'
+    return CepheidError("syntax", "NOT without an event type after it", span=span, hint=hint)
 
 
 def _key(key: Part) -> tuple[str | None, str]:

@@ -15,8 +15,10 @@ import pyarrow as pa
 from pyspark.sql import DataFrame
 from pyspark.sql import functions as sql
 
-from cepheid.engine import checked_columns
-from cepheid.errors import warn
+from cepheid.algebra.nodes import Query
+from cepheid.algebra.reach import FOR_EVER, waits
+from cepheid.errors import CepheidError, warn
+from cepheid.options import checked_columns
 from cepheid.pipeline import ParsedQuery, plan_for
 from cepheid.plan.plan import Plan
 from cepheid.plan.reads import read_by_conditions
@@ -67,6 +69,7 @@ def match_stream(
     rows, columns_of_events = union_streams(data, type, zone)
     schema = schema_of(columns_of_events, time=time, type=type, order=order, stream=parsed.stream)
     plan = _without_zones(plan_for(parsed, schema, evaluator), parsed, evaluator)
+    _check_waits(plan.query)
     names = checked_columns(columns)
     kept = checked_late(late)
     wanted = smaller(limit, plan.query.limit)
@@ -84,6 +87,18 @@ def match_stream(
     job = replace(job, late=late_path, delay_ms=delay_ms)
     found = _run(watched_rows, job, made)
     return found if wanted is None else found.limit(wanted)
+
+
+def _check_waits(query: Query) -> None:
+    """Refuses matches that no event makes known."""
+    if FOR_EVER in waits(query):
+        message = "a stream has no end at which it is known that nothing came that a NOT forbids"
+        raise CepheidError("needs-window", message, hint="add WITHIN, or say how long: NOT B FOR 10 minutes")
+    if waits(query):
+        message = "a NOT at the end of a pattern does not yet run on a stream of Spark"
+        raise CepheidError(
+            "not-yet", message, hint="end the pattern with an event that comes after: A ; NOT B ; C"
+        )
 
 
 def _without_zones(plan: Plan, parsed: ParsedQuery, evaluator: str) -> Plan:

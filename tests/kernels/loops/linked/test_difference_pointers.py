@@ -16,7 +16,7 @@ from cepheid.evaluators.chain.keys import Keys
 from cepheid.evaluators.chain.layout import Layout
 from cepheid.evaluators.compact.classes import Classes
 from cepheid.kernels.loops.linked import difference_pointers as differ
-from cepheid.kernels.loops.linked.index import wait
+from cepheid.kernels.loops.linked.index import enter_lists
 from cepheid.kernels.loops.linked.layout import (
     C_MAX,
     C_SKIP,
@@ -31,7 +31,7 @@ from cepheid.kernels.loops.linked.layout import (
     Shape,
 )
 from cepheid.schema import schema_of
-from support.chain_automata import by_table, move
+from support.chain_automata import by_table, mark
 
 # Figure 3; where the text leaves a value open, any that fits it.
 FIGURE = [(1, 4), (2, 4), (2, 4), (2, 4), (2, 3), (5, 3), (5, 3)]
@@ -45,7 +45,7 @@ class List:
         automaton = by_table(
             tuple(Link(name, name) for name in names),
             "A",
-            {(0, "A"): (move(1, 1),), (1, "A"): (move(1, None, (), tuple(range(links)), True),)},
+            {(0, "A"): (mark(1, 1),), (1, "A"): (mark(1, None, (), tuple(range(links)), True),)},
         )
         columns = {"ts": pa.int64(), "type": pa.string(), **{name: pa.int64() for name in names}}
         schema = schema_of(pa.schema(columns), time="ts")
@@ -68,7 +68,7 @@ class List:
         self.heap[at + V_PARTITION] = 0
         self.heap[at + V_LATEST] = latest
         self.heap[at + V_CODES : at + V_CODES + len(values)] = values
-        wait(self.heap, self.slots, np.zeros(1, np.int64), self.shape, at, np.zeros(64, np.int64))
+        enter_lists(self.heap, self.slots, np.zeros(1, np.int64), self.shape, at, np.zeros(64, np.int64))
         self.count += 1
 
     def vertex(self, number: int) -> int:

@@ -1,1 +1,1 @@
-"""Patterns whose neighbours are equal or different: an index by key of the partial matches that wait."""
+"""Patterns that compare neighbours in a match by equality: an index of partial matches by key."""

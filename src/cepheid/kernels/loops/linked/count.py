@@ -1,9 +1,9 @@
 """Counting the matches below a vertex inside a window, without enumerating.
 
 The count of a vertex is the sum over the list it continues; the count of a list from a cell on is that of its
-vertex and of the list from the next older cell on. Both are kept with the edge they hold for, so that each
-vertex and cell of the living part is worked out once per edge, however many matches there are. Where links
-must differ, the sum is over the vertices that do.
+vertex and of the list from the next older cell on. Both are kept with the edge they hold for, so that the count of each
+live vertex and cell is computed once per edge, however many matches there are. Where links must differ, the sum is over
+the vertices that do.
 
 Numbers are those of `memory.big_integers`; a count in the heap is a stamp, the edge it is for, and the words of a
 number.
@@ -13,7 +13,7 @@ from __future__ import annotations
 
 from cepheid.kernels.compiled import compiled, inlined
 from cepheid.kernels.interrupts import poll, ticks
-from cepheid.kernels.loops.linked.enumerate import read_values, settle
+from cepheid.kernels.loops.linked.enumerate import newest_in_window, read_values
 from cepheid.kernels.loops.linked.layout import (
     C_MAX,
     C_MORE,
@@ -106,19 +106,19 @@ def count_below(heap, shape, root, edge, values, stack):
                     add(heap, at + 1, heap, _place(shape, first, index) + 1, words)
             else:
                 read_values(heap, shape, index, vertex, values)
-                one = settle(heap, shape, index, first, edge, True, mask, values)
+                one = newest_in_window(heap, shape, index, first, edge, True, mask, values)
                 while one != 0 and depth != NO_ROOM:
                     depth = _push(heap, shape, one, _VERTEX, edge, stack, depth)
                     one = heap[one + shape.indices[index, I_CELL] + C_PREV]
-                    one = settle(heap, shape, index, one, edge, True, mask, values)
+                    one = newest_in_window(heap, shape, index, one, edge, True, mask, values)
                 if depth == before:
                     _set(heap, at, edge, words, 0)
-                    one = settle(heap, shape, index, first, edge, True, mask, values)
+                    one = newest_in_window(heap, shape, index, first, edge, True, mask, values)
                     while one != 0:
                         if add(heap, at + 1, heap, _place(shape, one, _VERTEX) + 1, words):
                             return MORE_WORDS
                         one = heap[one + shape.indices[index, I_CELL] + C_PREV]
-                        one = settle(heap, shape, index, one, edge, True, mask, values)
+                        one = newest_in_window(heap, shape, index, one, edge, True, mask, values)
         if depth == NO_ROOM:
             return MORE_STACK
     return DONE

@@ -1,10 +1,10 @@
 """Enumeration of a run DAG: from a vertex to the matches of all paths below it, in flat output arrays.
 
-The walk is depth first and enters no vertex without a match below it. Between two vertices of a list it
-passes the links by their pointers, and vertices before the window's edge by their skip pointers, which lead
-to ever later starts. Where a list's starts ascend with its events, as they do unless a link keeps the newest
-partial matches out, nothing is passed and the delay is linear in the match; else it is longer by the vertices
-on that way.
+The walk is depth first and enters no vertex without a match below it. From one vertex of a list to the next it jumps
+over vertices that do not differ by difference pointers, and over vertices before the window's edge by skip pointers,
+which lead to ever later starts. Where a list's starts ascend with its events, as they do unless a link keeps the newest
+partial matches out, there is nothing to jump over and the delay is linear in the match; else it is longer by the
+vertices on that way.
 """
 
 from __future__ import annotations
@@ -43,15 +43,15 @@ _PREV, _SKIP, _MAX = np.uint64(C_PREV), np.uint64(C_SKIP), np.uint64(C_MAX)
 
 @inlined
 def read_values(heap, shape, index, at, out_values):
-    """What the vertices that the one at `at` continues must differ from."""
+    """The values of the vertex at `at` that the vertices before it must differ from."""
     for link in range(shape.indices[index, I_DIFFER]):
         out_values[link] = heap[at + V_CODES + shape.differ_right[index, link]]
 
 
 @inlined
-def settle(heap, shape, index, vertex, edge, windowed, mask, values):
-    """The newest vertex of a list, at or before this one, that differs and has a start inside the window, or
-    0."""
+def newest_in_window(heap, shape, index, vertex, edge, windowed, mask, values):
+    """The newest vertex of a list, at or before this one, that differs where it must and has a start inside the window;
+    or 0."""
     cell = shape.indices[index, I_CELL]
     while vertex != 0:
         if windowed:
@@ -110,7 +110,7 @@ def emit_chain(heap, shape, root, edge, options, values, stack, made, out):
             index, mask = heap[vertex + V_VIA] & INDEX_MASK, heap[vertex + V_VIA] >> VIA_BITS
             if mask != 0:
                 read_values(heap, shape, index, vertex, values)
-            vertex = settle(heap, shape, index, heap[vertex + V_FROM], edge, windowed, mask, values)
+            vertex = newest_in_window(heap, shape, index, heap[vertex + V_FROM], edge, windowed, mask, values)
             depth += 1
             if depth == len(stack):
                 return MORE_STACK, made
@@ -133,7 +133,7 @@ def emit_chain(heap, shape, root, edge, options, values, stack, made, out):
             if mask != 0:
                 read_values(heap, shape, index, above, values)
                 before = heap[np.uint64(stack[depth]) + cell + _PREV]
-                vertex = settle(heap, shape, index, before, edge, windowed, mask, values)
+                vertex = newest_in_window(heap, shape, index, before, edge, windowed, mask, values)
                 if vertex == 0:
                     depth -= 1
                     continue

@@ -1,4 +1,4 @@
-"""The ED-indices in one table: from (index, partition, values) to the newest vertex that waits there.
+"""The ED-indices in one table: from (index, partition, values) to the newest vertex of that list.
 
 Open addressing over pairs of words: a tag, which is a hash with the index in its lowest bits, and a vertex
 (0: free). Keys are not stored: a vertex has its own. Invariant: at most half of the slots are used.
@@ -46,8 +46,8 @@ def hash_key(heap, shape, index, columns, partition, at):
 def find_slot(heap, slots, shape, index, columns, partition, at):
     """The slot of a list, or the free one where it belongs: (slot, tag).
 
-    Its key are the partition and the values of the vertex at `at` in `columns`, left ones for what comes to wait,
-    right ones for what asks.
+    Its key are the partition and the values of the vertex at `at` in `columns`: the left columns for a vertex that
+    enters the list, the right ones for an event that looks it up.
     """
     key = hash_key(heap, shape, index, columns, partition, at)
     tag = (np.int64(key) & ~np.int64(INDEX_MASK)) | index
@@ -76,8 +76,8 @@ def newest(heap, slots, born, shape, index, partition, at):
 
 
 @inlined
-def wait(heap, slots, born, shape, vertex, values):
-    """Puts a vertex into its list of each index of its state: how many slots that took."""
+def enter_lists(heap, slots, born, shape, vertex, values):
+    """Enters a vertex into its list of each index of its state: how many slots that took."""
     state, partition = heap[vertex + V_META] >> META_BITS, heap[vertex + V_PARTITION]
     taken = 0
     for i in range(shape.n_indices[state]):
@@ -95,7 +95,7 @@ def wait(heap, slots, born, shape, vertex, values):
 def put(heap, shape, index, vertex, before, values):
     """Makes the cell of a vertex in a list whose newest vertex is `before`.
 
-    The vertices passed over by the skip pointer are passed over once: constant time on average.
+    Each vertex is jumped over by the skip pointer of one later vertex only: constant time on average.
     """
     cell = shape.indices[index, I_CELL]
     latest = heap[vertex + V_LATEST]

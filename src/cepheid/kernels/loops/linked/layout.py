@@ -1,18 +1,18 @@
 """The run DAG in a flat array: what a vertex and a cell of a list are made of (`partition-by-chain-cea`,
 section 5).
 
-A *vertex* is one event marked by all runs that took the same transition at it, kept while they wait in its state
-for more. It says where they came from: `FROM` is the newest vertex of a list, `VIA` that list's index and the
+A *vertex* is one event marked by all runs that took the same transition at it, kept while these may continue. It says
+where they came from: `FROM` is the newest vertex of a list, `VIA` that list's index and the
 links that must differ; together they are its neighbourhood, a persistent version of the list. A vertex of a
 run that begins has FROM 0.
 
 An *index* is a state and a set of links that must be equal (an ED-index of the paper, shared by the transitions
-that agree on both). It has a list of vertices per partition and values of those links, and a vertex waits in one
-list of each index of its state. Its place in that list is a *cell* inside the vertex, so that vertices point
+that agree on both). It has a list of vertices per partition and values of those links, and a vertex is in one list of
+each index of its state. Its place in that list is a *cell* inside the vertex, so that vertices point
 to vertices, always from newer to older, and cells are found at a fixed distance. Vertices follow each other
 in stream order.
 
-`LATEST` is the latest start of the runs below a vertex, exactly: what is before a window's edge is never
+`LATEST` is the latest start of the runs below a vertex, exactly: no vertex without a start inside the window is ever
 entered.
 """
 

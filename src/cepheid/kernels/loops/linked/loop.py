@@ -1,10 +1,10 @@
 """Algorithm 1 of `partition-by-chain-cea`: one pass over the relevant events of all partitions, in stream order.
 
-An event fires the transitions of its class. A transition looks up the list of partial matches that wait with equal
-values; if one of them differs where it must and began inside the window, the event is marked: a vertex whose
-neighbourhood is that list as it is now. What accepts is enumerated or counted at once; what goes on waits in
-the lists of its new state. An event costs a lookup per transition of its class and per list of the states
-reached, whatever the number of keys and of partial matches.
+An event fires the transitions of its class. A transition looks up the list of partial matches with equal values; if
+one of them differs where it must and began inside the window, the event is marked: it becomes a vertex whose
+neighbourhood is that list as it is now. The matches of an accepting vertex are enumerated or counted at once; a vertex
+that may continue enters the lists of its new state. An event costs a lookup per transition of its class and per list of
+the states reached, whatever the number of keys and of partial matches.
 
 An event is taken whole or not at all: the loop returns before it where there is no room, and is called again.
 """
@@ -20,7 +20,7 @@ from cepheid.kernels.interrupts import poll, ticks
 from cepheid.kernels.loops.linked.count import count_below
 from cepheid.kernels.loops.linked.difference_pointers import latest_different, newest_different
 from cepheid.kernels.loops.linked.enumerate import emit_chain, read_values
-from cepheid.kernels.loops.linked.index import newest, wait
+from cepheid.kernels.loops.linked.index import enter_lists, newest
 from cepheid.kernels.loops.linked.layout import (
     C_MAX,
     I_CELL,
@@ -225,7 +225,7 @@ def end_here(tables, event, options, space, fired, out):
 
 @inlined
 def go_on(tables, batch, event, space, fired):
-    """Makes a vertex for each transition that leads to a state, and lets it wait there."""
+    """Makes a vertex for each transition that leads to a state, and enters it into the lists of that state."""
     transitions, shape, heap, scratch = tables.transitions, tables.shape, space.heap, space.scratch
     for k in range(fired):
         transition = scratch.transition[k]
@@ -241,4 +241,4 @@ def go_on(tables, batch, event, space, fired):
         if shape.memo > 0:
             heap[vertex + V_CODES + shape.codes] = NEVER
         space.meta[TOP] = vertex + shape.size[state]
-        space.meta[USED] += wait(heap, space.slots, space.born, shape, vertex, scratch.values)
+        space.meta[USED] += enter_lists(heap, space.slots, space.born, shape, vertex, scratch.values)

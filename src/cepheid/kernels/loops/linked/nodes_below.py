@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from cepheid.kernels.compiled import compiled, inlined
 from cepheid.kernels.interrupts import poll, ticks
-from cepheid.kernels.loops.linked.enumerate import read_values, settle
+from cepheid.kernels.loops.linked.enumerate import newest_in_window, read_values
 from cepheid.kernels.loops.linked.layout import (
     C_PREV,
     I_CELL,
@@ -37,7 +37,7 @@ def _number(heap, shape, numbers, out_lists, newest, via, asks, edge, windowed, 
     index, mask = via & INDEX_MASK, via >> VIA_BITS
     if mask != 0:
         read_values(heap, shape, index, asks, values)
-    vertex = settle(heap, shape, index, newest, edge, windowed, mask, values)
+    vertex = newest_in_window(heap, shape, index, newest, edge, windowed, mask, values)
     if vertex == 0:
         return NONE
     made, cell = numbers[COUNT], vertex + shape.indices[index, I_CELL]

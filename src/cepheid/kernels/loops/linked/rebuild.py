@@ -1,18 +1,15 @@
-"""The living part of a run DAG, copied: what makes room, and what gives old vertices the lists of a new
-shape.
+"""Copying the live vertices of a run DAG, to free memory or to give old vertices the lists of a new shape.
 
-A vertex lives while a run below it began inside the window, its partition is kept and has not forgotten it.
-Vertices are copied oldest first and wait again, in the new index, so every pointer of their cells is made
-anew. A neighbourhood whose newest vertex is dead begins at the next older one that lives: in the old heap the
-words that led to the next older vertex come to say where in the new heap that is.
+A vertex is alive while a run below it began inside the window, its partition is kept and has not forgotten it. Vertices
+are copied oldest first and enter the lists of the new index, so every pointer of their cells is computed anew. A
+neighbourhood whose newest vertex is dead begins at the next older vertex that is alive: in the old heap the words that
+pointed to the next older vertex are overwritten with its place in the new heap.
 """
 
 from __future__ import annotations
 
-import numpy as np
-
-from cepheid.kernels.compiled import allocating, compiled, inlined
-from cepheid.kernels.loops.linked.index import wait
+from cepheid.kernels.compiled import compiled, inlined
+from cepheid.kernels.loops.linked.index import enter_lists
 from cepheid.kernels.loops.linked.layout import (
     C_PREV,
     FIRST,
@@ -25,13 +22,12 @@ from cepheid.kernels.loops.linked.layout import (
     V_LATEST,
     V_META,
     V_PARTITION,
-    V_ROW,
     V_VIA,
 )
 
 
 @inlined
-def lives(heap, vertex, born, edge, edges, partitions):
+def is_alive(heap, vertex, born, edge, edges, partitions):
     """`edge` holds for all partitions, `edges` for each; one of the two is NEVER. `partitions` are the partitions' new
     numbers."""
     partition = heap[vertex + V_PARTITION]
@@ -46,11 +42,11 @@ def lives(heap, vertex, born, edge, edges, partitions):
 
 @compiled
 def measure(heap, top, shape, born, edge, edges, partitions, new_shape):
-    """What lives, in the new shape: (words, cells)."""
+    """The size of the live vertices in the new shape: (words, cells)."""
     vertex, words, cells = FIRST, FIRST, 0
     while vertex < top:
         state = heap[vertex + V_META] >> META_BITS
-        if lives(heap, vertex, born, edge, edges, partitions):
+        if is_alive(heap, vertex, born, edge, edges, partitions):
             words += new_shape.size[state]
             cells += new_shape.n_indices[state]
         vertex += shape.size[state]
@@ -58,27 +54,15 @@ def measure(heap, top, shape, born, edge, edges, partitions, new_shape):
 
 
 @compiled
-def living_rows(heap, top, shape, born, edge, edges, partitions, out_rows):
-    """The rows of what lives, one per vertex, in order: how many."""
-    vertex, count = FIRST, 0
-    while vertex < top:
-        if lives(heap, vertex, born, edge, edges, partitions):
-            out_rows[count] = heap[vertex + V_ROW]
-            count += 1
-        vertex += shape.size[heap[vertex + V_META] >> META_BITS]
-    return count
-
-
-@compiled
 def rebuild(heap, top, shape, born, edge, edges, partitions, new_shape, young, values, out_heap, out_slots):
-    """Copies what lives; the old heap is of no use afterwards: (first free word, slots used).
+    """Copies the live vertices; the old heap is unusable afterwards. Gives (first free word, slots used).
 
     `young` is `born` for the copy, which has forgotten nothing: all 0. `values` is scratch.
     """
     vertex, at, used = FIRST, FIRST, 0
     while vertex < top:
         state = heap[vertex + V_META] >> META_BITS
-        alive = lives(heap, vertex, born, edge, edges, partitions)
+        alive = is_alive(heap, vertex, born, edge, edges, partitions)
         if alive:
             for i in range(V_CODES + shape.codes):
                 out_heap[at + i] = heap[vertex + i]
@@ -88,7 +72,7 @@ def rebuild(heap, top, shape, born, edge, edges, partitions, new_shape, young, v
                 out_heap[at + V_FROM] = heap[heap[vertex + V_FROM] + shape.indices[index, I_CELL] + C_PREV]
             if new_shape.memo > 0:
                 out_heap[at + V_CODES + shape.codes] = NEVER
-            used += wait(out_heap, out_slots, young, new_shape, at, values)
+            used += enter_lists(out_heap, out_slots, young, new_shape, at, values)
         for i in range(shape.n_indices[state]):
             cell = shape.indices[shape.of_state[state, i], I_CELL]
             older = heap[vertex + cell + C_PREV]
@@ -102,23 +86,12 @@ def rebuild(heap, top, shape, born, edge, edges, partitions, new_shape, young, v
     return at, used
 
 
-@allocating
-def renumber(heap, top, shape, column, old, new):
-    """Gives the codes of a column that are in `old` (ascending) the numbers beside them in `new`."""
-    vertex = FIRST
-    while vertex < top:
-        at = vertex + V_CODES + column
-        if heap[at] >= 0:
-            heap[at] = new[np.searchsorted(old, heap[at])]
-        vertex += shape.size[heap[vertex + V_META] >> META_BITS]
-
-
 @compiled
-def column_codes(heap, top, shape, column, out_codes):
-    """The codes of a column, one per vertex: how many."""
+def find_vertices(heap, top, shape, out_vertices):
+    """Where vertices begin, one after another: how many."""
     vertex, count = FIRST, 0
     while vertex < top:
-        out_codes[count] = heap[vertex + V_CODES + column]
+        out_vertices[count] = vertex
         count += 1
         vertex += shape.size[heap[vertex + V_META] >> META_BITS]
     return count

@@ -1,9 +1,9 @@
-"""Counting without a window: sums of partial matches by key, and nothing else is kept.
+"""Counting without a window: the only state are numbers of partial matches by key.
 
-What waits in a list only counts, so a list is one number. The number of partial matches that differ in every
-link of a set is found by inclusion and exclusion: for each part of the set, the sum of those that are equal
-in it, in turn added and taken away. So beside each list there is a sum per part of its links and their
-values, and an event costs the same however many wait.
+A count needs no vertices, so a list is one number. The number of partial matches that differ in every link of a set is
+found by inclusion and exclusion: for each subset, the number of partial matches that are equal in it, alternately added
+and subtracted. So beside each list there is a sum per subset of its links and their values, and an event costs the same
+however many partial matches there are.
 
 An *entry* is a key and a number. Keys are (group, partition, how often the partition forgot, values). One
 group of each state holds all codes that links read of its partial matches: that of a list which compares them
@@ -129,7 +129,7 @@ def write_key(shape, groups, index, part, equal, differ, codes, i, key):
 
 
 @inlined
-def wait_counted(shape, groups, state, codes, i, entries, key, source, start):
+def add_to_sums(shape, groups, state, codes, i, entries, key, source, start):
     """Adds a number of partial matches to all sums of a state: whether one has become large. `key` has partition and
     times."""
     large = False
@@ -148,8 +148,8 @@ def wait_counted(shape, groups, state, codes, i, entries, key, source, start):
 
 
 @inlined
-def count_waiting(shape, groups, index, mask, codes, i, entries, scratch):
-    """The number of those that wait with equal values and differ in `mask`, left in `scratch.plus`. `scratch.key` has
+def count_partial_matches(shape, groups, index, mask, codes, i, entries, scratch):
+    """The number of partial matches in a list that differ in `mask`, written to `scratch.plus`. `scratch.key` has
     partition and times."""
     numbers, words = entries.numbers, entries.words
     key, plus, minus = scratch.key, scratch.plus, scratch.minus
@@ -214,7 +214,7 @@ def chain_sums(tables, batch, begin, options, space):
         for k in range(fired):
             state = transitions.target[scratch.transition[k]]
             if state >= 0:
-                large |= wait_counted(
+                large |= add_to_sums(
                     shape, groups, state, batch.codes, i, entries, scratch.key, scratch.number, k * words
                 )
         if large:
@@ -237,7 +237,7 @@ def fire_counted(tables, batch, i, space):
             scratch.plus[0] = 1
         else:
             mask = transitions.mask[transition]
-            count_waiting(tables.shape, tables.groups, index, mask, batch.codes, i, entries, scratch)
+            count_partial_matches(tables.shape, tables.groups, index, mask, batch.codes, i, entries, scratch)
             if is_zero(scratch.plus, 0, words):
                 continue
         target = transitions.target[transition]
@@ -283,4 +283,4 @@ def rebuild_sums(entries, times, partitions, old_shape, old_indices, shape, grou
         widen(numbers, entry * words, words, number, 0, out_words)
         key[0, G_PARTITION] = partitions[partition]
         key[0, G_TIMES] = times[partition]
-        wait_counted(shape, groups, state, codes, 0, out_entries, key, number, 0)
+        add_to_sums(shape, groups, state, codes, 0, out_entries, key, number, 0)

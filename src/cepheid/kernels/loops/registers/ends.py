@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from cepheid.kernels.compiled import inner_inlined
+from cepheid.kernels.compiled import inlined
 from cepheid.kernels.loops.registers.index import alive_from, newest, next_listed
 from cepheid.kernels.loops.registers.layout import B_AT, B_COUNT, B_WORDS, L_BLOCKS, L_ROOT, S_NEXT
 from cepheid.kernels.loops.registers.transitions import row_of
@@ -13,7 +13,7 @@ from cepheid.kernels.memory.big_integers import add, add_to, is_zero
 from cepheid.kernels.memory.status import BEYOND_LIMIT, DONE
 
 
-@inner_inlined
+@inlined
 def complete(tables, batch, event, options, space, out, row, source, value, made):
     """The matches of one number or list that an event's row of transitions completes: whether there are any, a status,
     and how many are made."""
@@ -45,7 +45,7 @@ def complete(tables, batch, event, options, space, out, row, source, value, made
     return matched, status, made
 
 
-@inner_inlined
+@inlined
 def end_region(tables, batch, event, options, space, out, region, made):
     """The matches that the slots of a region complete; the same."""
     transitions, layout, heap, partitions = tables.transitions, tables.layout, space.heap, space.partitions
@@ -79,7 +79,7 @@ def end_region(tables, batch, event, options, space, out, region, made):
     return matched, status, made
 
 
-@inner_inlined
+@inlined
 def end_here(tables, batch, event, options, space, out):
     """Counts or writes the matches that end at an event: a status, and whether there are any. Nothing has changed where
     the status is not DONE."""

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import numpy as np
 
-from cepheid.kernels.compiled import inner, inner_inlined
+from cepheid.kernels.compiled import inlined, inner
 from cepheid.kernels.loops.registers.layout import I_BLOCK, I_SLOT, I_WORD, I_WORDS, NOWHERE, S_NEXT, S_START
 from cepheid.kernels.memory.bits import stay_apart
 from cepheid.kernels.memory.hashing import mix
 
 
-@inner_inlined
+@inlined
 def cell_of(index, block, word):
     """Where the cell of a block and word is, or the free one where it would be."""
     mask = len(index) // I_WORDS - 1
@@ -22,14 +22,14 @@ def cell_of(index, block, word):
     return place * I_WORDS
 
 
-@inner_inlined
+@inlined
 def newest(index, block, word):
     """The newest slot with a word, or NOWHERE."""
     cell = cell_of(index, block, word)
     return index[cell + I_SLOT] if index[cell + I_BLOCK] != 0 else NOWHERE
 
 
-@inner_inlined
+@inlined
 def alive_from(heap, at, size, k, count, edge):
     """The first of a block's slots from number k on that began no earlier than the edge, or `count`."""
     if k < count and heap[at + k * size + S_START] < edge:
@@ -46,7 +46,7 @@ def after_dead(heap, at, size, k, count, edge):
     return k
 
 
-@inner_inlined
+@inlined
 def next_listed(heap, at, size, k, edge, is_ordered):
     """The first of a list's slots from number k on that began no earlier than the edge, or NOWHERE, and how many that
     had left the window were met. `is_ordered`: those after one that began earlier did so, too."""

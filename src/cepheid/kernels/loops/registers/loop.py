@@ -9,7 +9,7 @@ while one event is worked on.
 
 from __future__ import annotations
 
-from cepheid.kernels.compiled import compiled, inner_inlined
+from cepheid.kernels.compiled import compiled, inlined
 from cepheid.kernels.interrupts import poll, ticks
 from cepheid.kernels.loops.registers.capacity import lacking
 from cepheid.kernels.loops.registers.ends import end_here
@@ -78,7 +78,7 @@ def configurations(tables, batch, begin, options, space, out):
     return DONE, len(batch.partition)
 
 
-@inner_inlined
+@inlined
 def consume(layout, options, space, partition):
     """After a match that uses up its events the partition begins anew."""
     partitions = space.partitions
@@ -91,7 +91,7 @@ def consume(layout, options, space, partition):
         partitions[partition, L_BLOCKS + region * B_WORDS + B_COUNT] = 0
 
 
-@inner_inlined
+@inlined
 def expire(options, space, partition, edge):
     """Starts before the edge are over; without a window there is one start, which never is."""
     heap, partitions = space.heap, space.partitions
@@ -106,7 +106,7 @@ def expire(options, space, partition, edge):
         ring_entry(heap, space.meta, partition, partitions, 0)
 
 
-@inner_inlined
+@inlined
 def follow(tables, batch, event, options, space):
     """Takes the transitions of all slots: whether a number has become large."""
     transitions, work = tables.transitions, space.work
@@ -124,7 +124,7 @@ def follow(tables, batch, event, options, space):
     return large
 
 
-@inner_inlined
+@inlined
 def begin_here(tables, batch, event, options, space):
     """The partial matches that begin with an event: whether a number has become large."""
     transitions, layout, partitions = tables.transitions, tables.layout, space.partitions
@@ -155,7 +155,7 @@ def begin_here(tables, batch, event, options, space):
     return large
 
 
-@inner_inlined
+@inlined
 def settle(layout, options, space, partition, edge):
     """Slots made by the event meet those they agree with, gaps are closed, and what has left the window is dropped
     where it is much: whether a number has become large."""

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from cepheid.kernels.compiled import compiled, inner, inner_inlined
+from cepheid.kernels.compiled import compiled, inlined, inner
 from cepheid.kernels.loops.registers.index import cell_of, enter, enter_all, leave_all
 from cepheid.kernels.loops.registers.layout import (
     B_AT,
@@ -31,7 +31,7 @@ from cepheid.kernels.memory.big_integers import add
 from cepheid.kernels.memory.hashing import mix
 
 
-@inner_inlined
+@inlined
 def hash_of(heap, layout, slot, by_start):
     """Of all that tells a slot apart; `by_start`: also how its partial matches began."""
     kind = heap[slot + S_KIND]
@@ -45,7 +45,7 @@ def hash_of(heap, layout, slot, by_start):
     return np.int64(key)
 
 
-@inner_inlined
+@inlined
 def agree(heap, layout, one, two, by_start):
     """Whether nothing later can tell two slots apart."""
     kind = heap[one + S_KIND]
@@ -62,7 +62,7 @@ def agree(heap, layout, one, two, by_start):
     return True
 
 
-@inner_inlined
+@inlined
 def now_at(index, heap, slot, number):
     """A slot has another number, or with NOWHERE none any more."""
     if heap[slot + S_CELL] != NOWHERE:
@@ -102,7 +102,7 @@ def unite(heap, nodes, meta, layout, counting, region, older, newer):
     return large
 
 
-@inner_inlined
+@inlined
 def meet(layout, space, partition, counting, region):
     """Of a region's slots the first `before` are not of this event: whether a number has become large."""
     heap, meta, partitions, index = space.heap, space.meta, space.partitions, space.cells
@@ -132,7 +132,7 @@ def meet(layout, space, partition, counting, region):
     return large
 
 
-@inner_inlined
+@inlined
 def forget_all(index, heap, partition, partitions, layout, region):
     """No slot of a region is found any more."""
     block, size = L_BLOCKS + region * B_WORDS, layout.size[region]

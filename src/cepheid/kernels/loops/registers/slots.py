@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from cepheid.kernels.compiled import inner, inner_inlined
+from cepheid.kernels.compiled import inlined, inner
 from cepheid.kernels.loops.registers.index import enter, enter_all, leave_all
 from cepheid.kernels.loops.registers.layout import (
     B_AT,
@@ -77,7 +77,7 @@ def ring_entry(heap, meta, partition, partitions, start):
     return hi
 
 
-@inner_inlined
+@inlined
 def remember(batch, options, i, heap, at, column):
     """Writes the event at hand as a column."""
     for w in range(options.record):
@@ -87,7 +87,7 @@ def remember(batch, options, i, heap, at, column):
         heap[at + options.record + 1] = batch.position[i]
 
 
-@inner_inlined
+@inlined
 def base_slot(layout, batch, event, options, space, ordinal, like):
     """The address of the slot that remembers only how matches began, made where there is none. `like` is a slot of the
     same start, to take the first column from; -1 where it begins with the event at hand."""
@@ -115,7 +115,7 @@ def base_slot(layout, batch, event, options, space, ordinal, like):
     return partitions[partition, L_BLOCKS + B_AT] + heap[entry + R_SLOT] * size
 
 
-@inner_inlined
+@inlined
 def is_for_goal(heap, layout, goals, goal, slot, like):
     """Whether a slot of a goal's kind and start remembers what the goal takes along from the slot `like`."""
     kind = heap[slot + S_KIND]
@@ -170,14 +170,14 @@ def other_slot(goals, layout, batch, event, options, space, goal, like):
     return slot
 
 
-@inner_inlined
+@inlined
 def now_in_ring(heap, partitions, partition, slot, number):
     """The ring leads to a slot of region 0 by this number, or with NOWHERE no more."""
     entry = (heap[slot + S_ORDINAL] & (partitions[partition, L_RING_CAP] - 1)) * R_WORDS
     heap[partitions[partition, L_RING] + entry + R_SLOT] = number
 
 
-@inner_inlined
+@inlined
 def drop_slot(layout, space, partition, region, k):
     """Fills the place of slot number k with the last of those that are left of a region; a gap opens behind them, which
     `settle_blocks` closes."""

@@ -7,7 +7,7 @@ slot held before the event (`follow_slot`).
 
 from __future__ import annotations
 
-from cepheid.kernels.compiled import inner_inlined
+from cepheid.kernels.compiled import inlined
 from cepheid.kernels.conditions.programs import holds
 from cepheid.kernels.loops.registers.index import alive_from, newest, next_listed
 from cepheid.kernels.loops.registers.layout import (
@@ -27,7 +27,7 @@ from cepheid.kernels.matches.nodes import JOIN, LABEL_BITS, node
 from cepheid.kernels.memory.big_integers import add, is_zero
 
 
-@inner_inlined
+@inlined
 def bits_of(transitions, options, program, batch, i, heap, slot, choice, at):
     """Which of the tests that a choice asks hold, a bit each."""
     bits = 0
@@ -48,7 +48,7 @@ def bits_of(transitions, options, program, batch, i, heap, slot, choice, at):
     return bits
 
 
-@inner_inlined
+@inlined
 def row_of(tables, batch, event, options, space, slot, state):
     """The row of transitions that a state of a slot takes at an event."""
     transitions = tables.transitions
@@ -58,7 +58,7 @@ def row_of(tables, batch, event, options, space, slot, state):
     )
 
 
-@inner_inlined
+@inlined
 def goal_slot(tables, batch, event, options, space, slot, goal):
     """The address of the slot that a goal leads to from another."""
     goals, layout = tables.transitions.goals, tables.layout
@@ -67,7 +67,7 @@ def goal_slot(tables, batch, event, options, space, slot, goal):
     return other_slot(goals, layout, batch, event, options, space, goal, slot)
 
 
-@inner_inlined
+@inlined
 def extend(space, counting, words, target, to, source, value, marked):
     """Adds the partial matches of one number or list to another, each with an event more, or with JOIN as they are:
     whether a number has become large."""
@@ -80,7 +80,7 @@ def extend(space, counting, words, target, to, source, value, marked):
     return False
 
 
-@inner_inlined
+@inlined
 def follow_in_order(tables, batch, event, options, space, region):
     """Follows the marking transitions of a region's slots in place; skipping leaves all as it is. Gives whether a
     number has become large."""
@@ -115,7 +115,7 @@ def follow_in_order(tables, batch, event, options, space, region):
         k = heap[at + k * size + S_NEXT] if equals >= 0 else k + 1
 
 
-@inner_inlined
+@inlined
 def follow_marks(tables, batch, event, options, space, region, k, state):
     """Follows the marking transitions of one state of slot number k in place: whether a number has become large."""
     transitions, layout, heap = tables.transitions, tables.layout, space.heap
@@ -137,7 +137,7 @@ def follow_marks(tables, batch, event, options, space, region, k, state):
     return large
 
 
-@inner_inlined
+@inlined
 def follow_in_scratch(tables, batch, event, options, space, region):
     """Follows all transitions of a region's slots; those left without partial matches are dropped. Gives whether a
     number has become large."""
@@ -159,7 +159,7 @@ def follow_in_scratch(tables, batch, event, options, space, region):
     return large
 
 
-@inner_inlined
+@inlined
 def find_rows(tables, batch, event, options, space, region, slot):
     """Asks the tests of a slot's states, and puts the numbers that stay into `scratch`: whether anything changes."""
     transitions, layout, heap = tables.transitions, tables.layout, space.heap
@@ -190,14 +190,14 @@ def find_rows(tables, batch, event, options, space, region, slot):
     return True
 
 
-@inner_inlined
+@inlined
 def stays(transitions, goal, state):
     """Whether a goal leads a state to itself."""
     goals = transitions.goals
     return goal != NOWHERE and goals.state[goal] == state and goals.place[goal] == STAY
 
 
-@inner_inlined
+@inlined
 def follow_slot(tables, batch, event, options, space, region, k):
     """Adds what the states of slot number k lead to, in `scratch` and in other slots: whether a number has become
     large."""
@@ -231,7 +231,7 @@ def follow_slot(tables, batch, event, options, space, region, k):
     return large
 
 
-@inner_inlined
+@inlined
 def put_back(layout, space, region, slot):
     """The numbers of a slot are those of `scratch`: whether all are 0."""
     heap, scratch = space.heap, space.work.scratch

@@ -1,11 +1,11 @@
-"""Partitions of `dense` in another layout: for an automaton of more states, or for `slide`."""
+"""Partitions of `dense` in another layout: dense for an automaton with more states, or sparse, for `slide`."""
 
 from __future__ import annotations
 
 import numpy as np
 
 from cepheid.kernels.compiled import allocating, compiled
-from cepheid.kernels.loops.sliding.move_pivot import turn
+from cepheid.kernels.loops.sliding.move_pivot import move_pivot
 from cepheid.kernels.loops.sliding.partition_state import (
     BACK,
     BACK_K,
@@ -21,15 +21,15 @@ from cepheid.kernels.loops.sliding.partition_state import (
     reset,
 )
 from cepheid.kernels.memory.big_integers import BITS as NUMBER_BITS
-from cepheid.kernels.memory.carry_save import BITS, LIMIT, length_of, settle
+from cepheid.kernels.memory.carry_save import BITS, LIMIT, carry, length_of
 from cepheid.kernels.memory.heap import allocate, release, size_class
 from cepheid.kernels.memory.status import DONE
 
 
 @allocating
 def regrow_partitions(heap, meta, partitions, states, words, new_states, new_words, new_rows):
-    """The same partitions for an automaton with more states, or rows, which nothing has reached yet, and for numbers of
-    more words: the heap."""
+    """Rewrites partitions for an automaton with more states or rows, which no run has reached yet, and for numbers of
+    more words. Gives the heap."""
     for partition in range(len(partitions)):
         if partitions[partition, N_BACK] == 0:
             continue
@@ -54,15 +54,15 @@ def regrow_partitions(heap, meta, partitions, states, words, new_states, new_wor
             release(heap, meta, old, old_k)
             partitions[partition, block], partitions[partition, block_k] = new, k
         if new_words > words:
-            settle(heap, partitions[partition, BACK], new_states, new_words, words)
+            carry(heap, partitions[partition, BACK], new_states, new_words, words)
         partitions[partition, WIDTH] = new_states
         partitions[partition, N_BACK] = new_states
     return heap
 
 
 @allocating
-def thin_partitions(table, begin, options, heap, meta, partitions, states, dense_words):
-    """Turns dense partitions from number `begin` on into partitions of `slide`.
+def to_sparse_partitions(table, begin, options, heap, meta, partitions, states, dense_words):
+    """Makes dense partitions, from number `begin` on, sparse ones for `slide`.
 
     Gives (status, the partition it stopped at, heap); it stops where numbers need more words.
     """
@@ -71,7 +71,7 @@ def thin_partitions(table, begin, options, heap, meta, partitions, states, dense
         if partitions[partition, N_BACK] == 0 and partitions[partition, N_EVENTS] == 0:
             continue
         if not options.windowed:
-            heap = thin_back(options.words, heap, meta, partitions, partition, states, dense_words)
+            heap = to_sparse_back(options.words, heap, meta, partitions, partition, states, dense_words)
             continue
         low, end = partitions[partition, LOW], partitions[partition, N_EVENTS]
         heap = reset(heap, meta, partitions, partition, options.words)
@@ -80,7 +80,7 @@ def thin_partitions(table, begin, options, heap, meta, partitions, states, dense
             partitions[partition, LOW], partitions[partition, N_EVENTS] = 0, 0
             continue
         enter(heap, partitions, partition, slot, options.words)
-        status, _, _, heap = turn(table, low, options, heap, meta, partitions, partition, slot)
+        status, _, _, heap = move_pivot(table, low, options, heap, meta, partitions, partition, slot)
         leave(heap, partitions, partition, slot, options.words)
         if status != DONE:
             return status, partition, heap
@@ -88,8 +88,8 @@ def thin_partitions(table, begin, options, heap, meta, partitions, states, dense
 
 
 @allocating
-def thin_back(words, heap, meta, partitions, partition, states, dense_words):
-    """Without a window only the runs from the start state count."""
+def to_sparse_back(words, heap, meta, partitions, partition, states, dense_words):
+    """The same for a partition without a window, which has runs from the start state only."""
     old, old_k = partitions[partition, BACK], partitions[partition, BACK_K]
     k = size_class(1 + states * (1 + words))
     heap, new = allocate(heap, meta, k)
@@ -113,7 +113,7 @@ def thin_back(words, heap, meta, partitions, partition, states, dense_words):
 
 @compiled
 def carry_all(heap, at, states, words):
-    """Leaves every word of a number but the highest with its own bits only."""
+    """Makes the carries of one number: every word but the highest keeps `BITS` bits."""
     for k in range(words - 1):
         heap[at + (k + 1) * states] += heap[at + k * states] >> BITS
         heap[at + k * states] &= LIMIT - 1

@@ -2,15 +2,15 @@
 
 The same two stacks, for automata of few states whose transitions are all known beforehand. A class is a *program*: some
 updates `row[target] = factor · row[target] + Σ row[source]` of a matrix with a row per state, ordered so that they can
-be made in place. `BACK` is that matrix: row q, column p is the number of ways from state p at the pivot to state q now.
-`FRONT` holds for each event before the pivot the numbers of ways from the start state to each state at the pivot.
+be made in place. `BACK` is that matrix: row q, column p is the number of runs from state p at the pivot to state q now.
+`FRONT` holds for each event before the pivot the numbers of runs from the start state to each state at the pivot.
 
-A number is `words` loose words (`memory.carry_save`). A row holds the lowest words of all its numbers, then the next;
-only the `used` first words can be other than 0. Once numbers need more words than there are, the loop gives up, to be
-called again with more. Where one word does, the loop is compiled for that.
+A number has `words` words in carry-save form (`memory.carry_save`). A row holds the lowest words of all its numbers,
+then the next; only the first `used` words can be other than 0. Once numbers need more words than there are, the loop
+returns, to be called again with more. It is compiled separately for numbers of one word.
 
-A partition with few events in its window keeps nothing but those (`N_BACK` is 0): its matrix is made from them whenever
-the partition has new events. So a key costs little memory, of which there may be millions.
+A partition with few events in its window keeps these events only (`N_BACK` is 0): its matrix is computed from them
+whenever the partition has new events. So a key costs little memory, and there may be millions of keys.
 """
 
 from __future__ import annotations
@@ -44,19 +44,19 @@ from cepheid.kernels.loops.sliding.partition_state import (
 )
 from cepheid.kernels.memory.carry_save import (
     LIMIT,
-    LOOSE,
+    SPARE_BITS,
     add_number,
     add_product,
     add_small_product,
+    carry,
     length_of,
-    settle,
 )
 from cepheid.kernels.memory.heap import grow, release, room_for, size_class, take
 from cepheid.kernels.memory.status import DONE, MORE_HEAP, MORE_WORDS
 
-FEW = 8  # events that are gone through again each time
+FEW = 8  # events that are replayed each time
 
-END, ROOM, TURN, LARGE = 0, 1, 2, 3  # why a partition's events are not taken further
+END, ROOM, EXPIRED, LARGE = 0, 1, 2, 3  # why a partition's events are not taken further
 
 
 class Program(NamedTuple):
@@ -70,9 +70,9 @@ class Program(NamedTuple):
 
 
 class Dense(NamedTuple):
-    """`rows` are those of the states and, below them, some for copies. `forward` takes runs on, `backward` puts an
-    event in front of what is known; `accept` are per class the states whose runs an event completes. `growth` says by
-    class how many bits longer a number can become."""
+    """`rows` are those of the states and, below them, some for copies. `forward` extends runs by an event at their end,
+    `backward` by one at their beginning; `accept_…` are per class the states whose runs an event completes. `growth`
+    has by class the number of bits by which numbers can become longer."""
 
     states: int
     rows: int
@@ -85,7 +85,7 @@ class Dense(NamedTuple):
 
 
 class DenseSpace(NamedTuple):
-    """All that the loop keeps its state in."""
+    """The arrays that hold the state of the loop."""
 
     heap: np.ndarray
     meta: np.ndarray
@@ -95,7 +95,7 @@ class DenseSpace(NamedTuple):
 
 
 class Progress(NamedTuple):
-    """How far the events of a partition are taken: what `partitions` says of it, kept in registers meanwhile."""
+    """The fields of a partition in `partitions`, kept in processor registers while its events are taken."""
 
     back: int
     events: int
@@ -106,7 +106,7 @@ class Progress(NamedTuple):
     pivot: int
     last: int
     used: int  # words of the numbers at `back` that may be other than 0
-    spent: int  # bits that their words may be longer than what they are worth, and one more
+    spent: int  # bits beyond `BITS` that their words may hold, and one more
 
 
 @inlined
@@ -134,8 +134,8 @@ def update(program, klass, states, matrix, base):
 
 
 @inlined
-def update_loose(program, klass, size, used, matrix, base):
-    """The same for rows of `size` loose words, of which the first `used` matter."""
+def update_wide(program, klass, size, used, matrix, base):
+    """The same for rows of `size` words in carry-save form, of which the first `used` matter."""
     for k in range(program.first[klass], program.first[klass + 1]):
         row = base + program.target[k] * size
         factor = program.factor[k]
@@ -209,12 +209,12 @@ def count_dense(dense, batch, begin, options, space, wide):
             why, i, at = run_partition(dense, batch, i, partition, options, heap, at, space.total, wide)
             if why == LARGE:
                 status = MORE_WORDS
-            elif why == TURN:
-                status, needed, at = turn_partition(dense, batch.edge[i], options, space, partition, at, wide)
+            elif why == EXPIRED:
+                status, needed, at = advance_pivot(dense, batch.edge[i], options, space, partition, at, wide)
             elif why == ROOM:
                 status, needed, at = lengthen_events(space, partition, at, length)
         if wide is not None and status != MORE_WORDS and at.spent > 1:
-            if settle(heap, at.back, dense.states, words, at.used) < 0:
+            if carry(heap, at.back, dense.states, words, at.used) < 0:
                 status = MORE_WORDS
         partitions[partition, N_EVENTS] = at.n_events
         partitions[partition, LOW] = at.low
@@ -230,7 +230,7 @@ def count_dense(dense, batch, begin, options, space, wide):
 
 @inlined
 def begin_partition(dense, edge, options, space, partition, scratch, words):
-    """Where to go on with a partition, whose matrix is made at `scratch` if it has none of its own."""
+    """The progress of a partition, whose matrix is computed at `scratch` if it has none of its own."""
     heap, meta, partitions = space.heap, space.meta, space.partitions
     back = scratch
     if partitions[partition, N_BACK] > 0:
@@ -260,7 +260,7 @@ def begin_partition(dense, edge, options, space, partition, scratch, words):
 
 @inlined
 def lengthen_events(space, partition, at, length):
-    """Room for one more event: (status, how long the heap must be, where to go on)."""
+    """Makes room for one more event: (status, how long the heap must be, the progress)."""
     needed = space.meta[0] + 1 + room_for(length) + room_for((at.n_events + 1) * EVENT_WORDS)
     if needed > len(space.heap):
         return MORE_HEAP, needed, at
@@ -281,8 +281,8 @@ def lengthen_events(space, partition, at, length):
 
 
 @inlined
-def turn_partition(dense, edge, options, space, partition, at, wide):
-    """Moves the pivot to now, the edge having passed it; the same."""
+def advance_pivot(dense, edge, options, space, partition, at, wide):
+    """Moves the pivot to now, once the edge has passed it: (status, how long the heap must be, the progress)."""
     heap, key = space.heap, PLACE if options.by_position else ROW
     words = 1
     if wide is not None:
@@ -295,9 +295,9 @@ def turn_partition(dense, edge, options, space, partition, at, wide):
     needed = space.meta[0] + 1 + room_for(dense.rows * size) + room_for((count + 1) * size)
     if needed > len(heap):
         return MORE_HEAP, needed, at
-    if turn_dense(dense, begin, at.n_events, options.gaps, space, partition, at.back, wide):
+    if rebuild_front(dense, begin, at.n_events, options.gaps, space, partition, at.back, wide):
         return MORE_WORDS, needed, at
-    turned = Progress(
+    advanced = Progress(
         back=at.back,
         events=at.events,
         room=at.room,
@@ -309,15 +309,15 @@ def turn_partition(dense, edge, options, space, partition, at, wide):
         used=1,
         spent=1,
     )
-    return DONE, needed, turned
+    return DONE, needed, advanced
 
 
 @inlined
 def run_partition(dense, batch, i, partition, options, heap, at, total, wide):
     """Takes events from `i` on as long as they are of one partition and need no more memory.
 
-    Gives (why it stopped, the event it stopped at, where to go on). The heap stays where it is: exchanging an array
-    inside the loop would make it much slower.
+    Gives (why it stopped, the event it stopped at, the progress). The heap is not replaced: replacing an array inside
+    the loop would make it much slower.
     """
     back, events, room, front, n_events, low, pivot, last, used, spent = at
     states = dense.states
@@ -342,7 +342,7 @@ def run_partition(dense, batch, i, partition, options, heap, at, total, wide):
             while low < pivot and heap[events + low * EVENT_WORDS + key] < edge:
                 low += 1
             if pivot < n_events and heap[events + pivot * EVENT_WORDS + key] < edge:
-                why = TURN
+                why = EXPIRED
                 break
         klass = batch.klass[i]
         if wide is not None:
@@ -350,8 +350,8 @@ def run_partition(dense, batch, i, partition, options, heap, at, total, wide):
             if options.gaps:
                 grown += dense.growth[0]
             ends = dense.accept_first[klass + 1] > dense.accept_first[klass]
-            if spent + grown > LOOSE or (ends and spent > 1):
-                longer = settle(heap, back, states, words, used)
+            if spent + grown > SPARE_BITS or (ends and spent > 1):
+                longer = carry(heap, back, states, words, used)
                 if longer < 0:
                     why = LARGE
                     break
@@ -361,7 +361,7 @@ def run_partition(dense, batch, i, partition, options, heap, at, total, wide):
             if wide is None:
                 update(dense.forward, 0, states, heap, back)
             else:
-                update_loose(dense.forward, 0, size, used * states, heap, back)
+                update_wide(dense.forward, 0, size, used * states, heap, back)
         matched = False
         if options.report or options.consume:
             oldest = front + low * size
@@ -380,7 +380,7 @@ def run_partition(dense, batch, i, partition, options, heap, at, total, wide):
             if wide is None:
                 large = update(dense.forward, klass, states, heap, back) >= LIMIT
             else:
-                update_loose(dense.forward, klass, size, used * states, heap, back)
+                update_wide(dense.forward, klass, size, used * states, heap, back)
             if options.windowed:
                 event = events + n_events * EVENT_WORDS
                 heap[event + ROW] = batch.row[i]
@@ -428,10 +428,10 @@ def replay(dense, gaps, heap, partitions, partition, back, words):
     for t in range(partitions[partition, N_EVENTS]):
         at = events + t * EVENT_WORDS
         if gaps and t > 0 and not follows(heap, at):
-            update_loose(dense.forward, 0, size, size, heap, back)
-        update_loose(dense.forward, class_at(heap, at), size, size, heap, back)
+            update_wide(dense.forward, 0, size, size, heap, back)
+        update_wide(dense.forward, class_at(heap, at), size, size, heap, back)
         if words > 1:
-            settle(heap, back, states, words, words)
+            carry(heap, back, states, words, words)
 
 
 @inlined
@@ -474,7 +474,7 @@ def add_matches(dense, klass, report, heap, back, front, in_front, total):
 
 @inlined
 def add_wide_matches(dense, klass, report, heap, back, used, front, in_front, total):
-    """The same for longer numbers; those at `back` are settled, `used` words long."""
+    """The same for longer numbers; those at `back` have no carries left and are `used` words long."""
     states, words = dense.states, dense.words
     matched = False
     for a in range(dense.accept_first[klass], dense.accept_first[klass + 1]):
@@ -492,8 +492,9 @@ def add_wide_matches(dense, klass, report, heap, back, used, front, in_front, to
 
 
 @compiled
-def turn_dense(dense, begin, end, gaps, space, partition, back, wide):
-    """Makes the events from `begin` to `end` the front, the pivot now: whether it gave up, changing nothing."""
+def rebuild_front(dense, begin, end, gaps, space, partition, back, wide):
+    """Makes the events from `begin` to `end` the front, with the pivot at now. Gives whether numbers have become too
+    long; then nothing is changed."""
     heap, partitions, matrix = space.heap, space.partitions, space.matrix
     states = dense.states
     words = 1
@@ -527,20 +528,20 @@ def turn_dense(dense, begin, end, gaps, space, partition, back, wide):
             grown = dense.growth[klass]
             if gaps:
                 grown += dense.growth[0]
-            if spent + grown > LOOSE:
-                used = settle(matrix, 0, states, words, used)
+            if spent + grown > SPARE_BITS:
+                used = carry(matrix, 0, states, words, used)
                 if used < 0:
                     return True
                 spent = 1
             spent += grown
-            update_loose(dense.backward, klass, size, used * states, matrix, 0)
+            update_wide(dense.backward, klass, size, used * states, matrix, 0)
         for i in range(size):
             heap[front + t * size + i] = matrix[i]
         if gaps and t > 0 and not follows(heap, at):
             if wide is None:
                 update(dense.backward, 0, states, matrix, 0)
             else:
-                update_loose(dense.backward, 0, size, used * states, matrix, 0)
+                update_wide(dense.backward, 0, size, used * states, matrix, 0)
     for i in range(count * EVENT_WORDS):
         heap[events + i] = heap[events + begin * EVENT_WORDS + i]
     identity(heap, back, dense.rows, states, words)

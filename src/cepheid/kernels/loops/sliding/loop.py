@@ -1,14 +1,14 @@
 """The loop of the compact evaluator: matches that end at each event, inside a window that slides.
 
-Over a stretch of events the determinised automaton is a matrix: for each pair of states the ways from one to the other
-(their number, or the marks they make). What a window holds is the product of its events' matrices, and products slide
+Over a stretch of events the determinised automaton is a matrix: for each pair of states the runs from one to the other
+(their number, or the events that they mark). The window holds the product of its events' matrices, and products slide
 by the two-stack technique: the events before a *pivot* keep, one vector each, the product from them up to the pivot;
 the events after it are kept as one product that every event extends by one step. When the window's edge reaches the
-pivot, the events after it are turned into vectors, newest first, and the pivot moves to now. Each event is
-extended once and turned once, so an event costs the same however long the window is, and nothing that has left the
-window can be seen: a strategy's automaton started at the edge chooses among what is inside.
+pivot, the events after it are made vectors, newest first, and the pivot moves to now (`move_pivot.py`). Each event is
+multiplied twice, so it costs the same however long the window is, and no event that has left the window takes part: a
+strategy's automaton started at the edge chooses among the matches inside the window.
 
-Without a window nothing is ever turned and only the row of the start state exists.
+Without a window the pivot never moves and only the row of the start state exists.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ import numpy as np
 
 from cepheid.kernels.compiled import allocating, allocating_inlined, inlined
 from cepheid.kernels.interrupts import poll, ticks
-from cepheid.kernels.loops.sliding.move_pivot import turn
+from cepheid.kernels.loops.sliding.move_pivot import move_pivot
 from cepheid.kernels.loops.sliding.partition_state import (
     BACK,
     BACK_K,
@@ -63,7 +63,7 @@ from cepheid.kernels.memory.status import (
 )
 
 # Why a partition's events are not taken further for the moment.
-END, ROOM, EXPIRED, OUTPUT, CONSUMED, UNKNOWN_MOVES, LARGE, GARBAGE, STOPPED, BEYOND = range(10)
+END, ROOM, EXPIRED, OUTPUT, CONSUMED, UNKNOWN_TRANSITIONS, LARGE, GARBAGE, STOPPED, BEYOND = range(10)
 
 
 @allocating
@@ -126,7 +126,7 @@ def slide(table, batch, begin, options, heap, meta, partitions, total, out):
                 leave(heap, partitions, partition, slot, options.words)
                 heap = reset(heap, meta, partitions, partition, options.words)
                 enter(heap, partitions, partition, slot, options.words)
-            elif why == UNKNOWN_MOVES:
+            elif why == UNKNOWN_TRANSITIONS:
                 status = MORE_TRANSITIONS
             elif why == LARGE:
                 status = MORE_WORDS
@@ -152,8 +152,8 @@ def run_partition(
     limit,
     out,
 ):
-    """Takes events from `i` on as long as they are of one partition and no array has to grow or be exchanged: which
-    inside of this loop would make it several times slower.
+    """Takes events from `i` on as long as they are of one partition and no array has to grow or be replaced, which
+    would make this loop several times slower.
 
     Gives (why it stopped, the event it stopped at, state, class).
     """
@@ -174,7 +174,7 @@ def run_partition(
             klass = 0
         state = first_unknown(table, klass, options, heap, partitions, partition)
         if state >= 0:
-            why = UNKNOWN_MOVES
+            why = UNKNOWN_TRANSITIONS
             break
         if not is_prepared(table, klass, options, heap, partitions, partition, work, stack):
             why = ROOM
@@ -240,12 +240,12 @@ def room_needed(table, klass, options, heap, partitions, partition):
     size = 1 + width * options.words
     active = partitions[partition, N_BACK]
     base = partitions[partition, BACK] + width
-    moves = 0
+    marks = 0
     for entry in range(active):
-        moves += 1 + table.moves[heap[base + entry * size], klass]
+        marks += 1 + table.marks[heap[base + entry * size], klass]
     used = width + active * size
-    nodes = 0 if options.counting else moves * width
-    return used + moves * size, used, nodes, active * size
+    nodes = 0 if options.counting else marks * width
+    return used + marks * size, used, nodes, active * size
 
 
 @inlined
@@ -270,7 +270,7 @@ def is_prepared(table, klass, options, heap, partitions, partition, work, stack)
 
 @inlined
 def first_unknown(table, klass, options, heap, partitions, partition):
-    """An active state whose moves on this class are not in the table yet, or -1."""
+    """An active state whose transitions on this class are not in the table yet, or -1."""
     width = partitions[partition, WIDTH]
     base = partitions[partition, BACK] + width
     for entry in range(partitions[partition, N_BACK]):
@@ -300,7 +300,7 @@ def prepare(table, klass, options, heap, meta, partitions, partition, work):
 
 @inlined
 def take_out(table, klass, options, heap, partitions, partition, slot, work):
-    """Copies the entries that this class moves to `work`; those that do not stay where they are leave the partition.
+    """Copies the entries with transitions on this class to `work` and removes those that leave their state.
 
     Gives the number of entries in `work`.
     """
@@ -313,7 +313,7 @@ def take_out(table, klass, options, heap, partitions, partition, slot, work):
         at = base + entry * size
         state = heap[at]
         stays = table.skip[state, klass] == state
-        if not stays or table.moves[state, klass] > 0:
+        if not stays or table.marks[state, klass] > 0:
             for i in range(size):
                 work[n_work * size + i] = heap[at + i]
             n_work += 1
@@ -376,24 +376,24 @@ def skip_on(table, klass, options, heap, partitions, partition, slot, work, n_wo
 
 @inlined
 def mark_on(table, klass, row, options, heap, partitions, partition, slot, work, n_work):
-    """The marking moves of the entries in `work`. True when a number has become large."""
+    """Makes the marks of the entries in `work`: whether a number has become large."""
     width = partitions[partition, WIDTH]
     size = 1 + width * options.words
     large = False
     for k in range(n_work):
         state = work[k * size]
         first = table.first[state, klass]
-        for move in range(first, first + table.moves[state, klass]):
-            if table.target[move] == DEAD:
+        for mark in range(first, first + table.marks[state, klass]):
+            if table.target[mark] == DEAD:
                 continue
-            at = entry_of(table.target[move], options, heap, partitions, partition, slot)
+            at = entry_of(table.target[mark], options, heap, partitions, partition, slot)
             for p in range(width):
                 if options.counting:
                     large |= add(
                         heap, at + p * options.words, work, k * size + 1 + p * options.words, options.words
                     )
                 elif work[k * size + 1 + p] != NONE:
-                    event = row << LABEL_BITS | table.label[move]
+                    event = row << LABEL_BITS | table.label[mark]
                     heap[at + p] = new_node(
                         heap, partitions, partition, event, work[k * size + 1 + p], heap[at + p]
                     )
@@ -413,8 +413,8 @@ def count_matches(table, klass, options, heap, partitions, partition, total):
     for entry in range(partitions[partition, N_BACK]):
         at = base + entry * size
         first = table.first[heap[at], klass]
-        for move in range(first, first + table.moves[heap[at], klass]):
-            if not table.accepts[move]:
+        for mark in range(first, first + table.marks[heap[at], klass]):
+            if not table.accepts[mark]:
                 continue
             for p in range(width if in_front else 1):
                 back = at + 1 + p * words
@@ -443,8 +443,8 @@ def emit_matches(table, klass, row, options, heap, partitions, partition, stack,
     for entry in range(partitions[partition, N_BACK]):
         at = base + entry * size
         first = table.first[heap[at], klass]
-        for move in range(first, first + table.moves[heap[at], klass]):
-            if not table.accepts[move]:
+        for mark in range(first, first + table.marks[heap[at], klass]):
+            if not table.accepts[mark]:
                 continue
             for p in range(width if in_front else 1):
                 before = heap[front + p] if in_front else BEGIN
@@ -452,7 +452,7 @@ def emit_matches(table, klass, row, options, heap, partitions, partition, stack,
                     continue
                 matched = True
                 if options.report and options.limit == ROOTS:
-                    ending = row << LABEL_BITS | table.label[move]
+                    ending = row << LABEL_BITS | table.label[mark]
                     status, made = put_root(before, heap[at + 1 + p], ending, made, out)
                     if status != DONE:
                         return matched, status
@@ -462,7 +462,7 @@ def emit_matches(table, klass, row, options, heap, partitions, partition, stack,
                         partitions[partition, NODES] - FIRST_AT,
                         before,
                         heap[at + 1 + p],
-                        row << LABEL_BITS | table.label[move],
+                        row << LABEL_BITS | table.label[mark],
                         limit + options.spare,
                         options.guard,
                         stack,
@@ -488,4 +488,4 @@ def expire(table, edge, options, heap, meta, partitions, partition, slot):
         heap = reset(heap, meta, partitions, partition, options.words)
         enter(heap, partitions, partition, slot, options.words)
         return DONE, 0, 0, heap
-    return turn(table, begin, options, heap, meta, partitions, partition, slot)
+    return move_pivot(table, begin, options, heap, meta, partitions, partition, slot)

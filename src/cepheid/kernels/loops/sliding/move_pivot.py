@@ -1,7 +1,7 @@
-"""Turning the back of a partition into its front: the pivot moves to now (the second stack of `slide`).
+"""Moving the pivot of a partition to now: its back becomes its front (the second stack of `slide`).
 
 In: a partition whose window's edge has passed the pivot. Out: the same partition with a vector for each event of the
-window, the ways from the start state just before it to each pivot state, and nothing after the pivot.
+window, the runs from the start state just before that event to each state at the pivot, and no event after the pivot.
 """
 
 from __future__ import annotations
@@ -39,8 +39,8 @@ from cepheid.kernels.memory.status import DONE, MORE_TRANSITIONS, MORE_WORDS
 
 
 @allocating
-def turn(table, begin, options, heap, meta, partitions, partition, slot):
-    """Makes the events from `begin` on the front: the pivot moves to now. (status, state, class, heap)"""
+def move_pivot(table, begin, options, heap, meta, partitions, partition, slot):
+    """Makes the events from `begin` on the front and moves the pivot to now: (status, state, class, heap)."""
     count = partitions[partition, N_EVENTS] - begin
     events = partitions[partition, EVENTS]
     step_class = np.empty(2 * count, np.int64)
@@ -146,8 +146,8 @@ def reach(table, step_class):
                 active[n] = skip
                 n += 1
             first = table.first[state, klass]
-            for move in range(first, first + table.moves[state, klass]):
-                target = table.target[move]
+            for mark in range(first, first + table.marks[state, klass]):
+                target = table.target[mark]
                 if target != DEAD and seen[target] != s:
                     seen[target] = s
                     active[n] = target
@@ -162,7 +162,7 @@ def fold(
 ):
     """Multiplies the steps together from the last to the first and keeps the start state's row before each event.
 
-    The partition's event `begin` is event 0 of the steps. Gives (heap, whether it gave up since a number became large).
+    The partition's event `begin` is event 0 of the steps. Gives (heap, whether a number became too large).
     """
     words = options.words
     width = offsets[steps + 1] - offsets[steps]
@@ -186,30 +186,30 @@ def fold(
         if step_event[s] >= 0:
             row = heap[partitions[partition, EVENTS] + (begin + step_event[s]) * EVENT_WORDS + ROW]
         if not options.counting:
-            moves = 0
+            marks = 0
             for k in range(first_active, end_active):
-                moves += table.moves[active[k], klass]
-            heap = reserve_nodes(heap, meta, partitions, partition, moves * width)
+                marks += table.marks[active[k], klass]
+            heap = reserve_nodes(heap, meta, partitions, partition, marks * width)
         n = 0
         large = False
         for k in range(first_active, end_active):
             state = active[k]
             skip = table.skip[state, klass]
-            if skip == state and table.moves[state, klass] == 0:
+            if skip == state and table.marks[state, klass] == 0:
                 continue
             changed_state[n] = state
             for i in range(size):
                 changed[n, i] = NONE if skip == DEAD else rows[skip, i]
             first = table.first[state, klass]
-            for move in range(first, first + table.moves[state, klass]):
-                target = table.target[move]
+            for mark in range(first, first + table.marks[state, klass]):
+                target = table.target[mark]
                 if target == DEAD:
                     continue
                 for p in range(width):
                     if options.counting:
                         large |= add(changed[n], p * words, rows[target], p * words, words)
                     elif rows[target, p] != NONE:
-                        event = row << LABEL_BITS | table.label[move]
+                        event = row << LABEL_BITS | table.label[mark]
                         changed[n, p] = new_node(
                             heap, partitions, partition, event, rows[target, p], changed[n, p]
                         )

@@ -1,4 +1,4 @@
-"""Which rows the partitions of a compact evaluator still need, and giving back what others hold."""
+"""The rows that the partitions of a compact evaluator still need; dropping partitions."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from cepheid.kernels.loops.sliding.partition_state import (
 
 @compiled
 def free_all_but(heap, meta, partitions, kept):
-    """Gives back what the partitions hold that are not in `kept` (ascending)."""
+    """Frees the blocks of all partitions that are not in `kept` (ascending)."""
     k = 0
     for partition in range(len(partitions)):
         if k < len(kept) and kept[k] == partition:

@@ -1,4 +1,4 @@
-"""What the loops are given: the automaton as tables, events as columns, options."""
+"""The arguments of the loops: the automaton as tables, events as columns, options."""
 
 from __future__ import annotations
 
@@ -11,14 +11,14 @@ DEAD = -1
 
 
 class Table(NamedTuple):
-    """The determinised automaton: per (state, class) where skipping leads, and a range of marking moves."""
+    """The determinised automaton: per (state, class) where skipping leads, and a range of marks."""
 
     skip: np.ndarray  # [state, class]: a state, DEAD or UNKNOWN
-    first: np.ndarray  # [state, class]: number of the first marking move
-    moves: np.ndarray  # [state, class]: how many
-    label: np.ndarray  # per move
-    target: np.ndarray  # per move: a state or DEAD
-    accepts: np.ndarray  # per move
+    first: np.ndarray  # [state, class]: number of the first mark
+    marks: np.ndarray  # [state, class]: how many
+    label: np.ndarray  # per mark
+    target: np.ndarray  # per mark: a state or DEAD
+    accepts: np.ndarray  # per mark
 
 
 class Batch(NamedTuple):

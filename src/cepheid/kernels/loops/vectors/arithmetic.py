@@ -5,7 +5,7 @@ Loops run over slices: an index into a slice is seen not to be negative, and onl
 
 from __future__ import annotations
 
-from cepheid.kernels.compiled import inner, inner_inlined
+from cepheid.kernels.compiled import inlined, inner
 from cepheid.kernels.loops.vectors.layout import (
     C_BASE,
     C_HELD,
@@ -26,19 +26,19 @@ LOOSE_BITS = 62
 _ROOMY_BITS = 48  # a top word that is shorter is left as it is
 
 
-@inner_inlined
+@inlined
 def first_place(partitions, partition):
     """The place of the first start inside the window."""
     return partitions[partition, C_LO] - partitions[partition, C_BASE]
 
 
-@inner_inlined
+@inlined
 def alive(partitions, partition):
     """How many starts are inside the window."""
     return partitions[partition, C_HI] - partitions[partition, C_LO]
 
 
-@inner_inlined
+@inlined
 def bit_length(word):
     bits = 0
     while word >> bits != 0:
@@ -146,7 +146,7 @@ def add_masked_row(heap, target, source, count, mask):
             ours[p] += theirs[p] & mask[p]
 
 
-@inner_inlined
+@inlined
 def make_alike(heap, meta, partitions, partition, target, source):
     """So that one vector, or a number of it, can be added to another: how many words per number there are to add."""
     if heap[source + V_BITS] >= LOOSE_BITS:
@@ -158,7 +158,7 @@ def make_alike(heap, meta, partitions, partition, target, source):
     return heap[source + V_LENGTH]
 
 
-@inner_inlined
+@inlined
 def add_vector(heap, meta, partitions, partition, target, source, mask, is_masked):
     """Adds one vector to another, or to itself, where the mask is set."""
     length = make_alike(heap, meta, partitions, partition, target, source)
@@ -212,7 +212,7 @@ def add_number(heap, meta, partitions, partition, target, source, place):
     heap[target + V_BITS] = bits
 
 
-@inner_inlined
+@inlined
 def add_one(heap, meta, partitions, partition, target, place):
     """Adds 1 to a number."""
     if heap[target + V_BITS] >= LOOSE_BITS:
@@ -225,7 +225,7 @@ def add_one(heap, meta, partitions, partition, target, place):
         heap[target + V_BITS] += 1
 
 
-@inner_inlined
+@inlined
 def is_zero_at(heap, partitions, partition, vector, place):
     for w in range(heap[vector + V_LENGTH]):
         if heap[heap[vector + V_AT] + w * partitions[partition, C_ROOM] + place] != 0:
@@ -260,7 +260,7 @@ def sum_of_row(heap, at, count, mask, is_masked):
     return low, high
 
 
-@inner_inlined
+@inlined
 def add_sum(heap, partitions, partition, vector, mask, is_masked, out_sums):
     """The sum of all numbers, or of those where the mask is set, word by word."""
     room, count = partitions[partition, C_ROOM], alive(partitions, partition)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from cepheid.kernels.compiled import inner, inner_inlined
+from cepheid.kernels.compiled import inlined, inner
 from cepheid.kernels.loops.registers.index import cell_of, enter, enter_all, leave_all
 from cepheid.kernels.loops.registers.layout import (
     I_BLOCK,
@@ -42,13 +42,13 @@ from cepheid.kernels.memory.heap import release, size_class, take
 FEWEST_PLACES = 4
 
 
-@inner_inlined
+@inlined
 def record_at(heap, partitions, partition, layout, ordinal):
     """The address of a start's record."""
     return partitions[partition, C_STARTS] + (ordinal - partitions[partition, C_BASE]) * layout.numbers[0]
 
 
-@inner_inlined
+@inlined
 def number_of_block(layout, partition, region):
     """By which the index knows it."""
     return partition * len(layout.size) + region + 1
@@ -105,7 +105,7 @@ def move_places(heap, meta, partitions, partition, layout):
     partitions[partition, C_BASE] = partitions[partition, C_LO]
 
 
-@inner_inlined
+@inlined
 def new_start(layout, batch, i, options, space):
     """A start for the event at hand, for which there is a place: which."""
     heap, meta, partitions, partition = space.heap, space.meta, space.partitions, batch.partition[i]

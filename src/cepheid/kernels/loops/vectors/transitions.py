@@ -7,7 +7,7 @@ a word of its own, these are found by the index, one by one.
 
 from __future__ import annotations
 
-from cepheid.kernels.compiled import inner, inner_inlined
+from cepheid.kernels.compiled import inlined, inner
 from cepheid.kernels.conditions.programs import (
     NULL_REAL,
     NULL_WORD,
@@ -60,7 +60,7 @@ from cepheid.kernels.loops.vectors.slots import new_start, number_of_block, reco
 from cepheid.kernels.memory.bits import as_real
 
 
-@inner_inlined
+@inlined
 def leave_window(heap, partitions, partition, layout, edge):
     """Starts before the edge are over."""
     while partitions[partition, C_LO] < partitions[partition, C_HI]:
@@ -114,7 +114,7 @@ def ask_one_by_one(transitions, program, batch, i, space, j, bit, oldest, record
             space.bits[p] |= bit
 
 
-@inner_inlined
+@inlined
 def ask_starts(transitions, layout, options, program, batch, i, space, choice, vector):
     """Which of the tests that a choice asks hold of each start inside the window: a bit each, in `space.bits`."""
     heap, partitions, bits = space.heap, space.partitions, space.bits
@@ -154,7 +154,7 @@ def set_mask(bits, mask, count, outcome):
     return some != 0
 
 
-@inner_inlined
+@inlined
 def accepted(transitions, row):
     """How many matches each partial match completes."""
     number = 0
@@ -163,7 +163,7 @@ def accepted(transitions, row):
     return number
 
 
-@inner_inlined
+@inlined
 def is_dear(transitions, options, program, choice):
     """Whether a test of a choice takes long, so that it is worth while to see first whether there is anything."""
     for j in range(transitions.asked_first[choice], transitions.asked_first[choice + 1]):
@@ -175,7 +175,7 @@ def is_dear(transitions, options, program, choice):
     return False
 
 
-@inner_inlined
+@inlined
 def end_starts(transitions, layout, options, program, batch, i, space, state):
     """The matches that end at an event, of partial matches that remember nothing but their starts; into
     `space.sums`."""
@@ -214,7 +214,7 @@ def end_starts(transitions, layout, options, program, batch, i, space, state):
             add_sum(heap, partitions, partition, vector, space.mask, asked > 0, space.sums)
 
 
-@inner_inlined
+@inlined
 def end_slots(transitions, layout, options, program, batch, i, space, region, state):
     """The same, of those that remember more."""
     heap, partitions = space.heap, space.partitions
@@ -237,7 +237,7 @@ def end_slots(transitions, layout, options, program, batch, i, space, region, st
         k = heap[slot + S_NEXT] if equals >= 0 else k + 1
 
 
-@inner_inlined
+@inlined
 def end_here(transitions, layout, options, program, batch, i, space):
     """The matches that end at an event, into `space.sums`: whether there are any."""
     partitions, partition = space.partitions, batch.partition[i]
@@ -262,7 +262,7 @@ def end_here(transitions, layout, options, program, batch, i, space):
     return False
 
 
-@inner_inlined
+@inlined
 def goal_vector(transitions, layout, options, batch, i, space, goal, region, number, newest_start):
     """The address of the vector that a goal leads to from a region's slot of this number."""
     heap, partitions = space.heap, space.partitions
@@ -277,7 +277,7 @@ def goal_vector(transitions, layout, options, batch, i, space, goal, region, num
     return slot + layout.value[reached]
 
 
-@inner_inlined
+@inlined
 def go(transitions, layout, options, batch, i, space, row, state, is_masked, comes):
     """What an outcome does to the starts of the mask, or to all. `comes`: what is added to the address of a vector that
     something comes to."""
@@ -297,7 +297,7 @@ def go(transitions, layout, options, batch, i, space, row, state, is_masked, com
         take_away(heap, partitions, partition, vector, space.mask, is_masked)
 
 
-@inner_inlined
+@inlined
 def follow_starts(transitions, layout, options, program, batch, i, space, state, comes):
     """What an event does to a state of region 0."""
     heap, partitions = space.heap, space.partitions
@@ -346,7 +346,7 @@ def follow_starts(transitions, layout, options, program, batch, i, space, state,
             go(transitions, layout, options, batch, i, space, row, state, asked > 0, comes)
 
 
-@inner_inlined
+@inlined
 def follow_slots(transitions, layout, options, program, batch, i, space, region, state, comes):
     """What an event does to a state of the slots of another region, where skipping leaves all as it is."""
     heap, partitions = space.heap, space.partitions
@@ -424,7 +424,7 @@ def leave_empty(layout, space, partition):
         partitions[partition, C_LO] += 1
 
 
-@inner_inlined
+@inlined
 def begin_here(transitions, layout, options, batch, i, space):
     """What begins with an event."""
     heap, meta, partitions = space.heap, space.meta, space.partitions

@@ -17,7 +17,7 @@ import cepheid
 from cepheid.engine import Engine
 from cepheid.errors import CepheidError
 from cepheid.evaluators.configurations import slot_store, vector_store
-from cepheid.evaluators.configurations.vector_store import Counts
+from cepheid.evaluators.configurations.vector_store import VectorStore
 from cepheid.kernels.loops.registers.capacity import room_for_one
 from cepheid.kernels.loops.registers.layout import (
     CELLS,
@@ -174,9 +174,11 @@ def test_starts_stay_in_the_ring_when_their_slots_are_gone() -> None:
 
 @pytest.mark.parametrize("clause", ["WITHIN 40", "WITHIN 40 PARTITION BY k", "WITHIN 25 EVENTS CONSUME"])
 def test_a_vector_comes_back_to_all_its_starts(clause: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    by_vectors: list[Counts] = []
-    run = Counts.run
-    monkeypatch.setattr(Counts, "run", lambda store, *given: by_vectors.append(store) or run(store, *given))
+    by_vectors: list[VectorStore] = []
+    run = VectorStore.run
+    monkeypatch.setattr(
+        VectorStore, "run", lambda store, *given: by_vectors.append(store) or run(store, *given)
+    )
     types = "AB" * 6 + "D" * 3 + "ABCDBC" * 9
     table = stream(
         types, v=[row * 7 % 11 for row in range(len(types))], k=[row % 2 for row in range(len(types))]
@@ -224,7 +226,7 @@ def test_no_random_count_needs_more() -> None:
         except CepheidError:
             continue
         engine = Engine(plan, counting=True)
-        if isinstance(getattr(engine._evaluator, "_store", None), Counts):
+        if isinstance(getattr(engine._evaluator, "_store", None), VectorStore):
             checked += 1
             engine.push(table)
     assert checked > 30

@@ -1,4 +1,4 @@
-"""Runs that are told apart by what they store, where the same marks may come with any of it."""
+"""Exposed registers: runs with the same marks that have stored different events are one match."""
 
 from __future__ import annotations
 

@@ -91,21 +91,21 @@ def test_an_event_is_turned_at_most_once_however_long_the_window(
     monkeypatch.setattr(window_prefilter, "_FEW_EVENTS", len(table) + 1)
     expected = cepheid.count(table, f"SELECT * FROM s WHERE {SEQUENCE} WITHIN {within} EVENTS")
     turned, updates = Counter[str](), Counter[str]()
-    turn, update = dense.turn_dense, dense.update
+    rebuild, update = dense.rebuild_front, dense.update
 
     def counted_turn(automaton: Any, begin: int, end: int, *rest: Any) -> Any:
         turned["events"] += end - begin
-        return turn(automaton, begin, end, *rest)
+        return rebuild(automaton, begin, end, *rest)
 
     def counted_update(*arguments: Any) -> Any:
         updates["updates"] += 1
         return update(*arguments)
 
-    monkeypatch.setattr(dense, "turn_dense", counted_turn)
+    monkeypatch.setattr(dense, "rebuild_front", counted_turn)
     monkeypatch.setattr(dense, "update", counted_update)
     monkeypatch.setattr(dense, "ticks", lambda: 0)
     monkeypatch.setattr(dense, "poll", lambda seen: seen)
-    for name in ("run_partition", "turn_partition"):
+    for name in ("run_partition", "advance_pivot"):
         monkeypatch.setattr(dense, name, getattr(dense, name).py_func)
     monkeypatch.setattr(compact, "count_dense", dense.count_dense.py_func)
     engine, _ = engine_for(f"{SEQUENCE} WITHIN {within} EVENTS", True)

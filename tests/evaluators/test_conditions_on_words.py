@@ -33,8 +33,9 @@ from cepheid.algebra.conditions import (
     rebuild,
 )
 from cepheid.errors import CepheidError
-from cepheid.evaluators.configurations.guards import Tests
-from cepheid.evaluators.configurations.word_forms import NoTestError
+from cepheid.evaluators.configurations.guards import CompiledTests
+from cepheid.evaluators.configurations.word_forms import NoTestError, computes_times
+from cepheid.kernels.compiled import KernelCompiler
 from cepheid.kernels.conditions import programs as kernel
 from cepheid.kernels.conditions.programs import NULL_WORD
 from cepheid.schema import Schema
@@ -77,16 +78,16 @@ def condition(choices: Choices) -> Condition:
     )
 
 
-def compiled(conditions: Sequence[Condition], schema: Schema) -> tuple[list[Condition], Tests]:
+def compiled(conditions: Sequence[Condition], schema: Schema) -> tuple[list[Condition], CompiledTests]:
     """The conditions that have a compiled form, and their tests."""
     fit = []
     for one in conditions:
         try:
-            Tests([one], schema)
+            CompiledTests([one], schema)
         except NoTestError:
             continue
         fit.append(one)
-    return fit, Tests(fit, schema)
+    return fit, CompiledTests(fit, schema)
 
 
 @settings(max_examples=150)
@@ -104,10 +105,24 @@ def test_many_conditions_hold_of_words_as_of_events(seed: int) -> None:
 def check_some(choices: Choices, count: int = 3) -> int:
     table = plain_table(expressions.table(choices))
     drawn = [expressions.typed(condition(choices), table) for _ in range(count)]
-    conditions, ours = compiled(drawn, schema_for(table))
+    beyond = [one for one in drawn if computes_times(one) and _is_refused(one, table)]
+    conditions, ours = compiled([one for one in drawn if one not in beyond], schema_for(table))
     if len(table):
         check(conditions, table, ours)
-    return len(conditions)
+    return len(conditions) + len(beyond)
+
+
+def _is_refused(condition: Condition, table: pa.Table) -> bool:
+    """Whether a sum or product of times of one event leaves 64 bits, which is an error."""
+    try:
+        CompiledTests([condition], schema_for(table)).of(table, np.arange(len(table)))
+    except NoTestError:
+        return False
+    except CepheidError as error:
+        if error.code != "bad-data":
+            raise
+        return True
+    return False
 
 
 def of(name: str, register: str = "r") -> Attribute:
@@ -264,7 +279,7 @@ def test_the_number_that_stands_for_null_is_a_number_where_numbers_are_compared(
     ]
     check(conditions, table)
     for name in ("i", "u"):
-        ours = Tests([Comparison("=", here(name), of(name))], schema_for(table))
+        ours = CompiledTests([Comparison("=", here(name), of(name))], schema_for(table))
         with pytest.raises(CepheidError, match="has a value around"):
             ours.of(table, np.arange(len(table)))
         assert ours.of(table.slice(3), np.arange(1)).shape == (1, 2)
@@ -280,7 +295,7 @@ def test_more_whole_columns_than_bits_of_a_word() -> None:
     names = [f"c{number}" for number in range(70)]
     table = columns(**{name: ([NULL_WORD, None, number], pa.int64()) for number, name in enumerate(names)})
     conditions = [Comparison("<", here(name), of(name)) for name in names]
-    check(conditions, table, ours := Tests(conditions, schema_for(table)))
+    check(conditions, table, ours := CompiledTests(conditions, schema_for(table)))
     assert (ours.record, ours.words) == (72, 72)
     assert (ours.reads(0), ours.reads(69)) == (((0, 70),), ((69, 71),))
 
@@ -292,7 +307,7 @@ def test_what_is_kept_of_an_event() -> None:
     sum_of_two = Comparison(
         "<", Arithmetic("+", here("f"), of("v")), Arithmetic("*", of("v", "q"), Literal(2))
     )
-    ours = Tests([higher, same, sum_of_two], schema)
+    ours = CompiledTests([higher, same, sum_of_two], schema)
     assert ours.registers == [("r",), ("r",), ("r", "q")]
     assert (ours.record, ours.words) == (3, 5)  # v, c, v * 2; then s as c has it, and f
     assert [ours.equality(number) for number in range(3)] == [None, (3, 0, 1), None]
@@ -301,14 +316,14 @@ def test_what_is_kept_of_an_event() -> None:
 
 def test_narrow_columns_need_no_bits_for_null() -> None:
     table = columns(s=([-128, None, 127], pa.int8()), t=(expressions.TIMES, pa.timestamp("us")))
-    ours = Tests([Comparison("<", here(name), of(name)) for name in ("s", "t")], schema_for(table))
+    ours = CompiledTests([Comparison("<", here(name), of(name)) for name in ("s", "t")], schema_for(table))
     assert (ours.record, ours.words) == (2, 2)
 
 
 def test_what_has_no_compiled_form_says_why() -> None:
     condition = Comparison("<", Arithmetic("+", here("i"), of("i")), Literal(2**64))
     with pytest.raises(NoTestError, match="is no number of 64 bits") as error:
-        Tests([condition], schema_for(expressions.table(Seeded(0))))
+        CompiledTests([condition], schema_for(expressions.table(Seeded(0))))
     assert error.value.code == "not-yet"
 
 
@@ -322,9 +337,9 @@ def test_a_batch_may_have_no_rows_and_a_condition_no_attributes() -> None:
         Literal(True),
         IsNull(of("v")),
     ]
-    ours = Tests(conditions, schema_for(table))
+    ours = CompiledTests(conditions, schema_for(table))
     assert ours.of(table, np.arange(0)).shape == (0, ours.words)
-    alone = Tests([Literal(True), Literal(None)], schema_for(table))
+    alone = CompiledTests([Literal(True), Literal(None)], schema_for(table))
     rows = alone.of(pa.table({"k": [1], "v": [1.0], "s": [""]}), np.arange(1))
     nowhere = np.zeros(1, np.int64)
     assert [kernel.holds(alone.program, n, rows, 0, rows[0], nowhere, 1) for n in range(2)] == [True, False]
@@ -332,7 +347,7 @@ def test_a_batch_may_have_no_rows_and_a_condition_no_attributes() -> None:
 
 def test_places_choose_rows() -> None:
     table = columns(v=([1.0, 2.0, 3.0], pa.float64()), s=(["a", "b", "c"], pa.string()))
-    ours = Tests(
+    ours = CompiledTests(
         [Comparison("<", here("v"), of("v")), Comparison("<", here("s"), of("s"))], schema_for(table)
     )
     assert ours.of(table, np.array([2, 0])).tolist() == [[4613937818241073152, 0], [4607182418800017408, 1]]
@@ -347,7 +362,7 @@ def test_texts_that_nothing_refers_to_are_forgotten(saved: bool) -> None:
         Comparison("<", of("s", "q"), of("s")),
     ]
     schema = schema_for(columns(s=([], pa.string())))
-    ours = Tests(conditions, schema)
+    ours = CompiledTests(conditions, schema)
     texts = [f"text {number}" for number in range(500)] + [None, "kept"]
     old = ours.of(columns(s=(texts, pa.string())), np.arange(len(texts)))
     chosen = [3, 499, 7, 500]
@@ -360,7 +375,7 @@ def test_texts_that_nothing_refers_to_are_forgotten(saved: bool) -> None:
     assert ours.memory < memory
     if saved:
         state = ours.save()
-        ours = Tests(conditions, schema)
+        ours = CompiledTests(conditions, schema)
         ours.load(state)
         assert ours.numbered == 4
     nothing, record = np.zeros((1, ours.words), np.int64), ours.record
@@ -383,7 +398,7 @@ def test_texts_that_nothing_refers_to_are_forgotten(saved: bool) -> None:
 
 
 def test_other_conditions_compile_nothing() -> None:
-    @numba.njit
+    @numba.njit(nogil=True, pipeline_class=KernelCompiler)
     def decide(program: Any, events: Any, stored: Any, at: Any) -> int:
         found = 0
         for condition in range(len(program)):

@@ -1,0 +1,127 @@
+"""Reach: how far beyond the events of a match its pattern looks.
+
+In: a pattern or a query. Out: the NOTs at its *edges*, before the first event of a match or after its last, which look
+as far as the neighbours and windows around them allow; the windows after which it is known that nothing they forbid
+comes any more; and whether a part looks at the whole stream, whatever the query's window.
+"""
+
+from __future__ import annotations
+
+from math import inf
+from typing import assert_never
+
+from cepheid.algebra.nodes import (
+    All,
+    Atom,
+    Bind,
+    Filter,
+    Not,
+    Or,
+    PartBy,
+    Pattern,
+    Query,
+    Recognise,
+    Repeat,
+    Select,
+    Seq,
+    Strategy,
+    StrictSeq,
+    Window,
+    WindowUnit,
+    Within,
+    walk,
+)
+
+FOR_EVER = Window(inf, WindowUnit.PLAIN)
+
+Edge = tuple[Not, Window | None]
+
+
+def waits(query: Query) -> tuple[Window, ...]:
+    """How long after the last event of a match something may come that a NOT of the query forbids: until all of these
+    windows are over. None of them: a match is known with its last event.
+
+    >>> ten = Window(10, WindowUnit.PLAIN)
+    >>> waits(Query(Seq(Atom("A"), Not(Atom("B"), ten)))) == (ten,)
+    True
+    >>> waits(Query(Seq(Seq(Atom("A"), Not(Atom("B"))), Atom("C")), window=ten))
+    ()
+    """
+    found = (window or query.window or FOR_EVER for _, window in edges(query.pattern, last=True))
+    return tuple(dict.fromkeys(found))
+
+
+def edges(pattern: Pattern, *, last: bool, closed: bool = False) -> list[Edge]:
+    """The NOTs that may look beyond the last event of a match, or before its first, with the windows that they bring
+    along. Those inside a strategy look at the whole stream; `closed`: they are left out."""
+
+    def of(part: Pattern) -> list[Edge]:
+        return edges(part, last=last, closed=closed)
+
+    match pattern:
+        case Atom() | Recognise():
+            return []
+        case Not(Within(_, limit), None):
+            return [(pattern, limit)]
+        case Not(_, window):
+            return [(pattern, window)]
+        case Seq(left, right) | StrictSeq(left, right):
+            near, far = (right, left) if last else (left, right)
+            return of(near) + (of(far) if may_be_empty(near) else _inside_strategies(far, last, closed))
+        case All(left, right):
+            sides = (left, right)
+            return [
+                edge
+                for side in sides
+                for end in (True, False)
+                for edge in edges(side, last=end, closed=closed)
+            ]
+        case Or(parts):
+            return [edge for part in parts for edge in of(part)]
+        case Repeat(body):
+            return of(body)
+        case Within(body, window):
+            return [(node, known or window) for node, known in of(body)]
+        case Filter(body) | PartBy(body) | Bind(body):
+            return of(body)
+        case Select(_, body):
+            return [] if closed else [(node, known or FOR_EVER) for node, known in of(body)]
+        case _:
+            assert_never(pattern)
+
+
+def _inside_strategies(pattern: Pattern, last: bool, closed: bool) -> list[Edge]:
+    """What a strategy inside compares is known no earlier because other events follow."""
+    nodes = [] if closed else [node for node in walk(pattern) if isinstance(node, Select)]
+    return [edge for node in nodes for edge in edges(node, last=last)]
+
+
+def may_be_empty(pattern: Pattern) -> bool:
+    """Whether a match of the pattern may have no events."""
+    match pattern:
+        case Atom() | Recognise():
+            return False
+        case Not():
+            return True
+        case Seq(left, right) | StrictSeq(left, right) | All(left, right):
+            return may_be_empty(left) and may_be_empty(right)
+        case Or(parts):
+            return any(map(may_be_empty, parts))
+        case Repeat(body, lo):
+            return lo == 0 or may_be_empty(body)
+        case Filter(body) | PartBy(body) | Bind(body) | Select(_, body) | Within(body):
+            return may_be_empty(body)
+        case _:
+            assert_never(pattern)
+
+
+def looks_everywhere(pattern: Pattern) -> bool:
+    """Whether a strategy inside compares complex events that the query's window does not bound, or forbids events
+    however far away.
+
+    >>> looks_everywhere(Seq(Atom("A"), Select(Strategy.MAX, Atom("B"))))
+    True
+    """
+    parts = [node for node in walk(pattern) if isinstance(node, Select)]
+    compares = any(node.strategy not in (Strategy.ALL, Strategy.STRICT) for node in parts)
+    return compares or any(isinstance(node, Not) for part in parts for node in walk(part))

@@ -1,0 +1,62 @@
+"""The evaluator that runs a plan.
+
+In: a plan, whether to count and the limit. Out: an evaluator of the plan's automaton; for automata with registers, with
+the filters of matches around it: checks of whole matches, the projection of exposed registers, a strategy.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from cepheid.automata.automaton import Automaton
+from cepheid.automata.determinise_chain import ChainDeterminiser
+from cepheid.evaluators.chain.evaluator import ChainEvaluator
+from cepheid.evaluators.compact.evaluator import CompactEvaluator
+from cepheid.evaluators.configurations.evaluator import ConfigurationsEvaluator
+from cepheid.evaluators.configurations.match_checks import MatchChecks
+from cepheid.evaluators.configurations.projection import Projected
+from cepheid.evaluators.configurations.selection import HOW, Selection
+from cepheid.evaluators.interface import Evaluator
+from cepheid.evaluators.semantics import SemanticsEvaluator
+from cepheid.plan.automaton_with_registers import determinised
+from cepheid.plan.candidates import CHAIN, COMPACT
+from cepheid.plan.plan import Plan
+
+
+def evaluator_for(plan: Plan, counting: bool, limit: int | None) -> Evaluator:
+    if counting and plan.for_counting is not None:
+        plan = plan.for_counting
+    limit = None if counting else limit
+    automaton = plan.automaton
+    if automaton is None:
+        return SemanticsEvaluator(plan, counting)
+    if plan.evaluator == COMPACT.evaluator:
+        return CompactEvaluator(automaton, plan.rewritten, plan.schema, counting, limit)
+    if plan.evaluator == CHAIN.evaluator:
+        return ChainEvaluator(ChainDeterminiser(automaton), plan.rewritten, plan.schema, counting, limit)
+    return _configurations(plan, automaton, counting, limit)
+
+
+def _configurations(plan: Plan, automaton: Automaton, counting: bool, limit: int | None) -> Evaluator:
+    query, checks = plan.rewritten, automaton.checks
+    if automaton.guarded:
+        query = replace(query, window=None)
+    chooses = query.strategy in HOW
+    asked, everything = (counting, limit), (False, None)
+    # What passes its checks consumes, so CONSUME comes after them.
+    forgets = query.consume and bool(checks)
+    own = everything if chooses else asked
+    inner = ConfigurationsEvaluator(
+        determinised(query, automaton),
+        replace(query, consume=query.consume and not forgets),
+        plan.schema,
+        *(everything if checks or automaton.exposes else own),
+        forgets=forgets,
+    )
+    whole: Evaluator = inner
+    names = {item.name for item in plan.shown}
+    if checks:
+        whole = MatchChecks(inner, checks, names, plan.schema.arrow, forgets, query.window is not None, *own)
+    elif automaton.exposes:
+        whole = Projected(inner, names, *own)
+    return Selection(whole, query.strategy, counting, limit) if chooses else whole

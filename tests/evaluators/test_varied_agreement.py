@@ -1,0 +1,49 @@
+"""Evaluators against the oracle on absence, conjunction, windows of parts and nested strategies, in any batches."""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import replace
+
+from hypothesis import HealthCheck, given, note, settings
+from hypothesis import strategies as st
+
+from cepheid.algebra.nodes import Not, walk
+from support.agreement import differences, plan_of
+from support.generators import Case, Limits
+from support.varied_patterns import BETWEEN, seeded_varied, varied_cases
+
+CUTS = st.lists(st.integers(0, 12), max_size=3)
+SMALL = Limits(events=8, atoms=3)
+
+
+@settings(max_examples=120, suppress_health_check=[HealthCheck.too_slow], print_blob=True)
+@given(case=varied_cases(SMALL) | varied_cases(replace(SMALL, sets=True, nary=False)), cuts=CUTS)
+def test_whatever_runs_a_query_finds_what_the_definition_says(case: Case, cuts: list[int]) -> None:
+    difference = differences(case, [min(cut, len(case.table)) for cut in cuts], "auto", saved=True)
+    note(repr(case))
+    assert difference is None, difference
+
+
+@settings(max_examples=80, suppress_health_check=[HealthCheck.too_slow], print_blob=True)
+@given(case=varied_cases(SMALL), cuts=CUTS)
+def test_the_semantics_evaluator_reports_in_batches_what_becomes_known(case: Case, cuts: list[int]) -> None:
+    difference = differences(case, [min(cut, len(case.table)) for cut in cuts], "semantics", saved=True)
+    note(repr(case))
+    assert difference is None, difference
+
+
+def test_absence_between_two_events_runs_on_automata() -> None:
+    """By seeds, which can be counted: most are to run on a fast evaluator, and enough to find something."""
+    ran = Counter[str]()
+    for seed in range(400):
+        limits = Limits(events=9, atoms=3, nary=seed % 2 == 1)
+        case = seeded_varied(seed, limits, (BETWEEN,))
+        plan = plan_of(case, "auto")
+        if plan is None or not any(isinstance(node, Not) for node in walk(plan.query.pattern)):
+            continue
+        ran[plan.evaluator] += 1
+        if plan.evaluator != "semantics":
+            cuts = [min(seed % cut, len(case.table)) for cut in (9, 5)]
+            assert differences(case, cuts, "auto", saved=True) is None, (seed, case)
+    assert (ran["compact"] > 20, ran["configurations"] > 10) == (True, True), ran
