@@ -181,7 +181,7 @@ def test_an_expired_engine_is_as_good_as_a_new_one_that_resumes(clause: str) -> 
 def test_what_always_may_play_a_part_never_expires(text: str, positions: bool) -> None:
     """No window by time, positions counted inside partitions, events that come before the first of a match."""
     engine = Engine(
-        cepheid.query(text).engine(SOME.schema).plan, positions=positions, lane_positions=positions
+        cepheid.query(text).engine(SOME.schema).plan, positions=positions, partition_positions=positions
     )
     engine.push(SOME)
     assert engine.expire(10**9)

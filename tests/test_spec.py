@@ -12,7 +12,7 @@ import pytest
 
 import cepheid
 from cepheid.plan.choose import EVALUATORS
-from support.spec_files import Example, Match, examples, matches_of
+from support.spec_files import Example, Match, examples, matches_of, rows_of
 
 SPEC = Path(__file__).parent / "spec"
 EXAMPLES = [example for path in sorted(SPEC.glob("*.md")) for example in examples(path)]
@@ -39,6 +39,12 @@ def test_the_matches_are_those_of_the_spec(example: Example, evaluator: str) -> 
         assert caught.value.code == "unsupported-evaluator"
         pytest.skip(f"{evaluator} declines it, as declined.toml says")
     result = run(example, evaluator)
+    if example.rows is not None:
+        header, *rows = example.rows
+        assert sorted(rows_of(result, header)) == sorted(rows)
+        counted = cepheid.count(example.stream, example.query, time="ts", evaluator=evaluator)
+        assert counted == len(result)
+        return
     with_bindings = any(match.bindings for match in example.matches)
     found = compared(matches_of(result, example.stream), with_bindings)
     assert found == compared(example.matches, with_bindings)

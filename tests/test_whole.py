@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 
 import cepheid
@@ -29,6 +30,26 @@ def test_a_forgotten_window_is_refused_with_the_number_of_matches() -> None:
         assert way in (caught.value.hint or "")
     assert cepheid.match(stream(60), MANY, limit=3).num_rows == 3
     assert cepheid.count(stream(60), MANY) == 2**59 - 1
+
+
+def test_what_can_be_read_again_is_refused_with_the_number_of_matches(tmp_path: Path) -> None:
+    pq.write_table(stream(60), tmp_path / "s.parquet")
+    with pytest.raises(CepheidError) as caught:
+        cepheid.match(str(tmp_path / "s.parquet"), MANY).read_all()
+    assert caught.value.code == "too-many-matches"
+    assert "there are about 5.8e17 matches" in caught.value.message
+    assert "without WITHIN" in caught.value.message
+    for way in ("WITHIN", "LIMIT", "count"):
+        assert way in (caught.value.hint or "")
+    assert cepheid.match(str(tmp_path / "s.parquet"), MANY, limit=3).read_all().num_rows == 3
+
+
+def test_a_reader_is_refused_with_what_is_missing() -> None:
+    with pytest.raises(CepheidError) as caught:
+        cepheid.match(stream(60).to_reader(), MANY).read_all()
+    assert caught.value.code == "too-many-matches"
+    assert "without WITHIN" in caught.value.message
+    assert "add WITHIN" in (caught.value.hint or "")
 
 
 def test_many_small_batches_of_matches_are_refused_with_their_number(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -8,6 +8,7 @@ however often the state is saved and loaded between them, the union of the table
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from functools import partial
 from typing import Any
 
@@ -18,9 +19,12 @@ import pyarrow as pa
 from cepheid.algebra.nodes import WindowUnit
 from cepheid.algebra.reach import looks_everywhere, waits
 from cepheid.algebra.unmarked_prefix import lead
+from cepheid.algebra.variables import output_columns
 from cepheid.errors import CepheidError
+from cepheid.evaluators.columns.arrays import array_of
 from cepheid.evaluators.evaluator_for import evaluator_for
 from cepheid.evaluators.interface import Bounds, Events, named, part_of
+from cepheid.matches.distinct import distinct
 from cepheid.matches.event_rows import RowsOfMatches
 from cepheid.matches.first_matches import first_matches
 from cepheid.matches.history import HIDDEN, POSITION, ROW, History
@@ -46,7 +50,7 @@ _SPARE = MOST_ROWS  # rows kept beyond twice what is needed before they are look
 
 
 class Engine:
-    """Runs one plan over one stream. `lane_positions` counts positions inside each partition."""
+    """Runs one plan over one stream. `partition_positions` counts positions inside each partition."""
 
     def __init__(
         self,
@@ -55,7 +59,7 @@ class Engine:
         positions: bool = False,
         limit: int | None = None,
         counting: bool = False,
-        lane_positions: bool = False,
+        partition_positions: bool = False,
         columns: Sequence[str] | None = None,
     ) -> None:
         self.plan = plan
@@ -67,23 +71,25 @@ class Engine:
             "columns": columns,
             "limit": limit,
             "counting": counting,
-            "lane_positions": lane_positions,
+            "lane_positions": partition_positions,  # the name in saved states
         }
         limits = [given for given in (limit, plan.query.limit) if given is not None]
         self._limit = min(limits) if limits else None
+        # Matches that are merged are made to be counted; a count shows nothing.
+        self._merges, self._counts_rows = plan.query.distinct, counting and plan.query.distinct
+        columns = ("end",) if counting else columns
+        counting = counting and not self._merges
         self._counting = counting
-        self._evaluator = evaluator_for(plan, counting, self._limit)
+        self._evaluator = evaluator_for(plan, counting, None if self._merges else self._limit)
         layout = Layout(
             plan.schema,
             plan.query.partition_by,
-            plan.shown,
-            None if not positions else POSITION if lane_positions else ROW,
+            output_columns(plan.query),
+            None if not positions else POSITION if partition_positions else ROW,
             columns,
         )
         self._layout, self.output_schema = layout, layout.arrow
-        shown = {variable.name for variable in plan.shown}
-        self.shows_events = not counting and not shown.isdisjoint(self.output_schema.names)
-        plan.schema.require_readable(plan.schema.shown if self.shows_events else plan.reads)
+        plan.schema.require_readable(plan.reads if counting else plan.needs(columns))
         self._nothing = self.output_schema.empty_table()
         self._keeps_rows = layout.reads_events and not counting
         self._partitions = _partitions_of(plan.query.partition_by, plan.schema, hashed=not counting)
@@ -109,6 +115,8 @@ class Engine:
         found = [self._nothing]
         held, allowed = 0, most_bytes()
         for piece in self.pieces(batch, report):
+            if self._counts_rows:
+                continue
             found.append(piece)
             held += piece.nbytes
             if held > allowed:
@@ -230,7 +238,7 @@ class Engine:
     @property
     def counted(self) -> int:
         """The exact number of matches so far, for an engine made for counting."""
-        counted = self._evaluator.counted
+        counted = self._reported if self._counts_rows else self._evaluator.counted
         return counted if self._limit is None else min(counted, self._limit)
 
     @property
@@ -304,11 +312,24 @@ class Engine:
         keyed = own if self._split is self._partitions else None
         report &= self._limit is None or self._reported < self._limit
         events = Events(table, self._rows, times, self._keyed(table, times, keyed), report)
-        found = self._evaluator.advance(events)
+        with self._hint_about_window():
+            found = self._evaluator.advance(events)
         if ranks is not None:
             self._keep(Events(table, self._rows, times, own), ranks)
         self._rows += len(table)
         return found
+
+    @contextmanager
+    def _hint_about_window(self) -> Iterator[None]:
+        """Too many matches of a query without WITHIN: that is what is missing, more often than not."""
+        try:
+            yield
+        except CepheidError as error:
+            if error.code != "too-many-matches" or self.plan.query.window is not None:
+                raise
+            message = f"{error.message}, and without WITHIN a match can begin at any time in the past"
+            hint = f"add WITHIN; {error.hint}" if error.hint else "add WITHIN"
+            raise CepheidError(error.code, message, hint=hint) from None
 
     def _keyed(
         self, table: pa.Table, times: Times, known: tuple[Ints, Ints] | None
@@ -377,12 +398,15 @@ class Engine:
 
     def _tabulated(self, found: Found, given_away: bool = False) -> Iterator[pa.Table]:
         """The matches that are to be given, as tables of at most `MANY_MATCHES`, which keep rows `given_away`."""
+        labels, rows = self._evaluator.labels, self._rows_of_matches
+        if self._merges and len(found):
+            found = distinct(found, labels, self._layout, rows, array_of)
         if self._limit is not None:
-            found = first_matches(found, max(0, self._limit - self._reported), self._evaluator.labels)
+            found = first_matches(found, max(0, self._limit - self._reported), labels)
         self._reported += len(found)
         for begin in range(0, len(found), MANY_MATCHES):
             part = found.part(begin, begin + MANY_MATCHES)
-            yield tabulate(part, self._evaluator.labels, self._layout, self._rows_of_matches, given_away)
+            yield tabulate(part, labels, self._layout, rows, array_of, given_away)
 
 
 def _partitions_of(columns: tuple[str, ...], schema: Schema, hashed: bool = True) -> Partitions:

@@ -40,9 +40,11 @@ def checked_columns(columns: Sequence[str] | None) -> tuple[str, ...] | None:
 
 
 def checked_options(options: dict[str, Any]) -> dict[str, Any]:
-    """The options of an engine as they were saved: their types are checked here, what they mean by the engine."""
+    """The arguments of an engine from the options in a saved state. Their types are checked here, their values by the
+    engine."""
     for name in ("positions", "counting", "lane_positions"):
         require(isinstance(options[name], bool), f"its option `{name}` is neither true nor false")
     known = {"positions", "columns", "limit", "counting", "lane_positions"}
     require(set(options) == known, "its options are not those of an engine")
-    return options
+    given = {name: value for name, value in options.items() if name != "lane_positions"}
+    return given | {"partition_positions": options["lane_positions"]}

@@ -14,11 +14,13 @@ import pyarrow as pa
 from cepheid.engine import Engine
 from cepheid.errors import CepheidError
 from cepheid.feeds import IN_ORDER, Feed, merged, ordered
+from cepheid.options import checked_columns
 from cepheid.pipeline import ParsedQuery, plan_for
 from cepheid.plan.plan import Plan
 from cepheid.schema import Schema
 from cepheid.streams.plain import plain_schema
 from cepheid.streams.type_occurrence import TypeOccurrence
+from cepheid.whole import counts_cheaply, spoken
 
 
 class Piecewise:
@@ -38,10 +40,9 @@ class Piecewise:
     ) -> pa.RecordBatchReader:
         """The matches, made as the reader is read; few are in memory at a time."""
         plan = self._plan
+        Engine(plan, positions=positions, limit=limit, columns=columns)  # refuses what it cannot show
+        plan = replace(plan, schema=plan.schema.only(plan.needs(checked_columns(columns))))
         engine = Engine(plan, positions=positions, limit=limit, columns=columns)
-        if not any(variable.name in engine.output_schema.names for variable in plan.shown):
-            plan = replace(plan, schema=plan.schema.only(plan.reads))
-            engine = Engine(plan, positions=positions, limit=limit, columns=columns)
         limits = [number for number in (limit, plan.query.limit) if number is not None]
         rows = self._rows(plan)
         return pa.RecordBatchReader.from_batches(
@@ -50,7 +51,7 @@ class Piecewise:
 
     def count(self) -> int:
         """The exact number of matches."""
-        plan = replace(self._plan, schema=self._plan.schema.only(self._plan.reads))
+        plan = replace(self._plan, schema=self._plan.schema.only(self._plan.needs(())))
         engine = Engine(plan, counting=True)
         with _hint_about_order():
             for table in self._rows(plan):
@@ -61,7 +62,7 @@ class Piecewise:
 
     def _found(self, engine: Engine, rows: Iterator[pa.Table], limit: int | None) -> Iterator[pa.RecordBatch]:
         count = 0
-        with _hint_about_order():
+        with _hint_about_order(), self._with_number():
             for table in rows:
                 for found in engine.pieces(table):
                     yield from found.to_batches()
@@ -70,6 +71,20 @@ class Piecewise:
                         return
         yield from engine.finish().to_batches()
         self._occurring.warn()
+
+    @contextmanager
+    def _with_number(self) -> Iterator[None]:
+        """Says how many matches there are where they are too many, can be counted without being made, and the data can
+        be read again."""
+        try:
+            yield
+        except CepheidError as error:
+            feeds = self._feeds.values() if isinstance(self._feeds, Mapping) else (self._feeds,)
+            again = all(feed.again for feed in feeds) and counts_cheaply(self._plan)
+            if error.code != "too-many-matches" or not again:
+                raise
+            message = f"there are {spoken(self.count())} matches: {error.message}"
+            raise CepheidError(error.code, message, hint=error.hint) from None
 
     def _rows(self, plan: Plan) -> Iterator[pa.Table]:
         """Tables in stream order, of the plan's columns."""

@@ -37,7 +37,7 @@ def match_table(
 ) -> pa.Table:
     """All matches, in the order of their ends."""
     columns = checked_columns(columns)
-    plan, table = _narrowed(plan, table, columns)
+    plan, table = _with_columns(plan, table, plan.needs(columns))
     try:
         with at_most(MANY_EVENTS):
             return _matched(plan, table, positions, limit, columns)
@@ -45,29 +45,25 @@ def match_table(
         if error.code != "too-many-matches" or error.hint == WAYS_OUT:
             raise
     # There are many. Where counting is cheap, their number says whether to go on; else the guard itself does.
-    if _counts_cheaply(plan):
+    if counts_cheaply(plan):
         _check_size(plan, table, limit, FEWEST_BYTES, most_bytes())
     return _matched(plan, table, positions, limit, columns)
 
 
 def count_table(plan: Plan, table: pa.Table) -> int:
     """The exact number of matches; only the columns that decide them are read."""
-    plan, table = _with_what_is_read(plan, table)
+    plan, table = _with_columns(plan, table, plan.needs(()))
     engine = Engine(plan, counting=True)
     engine.push(table)
     engine.finish()
     return engine.counted
 
 
-def _narrowed(plan: Plan, table: pa.Table, columns: Sequence[str] | None) -> tuple[Plan, pa.Table]:
-    """Where the output shows no events, columns that the query does not read are left out, whatever they hold."""
-    shown = {variable.name for variable in plan.shown}
-    shows_events = shown if columns is None else not shown.isdisjoint(columns)
-    return (plan, table) if shows_events else _with_what_is_read(plan, table)
-
-
-def _with_what_is_read(plan: Plan, table: pa.Table) -> tuple[Plan, pa.Table]:
-    return plan.with_schema(plan.schema.only(plan.reads)), table.select(list(plan.reads))
+def _with_columns(plan: Plan, table: pa.Table, names: Sequence[str]) -> tuple[Plan, pa.Table]:
+    """The plan and the table with these columns; what the others hold does not matter."""
+    if set(plan.schema.shown) <= set(names):
+        return plan, table
+    return plan.with_schema(plan.schema.only(names)), table.select(list(names))
 
 
 def _matched(
@@ -76,7 +72,7 @@ def _matched(
     engine = Engine(plan, positions=positions, limit=limit, columns=columns)
     allowed = most_bytes()
     found = [engine.output_schema.empty_table()]
-    held, matches, is_counted = 0, 0, not _counts_cheaply(plan)
+    held, matches, is_counted = 0, 0, not counts_cheaply(plan)
     for piece in engine.whole(table):
         found.append(piece)
         held += piece.nbytes
@@ -89,9 +85,9 @@ def _matched(
     return pa.concat_tables(found)
 
 
-def _counts_cheaply(plan: Plan) -> bool:
+def counts_cheaply(plan: Plan) -> bool:
     """Whether matches are counted without being made."""
-    if plan.automaton is None:
+    if plan.automaton is None or plan.query.distinct:
         return False
     chooses = plan.evaluator == CONFIGURATIONS.evaluator and plan.rewritten.strategy in HOW
     return not (plan.automaton.checks or plan.automaton.exposes or chooses)

@@ -12,7 +12,7 @@ from hypothesis.strategies import randoms
 
 import cepheid
 from cepheid.algebra.conditions import Comparison, Literal
-from cepheid.algebra.nodes import Strategy
+from cepheid.algebra.nodes import Atom, Not, Seq, Strategy
 from cepheid.algebra.variables import shown
 from cepheid.automata.automaton import Automaton, Predicate
 from cepheid.automata.construct import construct
@@ -109,3 +109,17 @@ def test_too_many_classes_or_states_are_left_alone() -> None:
     assert possible_classes([Predicate("A", TRUE)] * 12, 2048) is None
     automaton = Determiniser(automaton_of(" ; ".join("ABCDE")), Strategy.LAST)
     assert minimise(automaton, False, most_steps=200) is None
+
+
+def test_what_leads_back_to_the_start_is_needed() -> None:
+    """After A and a forbidden C, NXT is where it began."""
+    pattern = Seq(Seq(Atom("A"), Not(Atom("C"))), Atom("A"))
+    whole = Determiniser(construct(pattern, ()), Strategy.NXT)
+    smallest = minimise(whole)
+    assert smallest is not None
+    forbidden = frozenset([1])
+    begun = smallest.transitions(0, frozenset([0])).outcomes[0].skip
+    assert begun is not None
+    (outcome,) = smallest.transitions(begun.state, forbidden).outcomes
+    assert outcome.skip is not None
+    assert outcome.skip.state == 0

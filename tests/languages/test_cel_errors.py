@@ -32,19 +32,19 @@ error[syntax]: expected SELECT, found `SELCT`
  1 | SELCT * FROM s WHERE A
    | ^^^^^ did you mean SELECT?""",
     "SELECT * FORM s WHERE A": """\
-error[syntax]: expected FROM, found `FORM`
+error[syntax]: expected `,` or FROM, found `FORM`
   --> query:1:10
    |
  1 | SELECT * FORM s WHERE A
    |          ^^^^ did you mean FROM?""",
     "SELECT * WHERE A": """\
-error[syntax]: expected FROM, found `WHERE`
+error[syntax]: expected `,` or FROM, found `WHERE`
   --> query:1:10
    |
  1 | SELECT * WHERE A
    |          ^^^^^ add FROM and the stream's name before WHERE""",
     "SELECT FROM s WHERE A": """\
-error[syntax]: expected `,` or FROM, found `s`
+error[syntax]: expected `,`, `.`, `(` or FROM, found `s`
   --> query:1:13
    |
  1 | SELECT FROM s WHERE A

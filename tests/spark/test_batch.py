@@ -294,3 +294,22 @@ def test_bad_times_are_named_in_full_by_the_worker(spark: SparkSession) -> None:
     for slices in (1, 3):
         with pytest.raises(CepheidError, match=r"error\[bad-time\]: time column `ts` is NULL in row"):
             count_spark(missing, query, time="ts", slices=slices)
+
+
+@pytest.mark.parametrize("clauses", ["PARTITION BY k, j WITHIN 4", "WITHIN 4"])
+def test_columns_of_ones_own_are_those_of_the_engine(spark: SparkSession, clauses: str) -> None:
+    table = events()
+    for select in (
+        "x.v, y.v - x.v AS rise, coalesce(x.k, 'none') AS name, x.j * 2 AS twice, z.v IS NULL AS none",
+        "DISTINCT Y.j AS js, concat('<', x.type, '>') AS text",
+        "DISTINCT x.type AS type, z",
+        "MAX EVENTS",
+    ):
+        formula = "A AS x ; (B+) IN Y" if "Y." in select else "(A AS x OR B AS x) ; C AS z ; B AS y"
+        query = f"SELECT {select} FROM s WHERE {formula} {clauses}"
+        expected = cepheid.match(table, query)
+        found = cepheid.match(frame(spark, table), query)
+        assert len(expected) > 20
+        assert found.columns == expected.column_names
+        assert rows_of(found) == rows_of(expected)
+        assert cepheid.count(frame(spark, table), query) == len(expected)

@@ -73,7 +73,7 @@ OPTIONS: list[dict[str, Any]] = [
     {"positions": True},
     {"limit": 3},
     {"columns": ["start", "end"]},
-    {"lane_positions": True, "positions": True},
+    {"partition_positions": True, "positions": True},
 ]
 WORDS = [
     0,

@@ -1,4 +1,4 @@
-"""Reads `tests/spec/*.md`: streams, queries and the matches or errors they must give.
+"""Reads `tests/spec/*.md`: streams, queries and the matches, rows or errors they must give.
 
 In: a markdown file. Out: its `Example`s. A file is prose with fenced blocks:
 
@@ -12,6 +12,8 @@ NULL,
 where
   the lines say so, its bindings: `{1,2} x=1 y=2`, and `y=[4,6]` for a variable that can hold several events.
   A variable that is not bound is left out.
+- `rows`: instead, a table of columns of the output, a row per match; `-` is NULL, `""` the empty string, `[1,-]` a
+  list, `#3` the event of row 3; text is bare.
 - `error`: the code of the error the queries must give, then lines that its text must contain.
 """
 
@@ -40,13 +42,15 @@ class Match:
 
 @dataclass(frozen=True, slots=True)
 class Example:
-    """`error` is the code and the fragments of its text; else `matches` says what comes out."""
+    """`error` is the code and the fragments of its text; else `matches`, or `rows` with their header first, say what
+    comes out."""
 
     name: str
     stream: pa.Table
     query: str
     matches: tuple[Match, ...]
     error: tuple[str, ...] | None
+    rows: tuple[tuple[str, ...], ...] | None = None
 
 
 def examples(path: Path) -> Iterator[Example]:
@@ -63,13 +67,14 @@ def examples(path: Path) -> Iterator[Example]:
                 stream = read_stream(body)
             case "cel" | "sremo":
                 queries.append(body)
-            case "matches" | "error":
+            case "matches" | "error" | "rows":
                 assert stream is not None, f"{path.name}: no stream before {heading!r}"
                 assert queries, f"{path.name}: {kind} without a query in {heading!r}"
                 matches = tuple(map(read_match, body.splitlines())) if kind == "matches" else ()
                 error = tuple(body.splitlines()) if kind == "error" else None
+                rows = read_rows(body) if kind == "rows" else None
                 for number, text in enumerate(queries, count + 1):
-                    yield Example(f"{path.stem}: {heading} {number}", stream, text, matches, error)
+                    yield Example(f"{path.stem}: {heading} {number}", stream, text, matches, error, rows)
                 count += len(queries)
                 queries = []
             case _:
@@ -138,6 +143,35 @@ def _binding(value: str) -> Binding:
 
 def _numbers(text: str) -> tuple[int, ...]:
     return tuple(int(part) for part in text.split(","))
+
+
+def read_rows(text: str) -> tuple[tuple[str, ...], ...]:
+    """
+    >>> read_rows("id | v\\n1 | [2,-]")
+    (('id', 'v'), ('1', '[2,-]'))
+    """
+    return tuple(tuple(_cells(line)) for line in text.splitlines())
+
+
+def rows_of(result: pa.Table, header: tuple[str, ...]) -> list[tuple[str, ...]]:
+    """The columns of an output table as they are written in a `rows` block."""
+    return [tuple(map(_written, row.values())) for row in result.select(list(header)).to_pylist()]
+
+
+def _written(value: Any) -> str:
+    match value:
+        case None:
+            return "-"
+        case list():
+            return f"[{','.join(map(_written, value))}]"
+        case bool():
+            return str(value).lower()
+        case dict():
+            return f"#{value[ROW]}"
+        case dt.datetime():
+            return value.isoformat()
+        case _:
+            return str(value) or '""'
 
 
 def matches_of(result: pa.Table, stream: pa.Table) -> list[Match]:

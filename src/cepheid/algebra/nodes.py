@@ -16,7 +16,7 @@ from dataclasses import field, replace
 from enum import Enum
 from typing import Generic, TypeVar, assert_never, final
 
-from cepheid.algebra.conditions import TRUE, Condition
+from cepheid.algebra.conditions import TRUE, Condition, Expression
 from cepheid.algebra.node import Node, node
 from cepheid.algebra.windows import Window as Window
 from cepheid.algebra.windows import WindowUnit as WindowUnit
@@ -273,17 +273,32 @@ class Places(Node):
 
 @final
 @node
+class Computed(Node):
+    """`value AS name`: a column of the output with the value of an expression over the variables of a match.
+
+    A variable that the match does not bind has NULL attributes. Where the expression reads a variable that can be
+    several events (`each`), the column holds an array: the value for each of them, in stream order."""
+
+    name: str
+    value: Expression
+    span: Span | None = field(default=None, compare=False, repr=False)
+
+
+@final
+@node
 class Query(Node):
-    """A pattern with all that surrounds it. `select` None is `*`: every variable."""
+    """A pattern with all that surrounds it. `select` None is `*`: every variable. With `distinct`, matches that end at
+    the same event and agree in all that is selected are one."""
 
     pattern: Pattern
-    select: tuple[str, ...] | None = None
+    select: tuple[str | Computed, ...] | None = None
     streams: tuple[str, ...] = ()
     partition_by: tuple[str, ...] = ()
     window: Window | None = None
     strategy: Strategy = Strategy.ALL
     consume: bool = False
     limit: int | None = None
+    distinct: bool = False
     places: Places | None = field(default=None, compare=False, repr=False)
 
 

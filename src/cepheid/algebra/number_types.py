@@ -13,7 +13,7 @@ A constant is *undecided* until a column beside it decides whether it is a decim
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from decimal import Decimal
 from typing import assert_never
@@ -40,6 +40,7 @@ from cepheid.algebra.conditions import (
     Negation,
     Previous,
     RLike,
+    attributes,
     rebuild,
 )
 from cepheid.algebra.elements import type_of
@@ -47,9 +48,12 @@ from cepheid.algebra.functions import FUNCTIONS
 from cepheid.algebra.kinds import Kind
 from cepheid.algebra.precision import (
     INTEGER_DIGITS,
+    MOST_DIGITS,
     DecimalType,
     average_type,
+    bounded,
     is_held,
+    most_digits,
     result_type,
     rounded_type,
     sum_type,
@@ -140,6 +144,89 @@ def decimal_type(expression: Expression, schema: Schema) -> DecimalType | None:
             return None
         case IsTrue() | IsNull() | In() | Like() | RLike() | Call():
             return None
+        case _:
+            assert_never(expression)
+
+
+def number_type(expression: Expression, schema: Schema) -> pa.DataType:
+    """The Arrow type that holds every value of a settled expression whose kind is number: of 64 bits, or a decimal. A
+    value that may be a double or an exact number is shown as a double.
+
+    >>> from cepheid.schema import schema_of
+    >>> columns = pa.schema([("ts", pa.int64()), ("cost", pa.decimal128(10, 2)), ("v", pa.float32())])
+    >>> schema = schema_of(columns, time="ts")
+    >>> cost, v = Attribute("x", "cost"), Attribute("x", "v")
+    >>> number_type(Call("coalesce", (cost, Literal(0))), schema), number_type(Call("coalesce", (cost, v)), schema)
+    (Decimal128Type(decimal128(10, 2)), DataType(double))
+    """
+    number = _resolved(expression, schema)[1]
+    if number is None:
+        return pa.int64()
+    if number.undecided or _REAL in number.kinds:
+        return pa.float64()
+    if _DECIMAL not in number.kinds and not _may_be_unsigned(expression, schema):
+        return pa.int64()
+    exact = number.exact
+    if exact.scale < 0:
+        exact = DecimalType(exact.before_point, 0)
+    exact = bounded(exact, most_digits(exact) if _reads_wide(expression, schema) else MOST_DIGITS)
+    return arrow_decimal(exact)
+
+
+def arrow_decimal(exact: DecimalType) -> pa.DataType:
+    """The Arrow type of decimals."""
+    make = pa.decimal128 if exact.precision <= MOST_DIGITS else pa.decimal256
+    return make(exact.precision, exact.scale)
+
+
+def _reads_wide(expression: Expression, schema: Schema) -> bool:
+    """Whether some decimal column that is read has more digits than Spark's."""
+    return any(pa.types.is_decimal256(_value_type(schema, read.name)) for read in attributes(expression))
+
+
+def _may_be_unsigned(expression: Expression, schema: Schema) -> bool:
+    """Whether a whole value may lie beyond int64: one of an unsigned column or a literal, as it is."""
+    for source in sources(expression):
+        match source:
+            case Literal(int() as value) if not -(2**63) <= value < 2**63:
+                return True
+            case Attribute() | Element() if type_of(source, schema) == pa.uint64():
+                return True
+            case Literal() | Attribute() | Element() | Arithmetic():
+                pass
+            case _:
+                assert_never(source)
+    return False
+
+
+def sources(expression: Expression) -> Iterator[Literal | Attribute | Element | Arithmetic]:
+    """The constants, attributes and elements that can be an expression's value as they are, and what is computed of
+    times.
+
+    >>> x, y = Attribute("x", "v"), Attribute("y", "v")
+    >>> list(sources(Call("coalesce", (x, Call("nullif", (y, Literal(0))))))) == [x, y]
+    True
+    """
+    match expression:
+        case Literal() | Attribute() | Element():
+            yield expression
+        case Arithmetic(kind=kind) if kind is not None:
+            yield expression
+        case Call(function, arguments):
+            chosen = arguments[:1] if function == "nullif" else arguments
+            for argument in chosen if function in _CHOOSERS else ():
+                yield from sources(argument)
+        case Case(_, values, otherwise):
+            for value in (*values, otherwise):
+                yield from sources(value)
+        case Aggregate("min" | "max" | "first" | "last", operand) | Previous(operand):
+            yield from sources(operand)
+        case Aggregate():
+            pass
+        case Arithmetic() | Comparison() | Conjunction() | Disjunction() | Negation():
+            pass
+        case IsTrue() | IsNull() | In() | Like() | RLike():
+            pass
         case _:
             assert_never(expression)
 

@@ -85,7 +85,7 @@ def result_type(op: str, left: DecimalType, right: DecimalType) -> DecimalType:
     >>> result_type("*", DecimalType(38, 10), DecimalType(38, 10))
     DecimalType(precision=38, scale=6)
     """
-    return _bounded(exact_type(op, left, right), most_digits(left, right))
+    return bounded(exact_type(op, left, right), most_digits(left, right))
 
 
 def most_digits(*operands: DecimalType) -> int:
@@ -94,7 +94,7 @@ def most_digits(*operands: DecimalType) -> int:
     return MOST_WIDE_DIGITS if wide else MOST_DIGITS
 
 
-def _bounded(exact: DecimalType, most: int) -> DecimalType:
+def bounded(exact: DecimalType, most: int) -> DecimalType:
     """Digits before the point come first; after it at least six are kept."""
     if exact.precision <= most:
         return exact

@@ -24,6 +24,7 @@ from cepheid.algebra.nodes import (
     Bind,
     Both,
     Complement,
+    Computed,
     Concat,
     Filter,
     Iterate,
@@ -97,10 +98,21 @@ def _unwindowed(reading: Reading) -> str:
 
 def _select(query: Query) -> Iterator[str]:
     strategy = "" if query.strategy is Strategy.ALL else f"{query.strategy.value} "
-    yield f"SELECT {strategy}" + ("*" if query.select is None else _names(query.select))
+    distinct = "DISTINCT " if query.distinct else ""
+    items = "*" if query.select is None else ", ".join(map(_item, query.select))
+    yield f"SELECT {distinct}{strategy}{items}"
     if query.streams:
         yield "FROM " + _names(query.streams)
     yield "WHERE " + print_pattern(query.pattern)
+
+
+def _item(item: str | Computed) -> str:
+    """A column of SELECT; the attribute that a column is named after needs no AS."""
+    if isinstance(item, str):
+        return print_name(item)
+    text = print_condition(item.value)
+    is_named = isinstance(item.value, Attribute) and item.value.name == item.name
+    return text if is_named else f"{text} AS {print_name(item.name)}"
 
 
 def _names(names: tuple[str, ...]) -> str:

@@ -15,17 +15,26 @@ from collections.abc import Iterator, Sequence
 from typing import assert_never
 
 from cepheid.algebra.absence import check_absences
-from cepheid.algebra.conditions import Attribute, mentioned
+from cepheid.algebra.conditions import (
+    Attribute,
+    Expression,
+    Literal,
+    Previous,
+    mentioned,
+    sets_chosen,
+    sets_read,
+)
+from cepheid.algebra.conditions import children as operands_of
 from cepheid.algebra.covers import check_set_use, check_sets
 from cepheid.algebra.empty import without_absences
 from cepheid.algebra.nodes import (
-    EVENTS,
     PREVIOUS,
     All,
     Atom,
     Bind,
     Both,
     Complement,
+    Computed,
     Concat,
     Filter,
     Iterate,
@@ -48,18 +57,20 @@ from cepheid.algebra.nodes import (
     children,
     walk,
 )
-from cepheid.algebra.printing import print_name, print_pattern, print_window
+from cepheid.algebra.printing import print_condition, print_name, print_pattern, print_window
 from cepheid.algebra.registers import check_registers
 from cepheid.algebra.text_patterns import check_text_patterns
 from cepheid.algebra.variables import (
+    Shown,
     absent,
     bound,
     defined,
     defined_once,
     is_iteration,
-    label_of,
+    label_at,
+    labels,
+    output_columns,
     sets,
-    shown,
 )
 from cepheid.algebra.whole_sets import check_whole_sets, refuse_whole_sets
 from cepheid.errors import CepheidError, Span, did_you_mean, quoted
@@ -248,56 +259,89 @@ def check_repeat(node: Repeat) -> None:
 
 
 def _check_select(query: Query, places: Places) -> None:
-    labels = dict.fromkeys(_labels(without_absences(query.pattern)))
+    columns = output_columns(query)
+    for index, column in enumerate(columns):
+        span = _at(places.select, index) or _binding_span(query.pattern, column.name)
+        if isinstance(column, Computed):
+            _check_computed(column, query.pattern)
+        else:
+            _check_bound(column.name, query.pattern, span)
     taken = {*OUTPUT_COLUMNS, *query.partition_by}
-    selected = tuple(item.name for item in shown(query))
-    _check_distinct(selected, places.select, "SELECT")
-    for index, name in enumerate(selected):
-        if name in labels and name not in taken:
-            continue
-        span = _at(places.select, index) or _binding_span(query.pattern, name)
-        if name not in labels and name in _labels(query.pattern):
-            message = f"SELECT names `{name}`, which NOT forbids: no match has such an event"
-            raise CepheidError("unbound-variable", message, span=span, hint="select events of the match")
-        if name not in labels:
-            hint = did_you_mean(name, labels, f"the formula binds {quoted(labels)}")
-            message = f"SELECT names `{name}`, which nothing binds"
-            raise CepheidError("unknown-variable", message, span=span, hint=hint)
-        if name in taken:
-            if span is None and name in query.partition_by:
-                span = _at(places.partition_by, query.partition_by.index(name))
-            message = f"the output already has a column `{name}`"
-            raise CepheidError("bad-argument", message, span=span, hint=_rename(query.pattern, name))
+    for index, column in enumerate(columns):
+        if column.name in taken:
+            raise _taken(query, places, index, column)
+        if column.name in {before.name for before in columns[:index]}:
+            message = f"SELECT names `{column.name}` twice"
+            both = all(isinstance(one, Shown) for one in columns if one.name == column.name)
+            hint = "keep one of them" if both else _other_name(column)
+            raise CepheidError("bad-argument", message, span=_at(places.select, index), hint=hint)
+
+
+def _check_computed(column: Computed, pattern: Pattern) -> None:
+    check_text_patterns(column.value)
+    for read in mentioned(column.value):
+        assert read.var is not None
+        _check_bound(read.var, pattern, read.variable_span)
+    _check_aggregates(column, pattern)
+    several = sorted(sets_chosen(column.value))
+    if len(several) > 1:
+        message = f"a column has the values of one set, and this one reads {quoted(several)}"
+        hint = "write a column for each set"
+        raise CepheidError("bad-argument", message, span=column.span, hint=hint)
+
+
+def _check_aggregates(column: Computed, pattern: Pattern) -> None:
+    """An aggregate of SELECT may be over any variable that can be several events."""
+    gathering = pattern
+    for name in sets_read(column.value):
+        gathering = Bind(gathering, name)
+    check_whole_sets(column.value, gathering)
+    if _has_previous(column.value):
+        message = "SELECT does not yet show `prev`"
+        hint = "compare with it in FILTER, and select the values of the set"
+        raise CepheidError("not-yet", message, span=column.span, hint=hint)
+
+
+def _has_previous(expression: Expression) -> bool:
+    below = (child for child in operands_of(expression) if not isinstance(child, Literal))
+    return isinstance(expression, Previous) or any(map(_has_previous, below))
+
+
+def _check_bound(name: str, pattern: Pattern, span: Span | None) -> None:
+    """A name of SELECT is one under which a match has events."""
+    known = dict.fromkeys(labels(without_absences(pattern)))
+    if name in known:
+        return
+    if name in labels(pattern):
+        message = f"SELECT names `{name}`, which NOT forbids: no match has such an event"
+        raise CepheidError("unbound-variable", message, span=span, hint="select events of the match")
+    hint = did_you_mean(name, known, f"the formula binds {quoted(known)}")
+    message = f"SELECT names `{name}`, which nothing binds"
+    raise CepheidError("unknown-variable", message, span=span, hint=hint)
+
+
+def _taken(query: Query, places: Places, index: int, column: Shown | Computed) -> CepheidError:
+    """The name of a selected column is that of a column which every output has."""
+    span = _at(places.select, index) or _binding_span(query.pattern, column.name)
+    if span is None and column.name in query.partition_by:
+        span = _at(places.partition_by, query.partition_by.index(column.name))
+    message = f"the output already has a column `{column.name}`"
+    hint = _other_name(column) if isinstance(column, Computed) else _rename(query.pattern, column.name)
+    return CepheidError("bad-argument", message, span=span, hint=hint)
+
+
+def _other_name(column: Shown | Computed) -> str:
+    """How to give a column another name than it has."""
+    if isinstance(column, Computed) and isinstance(column.value, Attribute):
+        own = f"{column.value.var}_{column.value.name}"
+        return f"name it: {print_condition(column.value)} AS {print_name(own)}"
+    return "give the column another name with AS"
 
 
 def _rename(pattern: Pattern, name: str) -> str:
     if isinstance(pattern, Recognise):
         return f"rename the column `{name}` of the data"
     return f"give the variable another name with {'IN' if name in sets(pattern) else 'AS'}"
-
-
-def _labels(pattern: Pattern) -> Iterator[str]:
-    """The names that events are shown under."""
-    for node in walk(pattern):
-        if (label := _label(node)) is not None:
-            yield label
-
-
-def _label(node: Pattern) -> str | None:
-    """The name that a node shows events under."""
-    match node:
-        case Recognise():
-            return EVENTS
-        case Bind(_, var):
-            return var
-        case Atom():
-            return label_of(node)
-        case (
-            Seq() | StrictSeq() | Or() | All() | Repeat() | Filter() | PartBy() | Select() | Not() | Within()
-        ):
-            return None
-        case _:
-            assert_never(node)
 
 
 def _check_partition_by(names: Sequence[str], spans: Sequence[Span]) -> None:
@@ -326,7 +370,7 @@ def _at(spans: Sequence[Span], index: int) -> Span | None:
 
 
 def _binding_span(pattern: Pattern, label: str) -> Span | None:
-    found = (node for node in walk(pattern) if _label(node) == label)
+    found = (node for node in walk(pattern) if label_at(node) == label)
     return next((node.span for node in found if isinstance(node, Atom | Bind)), None)
 
 

@@ -49,6 +49,7 @@ from cepheid.algebra.nodes import (
     Bind,
     Both,
     Complement,
+    Computed,
     Concat,
     Filter,
     Iterate,
@@ -72,6 +73,7 @@ from cepheid.algebra.nodes import (
 )
 from cepheid.algebra.number_types import with_number_types
 from cepheid.algebra.printing import print_condition, print_key, print_value, print_window
+from cepheid.algebra.result_types import result_type
 from cepheid.algebra.time_arithmetic import kind_of_times
 from cepheid.errors import CepheidError, Span, did_you_mean, quoted
 from cepheid.schema import Schema, counts_nanoseconds, is_comparable
@@ -99,7 +101,37 @@ def check_types(query: Query, schema: Schema) -> Query:
             hint = "partition by a string, a number, a boolean or a time"
             raise CepheidError("type-mismatch", message, span=span, hint=hint)
     window = _typed_window(query.window, schema, places.window)
-    return replace(query, pattern=_pattern(query.pattern, schema), window=window)
+    select = (
+        None if query.select is None else tuple(_item(item, schema, query.distinct) for item in query.select)
+    )
+    return replace(query, pattern=_pattern(query.pattern, schema), select=select, window=window)
+
+
+def _item(item: str | Computed, schema: Schema, distinct: bool) -> str | Computed:
+    """A column of SELECT; it may have a value of any kind."""
+    if isinstance(item, str):
+        return item
+    value = _typed(item.value, schema)[0]
+    if distinct and isinstance(value, Attribute | Element):
+        dtype = type_of(value, schema)
+        if not is_comparable(dtype):
+            message = (
+                f"DISTINCT takes values that can be compared; `{print_condition(value)}` has type {dtype}"
+            )
+            hint = "select the event itself, or leave the column out"
+            raise CepheidError("type-mismatch", message, span=item.span, hint=hint)
+    return replace(item, value=with_number_types(value, schema))
+
+
+def type_of_value(expression: Expression, schema: Schema) -> pa.DataType:
+    """The Arrow type of the values of a typed expression.
+
+    >>> from cepheid.schema import schema_of
+    >>> schema = schema_of(pa.schema([("ts", pa.int64()), ("v", pa.int8())]), time="ts")
+    >>> type_of_value(Comparison(">", Attribute("x", "v"), Literal(40)), schema)
+    DataType(bool)
+    """
+    return result_type(expression, _typed(expression, schema)[1], schema)
 
 
 def _pattern(pattern: Pattern, schema: Schema) -> Pattern:

@@ -8,16 +8,18 @@ iterations included, so no scope ends them.
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 from typing import assert_never
 
-from cepheid.algebra.conditions import with_attributes
+from cepheid.algebra.conditions import Condition, mentioned, with_attributes
 from cepheid.algebra.node import kept
 from cepheid.algebra.nodes import (
     EVENTS,
     All,
     Atom,
     Bind,
+    Computed,
     Filter,
     Not,
     Or,
@@ -71,10 +73,11 @@ def _with_sets(pattern: Pattern, names: frozenset[str]) -> Pattern:
     pattern = rebuild(pattern, lambda child: _with_sets(child, names))
     if not isinstance(pattern, Filter):
         return pattern
-    of_set = with_attributes(
-        pattern.condition, lambda one: replace(one, each=True) if one.var in names else one
-    )
-    return replace(pattern, condition=of_set)
+    return replace(pattern, condition=_reading_sets(pattern.condition, names))
+
+
+def _reading_sets(condition: Condition, names: frozenset[str]) -> Condition:
+    return with_attributes(condition, lambda one: replace(one, each=True) if one.var in names else one)
 
 
 def is_iteration(pattern: Pattern) -> bool:
@@ -151,7 +154,7 @@ def absent(pattern: Pattern) -> frozenset[str]:
 
 @dataclass(frozen=True, slots=True)
 class Shown:
-    """A variable of the output: `many` when a match can bind it to several events (an array), else a struct."""
+    """A selected variable: `many` when a match can bind it to several events (an array), else a struct."""
 
     name: str
     many: bool
@@ -162,9 +165,33 @@ def label_of(atom: Atom) -> str | None:
     return atom.var if atom.var is not None else atom.type
 
 
+def labels(pattern: Pattern) -> Iterator[str]:
+    """The names that events are shown under."""
+    for node in walk(pattern):
+        if (label := label_at(node)) is not None:
+            yield label
+
+
+def label_at(node: Pattern) -> str | None:
+    """The name that a node shows events under."""
+    match node:
+        case Recognise():
+            return EVENTS
+        case Bind(_, var):
+            return var
+        case Atom():
+            return label_of(node)
+        case (
+            Seq() | StrictSeq() | Or() | All() | Repeat() | Filter() | PartBy() | Select() | Not() | Within()
+        ):
+            return None
+        case _:
+            assert_never(node)
+
+
 def shown(query: Query) -> tuple[Shown, ...]:
-    """The variables of the output in order of first appearance; unnamed atoms are shown under their type, but
-    for `*` not where all those of the type are inside sets: the sets show them.
+    """The selected variables, those that expressions of SELECT read among them, in order of first appearance; unnamed
+    atoms are shown under their type, but for `*` not where all those of the type are inside sets: the sets show them.
 
     >>> shown(Query(Seq(Atom("A", "x"), Repeat(Atom("B"), 1, None))))
     (Shown(name='x', many=False), Shown(name='B', many=True))
@@ -172,8 +199,47 @@ def shown(query: Query) -> tuple[Shown, ...]:
     (Shown(name='X', many=True),)
     """
     counts = _at_most(query.pattern)
-    names = query.select if query.select is not None else _listed(query.pattern, counts)
-    return tuple(Shown(name, counts.get(name, 0) > 1) for name in names)
+    names = _listed(query.pattern, counts) if query.select is None else _selected(query.select)
+    return tuple(Shown(name, counts.get(name, 0) > 1) for name in dict.fromkeys(names))
+
+
+def output_columns(query: Query) -> tuple[Shown | Computed, ...]:
+    """The columns that SELECT asks for, in order.
+
+    >>> twice = Computed("v", Attribute("x", "v"))
+    >>> output_columns(Query(Atom("A", "x"), select=(twice, "x"))) == (twice, Shown("x", many=False))
+    True
+    """
+    variables = {item.name: item for item in shown(query)}
+    items = tuple(variables) if query.select is None else query.select
+    return tuple(item if isinstance(item, Computed) else variables[item] for item in items)
+
+
+def _selected(items: Iterable[str | Computed]) -> Iterator[str]:
+    for item in items:
+        if isinstance(item, Computed):
+            yield from (read.var for read in mentioned(item.value) if read.var is not None)
+        else:
+            yield item
+
+
+def with_many(pattern: Pattern, items: tuple[str | Computed, ...]) -> tuple[str | Computed, ...]:
+    """The items of a SELECT with every attribute of a variable that can be several events marked as one.
+
+    >>> (item,) = with_many(Repeat(Atom("A", "x"), 1, None), (Computed("v", Attribute("x", "v")),))
+    >>> item.value.each
+    True
+    """
+    names = frozenset(name for name, count in _at_most(pattern).items() if count > 1)
+    return tuple(
+        replace(item, value=_reading_sets(item.value, names)) if isinstance(item, Computed) else item
+        for item in items
+    )
+
+
+def listed(pattern: Pattern) -> tuple[str, ...]:
+    """The variables that `*` stands for."""
+    return _listed(pattern, _at_most(pattern))
 
 
 def _listed(pattern: Pattern, counts: dict[str, int]) -> tuple[str, ...]:

@@ -142,15 +142,16 @@ def _explored(
 
 
 def _without_useless(rows: list[Row]) -> list[Row]:
-    """Drops states, except the start, from which no match can be completed."""
+    """Drops states, except the start, from which no match can be completed. What leads back to the start, as an event
+    does that a NOT forbids, leads to all that the start leads to."""
     entering = _entering(rows)
     waiting = [state for state, row in enumerate(rows) if any(map(_completes, row))]
-    useful = {0, *waiting}
+    useful = set(waiting)
     while waiting:
         new = entering[waiting.pop()] - useful
         useful |= new
         waiting += new
-    number = {state: place for place, state in enumerate(sorted(useful))}
+    number = {state: place for place, state in enumerate(sorted(useful | {0}))}
 
     def kept(goal: Goal | None) -> Goal | None:
         return Goal(number[goal.state]) if goal is not None and goal.state in number else None

@@ -153,7 +153,7 @@ class SemanticsEvaluator:
 
     def _report(self, found: list[OracleMatch], rows: Ints) -> Found:
         found.sort(key=order)
-        if self._query.limit is not None:
+        if self._query.limit is not None and not self._query.distinct:
             found = found[: max(0, self._query.limit - self._counted)]
         self._counted += len(found)
         return nothing_found() if self._counting else self._flat(found, rows)

@@ -44,6 +44,7 @@ SIGNS = {
     "STRING": "a string in single quotes",
 }
 WORDS = {
+    "DISTINCT_ROWS": "DISTINCT",
     "_PART_BY": "PART-BY",
     "_ABSENT": "NOT",
     "ANY_AS": "ANY",

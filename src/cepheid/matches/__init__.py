@@ -1,1 +1,1 @@
-"""What was found, as arrays and as tables: rows kept for it, ids, output columns."""
+"""Found matches, as arrays and as tables: the rows kept for them, ids, output columns."""

@@ -36,6 +36,10 @@ class Chosen:
             (index,) = self._events
             self.first, self.last = index[found.offsets[:-1]], index[found.offsets[1:] - 1]
 
+    @property
+    def matches(self) -> int:
+        return len(self._found)
+
     def at(self, places: Places) -> Rows:
         """The places of events: where all matches have the same labels `[k, match]`, else all in one row."""
         return self._index if places is self._places else self._split(places)

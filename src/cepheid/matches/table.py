@@ -1,8 +1,8 @@
 """Found matches → a table: one row per match (DESIGN, section 7).
 
-Columns: `match_id`, the partition columns, `start` and `end` (times), one column per shown variable (a struct for one
-event, a list of structs for many), `positions` on request. Everything is gathered column by column, and only what is
-asked for.
+Columns: `match_id`, the partition columns, `start` and `end` (times), one column per selected variable (a struct for
+one event, a list of structs for many) or expression, `positions` on request. Everything is gathered column by column,
+and only what is asked for.
 """
 
 from __future__ import annotations
@@ -16,12 +16,17 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
+from cepheid.algebra.conditions import sets_chosen
+from cepheid.algebra.nodes import Computed
+from cepheid.algebra.types import type_of_value
 from cepheid.algebra.variables import Shown
 from cepheid.errors import CepheidError, did_you_mean
 from cepheid.kernels.matches.ids import BLOCK, match_ids, sequence_ids
 from cepheid.kernels.memory.hashing import hash_words
+from cepheid.matches.computed import Evaluate, Expressions
 from cepheid.matches.event_rows import Identities, RowsOfMatches
 from cepheid.matches.history import ROW, integers
+from cepheid.matches.lists import copied, lists
 from cepheid.matches.match_arrays import Found, Ints
 from cepheid.matches.shown_events import Chosen
 from cepheid.schema import Schema
@@ -36,23 +41,21 @@ class Layout:
 
     schema: Schema
     partition_by: tuple[str, ...]
-    shown: tuple[Shown, ...]
+    items: tuple[Shown | Computed, ...]  # what SELECT asks for
     positions: str | None  # the hidden column that positions are read from, or None
     columns: tuple[str, ...] | None = None  # which of the columns, None for all
 
     @property
     def arrow(self) -> pa.Schema:
         """The schema of the output."""
-        everything = self._everything
-        if self.columns is None:
-            return everything
-        for name in self.columns:
-            if name not in everything.names:
-                known = [field.name for field in everything]
+        known = self._names
+        names = known if self.columns is None else self.columns
+        for name in names:
+            if name not in known:
                 listed = "the columns of the output are " + ", ".join(f"`{other}`" for other in known)
                 hint = did_you_mean(name, known, listed)
                 raise CepheidError("unknown-column", f"the output has no column `{name}`", hint=hint)
-        return pa.schema([everything.field(name) for name in self.columns])
+        return pa.schema([self.field(name) for name in names])
 
     @property
     def reads_events(self) -> bool:
@@ -60,17 +63,28 @@ class Layout:
         return self.positions != ROW or self.columns is None or set(self.columns) != {"positions"}
 
     @property
-    def _everything(self) -> pa.Schema:
-        time = self.schema.arrow.field(self.schema.time).type
-        event = event_type(self.schema)
-        fields = [pa.field("match_id", pa.string(), nullable=False)]
-        fields += [pa.field(name, self.schema.arrow.field(name).type) for name in self.partition_by]
-        fields += [pa.field("start", time), pa.field("end", time)]
-        for variable in self.shown:
-            fields.append(pa.field(variable.name, pa.list_(event) if variable.many else event))
-        if self.positions is not None:
-            fields.append(pa.field("positions", pa.list_(pa.int64())))
-        return pa.schema(fields)
+    def _names(self) -> tuple[str, ...]:
+        """The columns that there are."""
+        positions = () if self.positions is None else ("positions",)
+        items = (item.name for item in self.items)
+        return ("match_id", *self.partition_by, "start", "end", *items, *positions)
+
+    def field(self, name: str) -> pa.Field:
+        """A column of the output; only the types of the columns that it reads need be known."""
+        if name == "match_id":
+            return pa.field(name, pa.string(), nullable=False)
+        if name in ("start", "end"):
+            return pa.field(name, self.schema.time_type)
+        if name == "positions":
+            return pa.field(name, pa.list_(pa.int64()))
+        if name in self.partition_by:
+            return pa.field(name, self.schema.arrow.field(name).type)
+        (item,) = (item for item in self.items if item.name == name)
+        if isinstance(item, Computed):
+            one, many = type_of_value(item.value, self.schema), bool(sets_chosen(item.value))
+        else:
+            one, many = event_type(self.schema), item.many
+        return pa.field(name, pa.list_(one) if many else one)
 
 
 def event_type(schema: Schema) -> pa.StructType:
@@ -79,10 +93,15 @@ def event_type(schema: Schema) -> pa.StructType:
 
 
 def tabulate(
-    found: Found, labels: Labels, layout: Layout, rows: RowsOfMatches, given_away: bool = False
+    found: Found,
+    labels: Labels,
+    layout: Layout,
+    rows: RowsOfMatches,
+    evaluate: Evaluate,
+    given_away: bool = False,
 ) -> pa.Table:
-    """The matches as a table; `labels` says what the numbers of their labels mean. Rows that are given away are not
-    copied."""
+    """The matches as a table; `labels` says what the numbers of their labels mean, `evaluate` computes expressions.
+    Rows that are given away are not copied."""
     schema = layout.arrow
     if len(found) == 0:
         return schema.empty_table()
@@ -90,18 +109,22 @@ def tabulate(
     if layout.reads_events:
         at = rows.events(found.rows)
         chosen, gathered, time = Chosen(found, labels, at.places), Gathered(at.table), layout.schema.time
-        makers["match_id"] = lambda: _ids(found, labels, chosen, at.identities())
+        expressions = Expressions(chosen, gathered, layout.schema, evaluate)
+        makers["match_id"] = lambda: ids_of(found, labels, chosen, at.identities())
         makers |= {name: partial(gathered.column, name, chosen.last) for name in layout.partition_by}
         makers["start"] = lambda: gathered.column(time, chosen.first)
         makers["end"] = lambda: gathered.column(time, chosen.last)
-        for variable in layout.shown:
-            makers[variable.name] = partial(_variable, variable, chosen, gathered, layout.schema)
+        for item in layout.items:
+            if isinstance(item, Computed):
+                makers[item.name] = partial(expressions.column, item)
+            else:
+                makers[item.name] = partial(_variable, item, chosen, gathered, layout.schema)
     if layout.positions == ROW:
-        copied = pa.array if given_away else partial(_copied, dtype=np.int64)
-        makers["positions"] = lambda: _lists(found.offsets, copied(found.rows))
+        own = pa.array if given_away else partial(copied, dtype=np.int64)
+        makers["positions"] = lambda: lists(found.offsets, own(found.rows))
     elif layout.positions is not None:
         numbers = integers(at.table, layout.positions)
-        makers["positions"] = lambda: _lists(found.offsets, pa.array(numbers[at.places.numbers]))
+        makers["positions"] = lambda: lists(found.offsets, pa.array(numbers[at.places.numbers]))
     return pa.Table.from_arrays(
         [_fitting(makers[field.name](), field.type) for field in schema], schema=schema
     )
@@ -110,7 +133,7 @@ def tabulate(
 def _variable(variable: Shown, chosen: Chosen, gathered: Gathered, schema: Schema) -> pa.Array:
     if variable.many:
         offsets, index = chosen.all_of(variable.name)
-        return _lists(offsets, _events(schema, gathered, index, None))
+        return lists(offsets, _events(schema, gathered, index, None))
     return _events(schema, gathered, *chosen.one_of(variable.name))
 
 
@@ -122,23 +145,11 @@ def _events(
     return pa.StructArray.from_arrays(columns, fields=list(event_type(schema)), mask=mask)
 
 
-def _lists(offsets: Ints, values: pa.Array) -> pa.Array:
-    if offsets[-1] > np.iinfo(np.int32).max:
-        return pa.LargeListArray.from_arrays(_copied(offsets, np.int64), values)
-    return pa.ListArray.from_arrays(_copied(offsets, np.int32), values)
-
-
-def _copied(numbers: Ints, dtype: npt.DTypeLike) -> pa.Array:
-    buffer, copy = new_array(len(numbers), dtype)
-    copy[:] = numbers
-    return pa.Array.from_buffers(pa.from_numpy_dtype(dtype), len(numbers), [None, buffer])
-
-
 def _fitting(column: pa.Array, dtype: pa.DataType) -> pa.Array:
     return column if column.type == dtype else column.cast(dtype)
 
 
-def _ids(found: Found, labels: Labels, chosen: Chosen, identities: Identities) -> pa.Array:
+def ids_of(found: Found, labels: Labels, chosen: Chosen, identities: Identities) -> pa.Array:
     digits, words = new_array(4 * len(found), np.uint64)
     places, *event_hashes = identities
     at, room = chosen.at(places), np.empty((4, BLOCK), np.uint64)

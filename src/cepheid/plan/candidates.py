@@ -50,7 +50,7 @@ UNARY = "every condition is unary, so the pattern is a finite automaton: constan
 
 @dataclass(frozen=True, slots=True)
 class Taken:
-    """What an evaluator would run. `why` says what in the query speaks for it, `grows` what its time grows with."""
+    """What an evaluator would run: `why` has the reasons for it, `grows` the numbers that its time grows with."""
 
     automaton: Automaton | None
     why: tuple[str, ...]

@@ -26,8 +26,9 @@ EVALUATORS = (AUTO, *(candidate.evaluator for candidate in CANDIDATES))
 def choose(
     query: Query, rewriting: Rewriting, schema: Schema, evaluator: str = AUTO, ran: str | None = None
 ) -> Plan:
-    """The plan for a query over events of a schema; `evaluator` forces one, if it can run the query. `ran` is what
-    `auto` chose when a state was saved: the query goes on with it, whatever would be chosen now."""
+    """The plan for a query over events of a schema; `evaluator` forces one, if it can run the query. `ran` is the
+    evaluator that `auto` chose when a state was saved: the query continues with it, whatever `auto` would choose
+    now."""
     choice = decide(query, rewriting, evaluator, ran)
     reads = columns_read(query, schema)
     counting = _decide_for_counting(choice)

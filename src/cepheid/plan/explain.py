@@ -1,6 +1,7 @@
 """Every stage of a query, printed: what `explain` shows, in the order of the road.
 
-In: a plan, or a choice where there is no data. Out: text. Nothing is computed here: what is printed is what runs.
+In: a plan, or a choice where there is no data. Out: text. Nothing is computed here: the plan that is printed is the one
+that runs.
 """
 
 from __future__ import annotations
@@ -9,8 +10,8 @@ from math import inf
 
 import pyarrow as pa
 
-from cepheid.algebra.conditions import with_names
-from cepheid.algebra.nodes import Query
+from cepheid.algebra.conditions import sets_chosen, with_names
+from cepheid.algebra.nodes import Computed, Query
 from cepheid.algebra.printing import (
     print_condition,
     print_name,
@@ -20,7 +21,9 @@ from cepheid.algebra.printing import (
     print_window,
 )
 from cepheid.algebra.reach import looks_everywhere
+from cepheid.algebra.types import type_of_value
 from cepheid.algebra.unmarked_prefix import lead
+from cepheid.algebra.variables import Shown, output_columns
 from cepheid.automata.attach import Attached
 from cepheid.automata.attach_names import automaton_with, pattern_with, readable_names
 from cepheid.automata.automaton import Automaton
@@ -73,7 +76,7 @@ def _after(query: Query, before: Query) -> str:
 
 
 def _attached(attached: Attached) -> str:
-    """Each filter on the last event that it reads, and those that are left for whole matches."""
+    """The pattern with each filter on the last event that it reads, and the filters that are left for whole matches."""
     names = readable_names(attached.pattern)
     checks = [
         f"checked on whole matches: FILTER {print_condition(with_names(check.condition, names))}"
@@ -104,9 +107,11 @@ def _plan(plan: Plan) -> str:
     if plan.for_counting is not None:
         lines.append(f"to count: {plan.for_counting.evaluator}, because {plan.for_counting.why[0]}")
     lines.append("reads: " + ", ".join(plan.reads))
-    lines.append(
-        "shows: " + (", ".join(f"{item.name} ({_shape(item.many)})" for item in plan.shown) or "nothing")
-    )
+    lines.append("shows: " + (", ".join(_shown(item, plan) for item in output_columns(query)) or "nothing"))
+    if query.distinct:
+        lines.append(
+            "DISTINCT: of the matches that end at one event and show the same, the one that begins first"
+        )
     if query.partition_by:
         lines.append(f"partitions: by {', '.join(query.partition_by)}; each key is a stream of its own")
     else:
@@ -141,8 +146,12 @@ def _memory(query: Query) -> str:
     return "may grow with the stream: without WITHIN a match can begin at any time in the past"
 
 
-def _shape(many: bool) -> str:
-    return "array of events" if many else "event"
+def _shown(item: Shown | Computed, plan: Plan) -> str:
+    if isinstance(item, Computed):
+        one, many = str(type_of_value(item.value, plan.schema)), bool(sets_chosen(item.value))
+    else:
+        one, many = "events" if item.many else "event", item.many
+    return f"{item.name} ({'array of ' if many else ''}{one})"
 
 
 def _joined(sections: list[tuple[str, str]]) -> str:

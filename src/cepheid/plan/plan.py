@@ -5,12 +5,14 @@ A plan holds what runs and nothing else: one rewriting, one automaton. `explain`
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from cepheid.algebra.nodes import Query
 from cepheid.algebra.variables import Shown
 from cepheid.automata.attach import Attached
 from cepheid.automata.automaton import Automaton
+from cepheid.plan.reads import columns_shown
 from cepheid.rewrite.rules import Rewriting
 from cepheid.schema import Schema
 
@@ -52,9 +54,9 @@ class Choice:
 class Plan(Choice):
     """A choice for events of one schema.
 
-    `reads` are the columns that conditions, type, time, order and partition need; matches that show variables need
-    every column. `for_counting` is the plan of a count, where another evaluator counts faster than it matches. `text`
-    in `language` is what the query was written as: with it and `asked`, the same plan is made again.
+    `reads` are the columns that conditions, type, time, order and partition need; matches that show whole events need
+    every column, as `needs` says. `for_counting` is the plan of a count, where another evaluator counts faster than it
+    matches. `text` in `language` is what the query was written as: with it and `asked`, the same plan is made again.
     """
 
     schema: Schema
@@ -62,6 +64,11 @@ class Plan(Choice):
     for_counting: Plan | None = None
     text: str = ""
     language: str = "cel"
+
+    def needs(self, columns: Sequence[str] | None) -> tuple[str, ...]:
+        """The columns of the events that are read where the output has these `columns` (None: all)."""
+        needed = {*self.reads, *columns_shown(self.query, self.schema, columns)}
+        return tuple(name for name in self.schema.names if name in needed)
 
     def with_schema(self, schema: Schema) -> Plan:
         """The same plan for events that carry other columns, among them all that it reads."""

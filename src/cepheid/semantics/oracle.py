@@ -3,7 +3,8 @@
 In: a query and a stream. Out: its matches, distinct in (complex event, binding of the selected variables), in order of
 their last position, also where a NOT at the end makes a match known only later. The clauses apply in this order:
 PARTITION BY splits the stream, WITHIN keeps the matches inside the window, the strategy chooses among complex events
-with the same last position, CONSUME forgets events, LIMIT cuts.
+with the same last position, CONSUME forgets events, DISTINCT merges matches,
+LIMIT cuts.
 """
 
 from __future__ import annotations
@@ -19,6 +20,7 @@ from cepheid.algebra.unmarked_prefix import lead
 from cepheid.algebra.variables import shown
 from cepheid.semantics.keys import key_of
 from cepheid.semantics.meaning import meaning
+from cepheid.semantics.output import first_of_equal
 from cepheid.semantics.results import Pairs, Result, kept, stands
 from cepheid.semantics.strategies import ComplexEvent, choose
 from cepheid.semantics.stream import Stream, inside
@@ -51,7 +53,8 @@ def evaluate(query: Query, stream: Stream) -> list[OracleMatch]:
     for places in partitions(query, stream):
         matches, _ = partition_matches(query, [stream[place] for place in places])
         found.extend(renumbered(match, places) for match in matches)
-    return sorted(found, key=order)[: query.limit]
+    shown = first_of_equal(query, found, stream) if query.distinct else found
+    return sorted(shown, key=order)[: query.limit]
 
 
 def partitions(query: Query, stream: Stream) -> list[list[int]]:

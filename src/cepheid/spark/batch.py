@@ -74,8 +74,7 @@ def match_spark(
     names = checked_columns(columns)
     positions = positions or (names is not None and "positions" in names)
     made = output_schema(plan, positions, names)
-    if not any(variable.name in made.names for variable in plan.shown):
-        plan = pruned(parsed, plan)
+    plan = pruned(plan, names)
     wanted = smaller(limit, plan.query.limit)
     rows, plan, has_ranks = _distributed(rows, plan, slices, positions=positions, ranks=True)
     found = _run(rows, MatchTask(plan, positions, wanted, names, ranked=has_ranks), made, parsed.text)
@@ -98,8 +97,8 @@ def count_spark(
     rows, columns_of_events = union_streams(data, type, zone)
     schema = schema_of(columns_of_events, time=time, type=type, order=order, stream=parsed.stream)
     plan = plan_for(parsed, schema, evaluator)
-    plan.schema.require_readable(plan.reads)
-    rows, plan, _ = _distributed(rows, pruned(parsed, plan), slices, positions=False, ranks=False)
+    plan.schema.require_readable(plan.needs(()))
+    rows, plan, _ = _distributed(rows, pruned(plan, ()), slices, positions=False, ranks=False)
     counts = _run(rows, CountTask(plan), COUNT_SCHEMA, parsed.text)
     try:
         total = sum(int(row["count"], 16) for row in counts.collect())
@@ -111,8 +110,7 @@ def count_spark(
 def explain_spark(plan: Plan) -> str:
     """How the rows of a batch DataFrame reach the engine, as `explain` prints it."""
     query = plan.query
-    columns = plan.schema.names if plan.shown else plan.reads
-    lines = [f"to Python: {', '.join(columns)}", f"to count: {', '.join(plan.reads)}"]
+    lines = [f"to Python: {', '.join(plan.needs(None))}", f"to count: {', '.join(plan.needs(()))}"]
     obstacle = why_not(query)
     attributes = key_attributes(query)
     if attributes:
@@ -135,12 +133,13 @@ def explain_spark(plan: Plan) -> str:
 def output_schema(plan: Plan, positions: bool, columns: tuple[str, ...] | None = None) -> pa.Schema:
     """The columns of the matches."""
     partitioned = bool(plan.query.partition_by)
-    return Engine(plan, positions=positions, lane_positions=partitioned, columns=columns).output_schema
+    return Engine(plan, positions=positions, partition_positions=partitioned, columns=columns).output_schema
 
 
-def pruned(parsed: ParsedQuery, plan: Plan) -> Plan:
-    """The same plan for events with only the columns that conditions, order and partitions read."""
-    return plan_for(parsed, plan.schema.only(plan.reads), plan.asked)
+def pruned(plan: Plan, shown: tuple[str, ...] | None) -> Plan:
+    """The same plan for events with only the columns that are read where the output has the columns `shown`."""
+    needed = plan.needs(shown)
+    return plan if set(needed) == set(plan.schema.names) else plan.with_schema(plan.schema.only(needed))
 
 
 def _distributed(

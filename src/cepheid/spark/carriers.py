@@ -25,6 +25,9 @@ from pyspark.sql.types import (
     _parse_datatype_json_string,
 )
 
+from cepheid.algebra.conditions import Attribute, Expression
+from cepheid.algebra.nodes import Computed
+from cepheid.algebra.variables import output_columns
 from cepheid.plan.plan import Plan
 from cepheid.schema import unreadable
 from cepheid.spark.types import from_arrow_schema, to_arrow_schema
@@ -111,14 +114,26 @@ def restored(found: DataFrame, made: pa.Schema, plan: Plan) -> DataFrame:
 
 
 def _target(field: StructField, types: dict[str, DataType], plan: Plan) -> DataType:
-    """The type of a column of the matches: a key of the partition, an event, several, or ours."""
+    """The type of a column of the matches: a key of the partition, an event, several, a value, or ours."""
     if field.name in plan.query.partition_by:
         return types.get(field.name, field.dataType)
-    if field.name not in {variable.name for variable in plan.shown}:
+    items = {item.name: item for item in output_columns(plan.query)}
+    if field.name not in items:
         return field.dataType
+    item = items[field.name]
+    if isinstance(item, Computed):
+        return _attribute(field, item.value, types)
     if isinstance(field.dataType, ArrayType):
         return ArrayType(_event(field.dataType.elementType, types), field.dataType.containsNull)
     return _event(field.dataType, types)
+
+
+def _attribute(field: StructField, value: Expression, types: dict[str, DataType]) -> DataType:
+    """The type of an expression: only an attribute as it is can have a type that does not travel."""
+    carried = types.get(value.name) if isinstance(value, Attribute) else None
+    if carried is None or not isinstance(value, Attribute):
+        return field.dataType
+    return ArrayType(carried) if value.each else carried
 
 
 def _event(event: DataType, types: dict[str, DataType]) -> StructType:

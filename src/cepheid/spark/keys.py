@@ -60,8 +60,8 @@ def key_attributes(query: Query) -> tuple[str, ...]:
     if query.partition_by or outermost is None or depends_on_whole_stream(query):
         return ()
     names = tuple(dict.fromkeys(name for _, name in outermost.keys))
-    # Matches that end at one event compete under a strategy; with two roles the event has two keys.
-    return names if len(names) == 1 or query.strategy is Strategy.ALL else ()
+    # Matches that end at one event compete under a strategy and are merged by DISTINCT; with two roles it has two keys.
+    return names if len(names) == 1 or (query.strategy is Strategy.ALL and not query.distinct) else ()
 
 
 def _outermost(pattern: Pattern) -> PartBy | None:

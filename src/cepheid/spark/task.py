@@ -46,7 +46,7 @@ class MatchTask:
             self.plan,
             positions=self.positions,
             limit=self.limit,
-            lane_positions=partitioned,
+            partition_positions=partitioned,
             columns=self.columns,
         )
         given = 0

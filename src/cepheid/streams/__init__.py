@@ -1,1 +1,1 @@
-"""Rows → the stream: their total order, times as numbers, partitions as partitions."""
+"""Rows → the stream: their total order, times as numbers, partition keys as numbers."""

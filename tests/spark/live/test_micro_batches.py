@@ -24,7 +24,15 @@ from cepheid.spark.live.store import Memory
 from support.generators import Seeded
 from support.microbatches import POSITION, Coming, call, packed, printed, run_stream, streaming_differences
 
-CASES = {"unary": 110, "anything": 80, "sets": 50, "compared": 80, "sremo": 40, "readings": 60}
+CASES = {
+    "unary": 110,
+    "anything": 80,
+    "sets": 50,
+    "compared": 80,
+    "sremo": 40,
+    "readings": 60,
+    "selected": 60,
+}
 PAIRS = "SELECT * FROM s WHERE A AS x ; B AS y"
 
 

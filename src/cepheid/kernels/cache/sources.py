@@ -69,7 +69,7 @@ def reached_from(name: str) -> set[str] | None:
     """The kernel modules that a module imports, directly or not, and itself.
 
     >>> sorted(reached_from("memory.big_integers"))
-    ['compiled', 'interrupts', 'memory.big_integers']
+    ['compiled', 'compiler', 'interrupts', 'memory.big_integers']
     """
     found, waiting = {name}, [name]
     while waiting:

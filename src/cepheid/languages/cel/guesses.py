@@ -57,7 +57,7 @@ def explain(source: Source, error: UnexpectedInput) -> CepheidError:
     ...     parse_cel(Source("SELECT * FORM s WHERE T"))
     ... except CepheidError as error:
     ...     print(error)
-    error[syntax]: expected FROM, found `FORM`
+    error[syntax]: expected `,` or FROM, found `FORM`
       --> query:1:10
        |
      1 | SELECT * FORM s WHERE T
@@ -135,6 +135,17 @@ def _attribute_without_variable(mistake: Mistake) -> str | None:
     return f"say whose attribute it is, as in x.{mistake.before}"
 
 
+def _column(mistake: Mistake) -> str | None:
+    """A column of SELECT that renames an event, or names an attribute without its variable."""
+    if not NAME_OF_EVENT | {"FROM"} <= mistake.accepts or mistake.found.upper() == "FROM":
+        return None
+    if mistake.found.upper() == "AS":
+        return f"an event keeps the name that the formula gives it; name its attributes: {mistake.before}.id AS …"
+    if mistake.found[:1] in set("+-*/%=<>!"):
+        return f"say whose attribute it is, as in x.{mistake.before}"
+    return None
+
+
 def _keyword_read_as_name(mistake: Mistake) -> str | None:
     """A keyword where only a name can stand is read as one; the missing name belongs before it."""
     words = [lexeme for _, lexeme in mistake.lexemes[-2:]]
@@ -169,6 +180,7 @@ GUESSES: tuple[Guess, ...] = (
     _part_by,
     _other_sign,
     _double_quoted_string,
+    _column,
     _keyword_read_as_name,
     _attribute_without_variable,
     parenthesis,

@@ -10,11 +10,14 @@ from dataclasses import replace
 
 from lark import Token, Tree
 
+from cepheid.algebra.conditions import Attribute
 from cepheid.algebra.nodes import (
+    EVENTS,
     PREVIOUS,
     All,
     Atom,
     Bind,
+    Computed,
     Filter,
     Not,
     Or,
@@ -28,7 +31,7 @@ from cepheid.algebra.nodes import (
     StrictSeq,
     Within,
 )
-from cepheid.algebra.variables import with_sets
+from cepheid.algebra.variables import labels, listed, with_many, with_sets
 from cepheid.errors import CepheidError, Source, Span
 from cepheid.languages.lower_clauses import (
     clauses_of,
@@ -39,8 +42,11 @@ from cepheid.languages.lower_clauses import (
     with_clauses,
 )
 from cepheid.languages.lower_conditions import lower_condition
-from cepheid.languages.parsed import ParsedTree, Part, span_of
+from cepheid.languages.parsed import Node, ParsedTree, Part, span_of
 from cepheid.languages.words import bounds_of, integer_of, name_of
+
+_Item = str | Computed | None
+"""What SELECT lists: a variable, a column, or None for `*`."""
 
 
 def lower_cel(tree: ParsedTree) -> Query:
@@ -51,19 +57,23 @@ def lower_cel(tree: ParsedTree) -> Query:
     >>> query.pattern == Seq(Atom("A", "x"), Atom("B"))
     True
     """
-    strategy, projection, streams, formula, *clauses = tree.root.children
+    distinct, strategy, projection, streams, formula, *clauses = tree.root.children
     source = tree.source
     chosen = Strategy.ALL if strategy is None else _strategy(strategy)
-    pattern = with_sets(_formula(source, formula))
+    pattern = _formula(source, formula)
     if chosen is Strategy.ALL and isinstance(pattern, Select):
         # A strategy around the whole formula is the query's: SELECT NXT * … WHERE φ.
         chosen, pattern = pattern.strategy, pattern.body
-    around = clauses_of(source, clauses)
-    query = with_clauses(
-        Query(pattern, _select(projection), names_of(streams), strategy=chosen), source, around
-    )
+    items = _items(source, projection)
+    if any(_is_events(item) for item, _ in items) and EVENTS not in map(str.lower, labels(pattern)):
+        pattern = _gathering(pattern)
+        items = [(EVENTS if _is_events(item) else item, span) for item, span in items]
+    pattern = with_sets(pattern)
+    select, spans = _select(pattern, items)
+    query = Query(pattern, select, names_of(streams), strategy=chosen, distinct=distinct is not None)
+    query = with_clauses(query, source, clauses_of(source, clauses))
     assert query.places is not None
-    places = replace(query.places, select=spans_of(source, projection), streams=spans_of(source, streams))
+    places = replace(query.places, select=spans, streams=spans_of(source, streams))
     return replace(query, places=places)
 
 
@@ -72,9 +82,53 @@ def _strategy(token: Part) -> Strategy:
     return Strategy.NXT if word == "NEXT" else Strategy(word)
 
 
-def _select(projection: Part) -> tuple[str, ...] | None:
-    assert isinstance(projection, Tree)
-    return None if projection.data == "everything" else names_of(projection)
+def _items(source: Source, projection: Part) -> list[tuple[_Item, Span]]:
+    """What SELECT lists, each with its place."""
+    assert projection is not None
+    listed = (
+        projection.children if isinstance(projection, Tree) and projection.data == "items" else [projection]
+    )
+    return [(_item(source, part), span_of(source, part)) for part in listed if part is not None]
+
+
+def _item(source: Source, part: Node | Token) -> _Item:
+    """A variable, a column, or None for `*`."""
+    if isinstance(part, Token):
+        return name_of(part)
+    if part.data == "everything":
+        return None
+    condition, name = part.children
+    value, span = lower_condition(source, condition), span_of(source, part)
+    if isinstance(name, Token):
+        return Computed(name_of(name), value, span)
+    if isinstance(value, Attribute):
+        return Computed(value.name, value, span)
+    hint = f"name it: {span.text} AS value"
+    raise CepheidError("syntax", "a column that is computed has no name", span=span, hint=hint)
+
+
+def _is_events(item: _Item) -> bool:
+    return isinstance(item, str) and item.lower() == EVENTS
+
+
+def _gathering(pattern: Pattern) -> Pattern:
+    """All events of a match in the set `events`: SELECT EVENTS is sugar for `(φ) IN events`. Filters and PART-BY stay
+    around, where rewriting looks for them."""
+    if isinstance(pattern, Filter | PartBy):
+        return replace(pattern, body=_gathering(pattern.body))
+    return Bind(pattern, EVENTS)
+
+
+def _select(
+    pattern: Pattern, items: list[tuple[_Item, Span]]
+) -> tuple[tuple[str | Computed, ...] | None, tuple[Span, ...]]:
+    """What the query selects, with places; `*` beside other items stands for the variables that it shows."""
+    if [item for item, _ in items] == [None]:
+        return None, ()
+    chosen = list[tuple[str | Computed, Span]]()
+    for item, span in items:
+        chosen += [(name, span) for name in listed(pattern)] if item is None else [(item, span)]
+    return with_many(pattern, tuple(item for item, _ in chosen)), tuple(span for _, span in chosen)
 
 
 def _formula(source: Source, part: Part) -> Pattern:

@@ -41,7 +41,7 @@ class Job:
             self.plan,
             positions=self.positions,
             limit=self.limit,
-            lane_positions=self.positions and bool(self.plan.query.partition_by),
+            partition_positions=self.positions and bool(self.plan.query.partition_by),
             columns=self.columns,
         )
 

@@ -15,13 +15,14 @@ import pyarrow as pa
 from pyspark.sql import DataFrame
 from pyspark.sql import functions as sql
 
-from cepheid.algebra.nodes import Query
+from cepheid.algebra.nodes import Computed, Query
 from cepheid.algebra.reach import FOR_EVER, waits
+from cepheid.algebra.variables import output_columns
 from cepheid.errors import CepheidError, warn
 from cepheid.options import checked_columns
 from cepheid.pipeline import ParsedQuery, plan_for
 from cepheid.plan.plan import Plan
-from cepheid.plan.reads import read_by_conditions
+from cepheid.plan.reads import read_by_columns, read_by_conditions
 from cepheid.schema import DEFAULT_TYPE, schema_of
 from cepheid.spark.batch import pruned, smaller
 from cepheid.spark.carriers import restored
@@ -78,8 +79,8 @@ def match_stream(
     keys = bucket_keys(partitions_of(session))
     job = Job(plan, tuple(keys), positions or "positions" in (names or ()), wanted, names)
     made = job.engine().output_schema
-    if kept in (DROP, ERROR) and not any(variable.name in made.names for variable in plan.shown):
-        job = replace(job, plan=pruned(parsed, plan))
+    if kept in (DROP, ERROR):
+        job = replace(job, plan=pruned(plan, _kept(plan, names)))
     if kept not in (DROP, ERROR):
         schema.require_readable(schema.names)
     late_path = kept if kept in (DROP, ERROR) or is_path(kept) else late_table(session, kept, rows, schema)
@@ -87,6 +88,13 @@ def match_stream(
     job = replace(job, late=late_path, delay_ms=delay_ms)
     found = _run(watched_rows, job, made)
     return found if wanted is None else found.limit(wanted)
+
+
+def _kept(plan: Plan, names: tuple[str, ...] | None) -> tuple[str, ...] | None:
+    """The output columns whose columns of the events a checkpoint keeps: also those of expressions that are not asked
+    for, since the query is typed again when the checkpoint is read."""
+    computed = (item.name for item in output_columns(plan.query) if isinstance(item, Computed))
+    return None if names is None else (*names, *computed)
 
 
 def _check_waits(query: Query) -> None:
@@ -102,9 +110,11 @@ def _check_waits(query: Query) -> None:
 
 
 def _without_zones(plan: Plan, parsed: ParsedQuery, evaluator: str) -> Plan:
-    """Without the zone if no condition reads instants, so that the checkpoint can be continued in any zone."""
+    """Without the zone if no condition and no expression of SELECT reads instants, so that the checkpoint can be
+    continued in any zone."""
     schema = plan.schema
-    read = (schema.arrow.field(name).type for name in read_by_conditions(plan.query))
+    names = read_by_conditions(plan.query) | read_by_columns(plan.query)
+    read = (schema.arrow.field(name).type for name in names)
     if any(pa.types.is_timestamp(dtype) and dtype.tz is not None for dtype in read):
         return plan
     return plan_for(parsed, replace(schema, arrow=zoned_schema(schema.arrow, "UTC")), evaluator)
