@@ -215,6 +215,10 @@ def test_windows_take_durations_counts_and_plain_numbers(text: str, window: Wind
     assert query(f"SELECT * FROM s WHERE A WITHIN {text}").window == window
 
 
+def test_a_plain_number_of_a_window_takes_no_part_by_for_its_unit() -> None:
+    assert formula("A ; NOT B FOR 2 PART-BY [id]") == PartBy(formula("A ; NOT B FOR 2"), ((None, "id"),))
+
+
 def test_a_strategy_around_the_whole_formula_is_the_querys() -> None:
     lifted = query("SELECT x FROM s WHERE MAX(A AS x)")
     assert (lifted.strategy, lifted.pattern) == (Strategy.MAX, A_X)
