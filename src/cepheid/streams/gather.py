@@ -9,6 +9,7 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
+from cepheid.kernels.columns.buffers import read_only
 from cepheid.kernels.columns.gather import SPARE, gather_offsets, gather_texts, gather_values
 from cepheid.streams.plain import whole
 
@@ -52,7 +53,7 @@ def _quickly(column: pa.Array, rows: Rows) -> pa.Array | None:
         return _texts(column, rows)
     if not pa.types.is_primitive(column.type) or column.type.bit_width != 64:
         return None
-    values = np.frombuffer(column.buffers()[1], np.uint64)[column.offset : column.offset + len(column)]
+    values = read_only(column.buffers()[1], np.uint64)[column.offset : column.offset + len(column)]
     buffer, out_values = new_array(len(rows), np.uint64)
     gather_values(values, rows, out_values)
     return pa.Array.from_buffers(column.type, len(rows), [None, buffer])
@@ -61,13 +62,13 @@ def _quickly(column: pa.Array, rows: Rows) -> pa.Array | None:
 def _texts(column: pa.Array, rows: Rows) -> pa.Array | None:
     """Texts, or None where they are too long for one array."""
     _, begins, data = column.buffers()
-    offsets = np.frombuffer(begins, np.int32)[column.offset : column.offset + len(column) + 1]
+    offsets = read_only(begins, np.int32)[column.offset : column.offset + len(column) + 1]
     ends, out_offsets = new_array(len(rows) + 1, np.int32)
     length = gather_offsets(offsets, rows, out_offsets)
     if length > _MOST_BYTES:
         return None
     texts, out_data = new_array(length + SPARE, np.uint8)
-    gather_texts(offsets, np.frombuffer(data or b"", np.uint8), rows, out_offsets, out_data)
+    gather_texts(offsets, read_only(data, np.uint8), rows, out_offsets, out_data)
     return pa.Array.from_buffers(column.type, len(rows), [None, ends, texts.slice(0, length)])
 
 

@@ -14,6 +14,7 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from cepheid.kernels.columns.buffers import read_only
 from cepheid.kernels.columns.events import note_ties, number_events
 from cepheid.kernels.columns.interning import (
     hash_texts,
@@ -44,8 +45,8 @@ class Texts:
     def numbers(self, texts: pa.Array) -> Ints:
         """A number per string of a binary array without NULLs."""
         texts = texts.cast(pa.large_binary())
-        offsets = np.frombuffer(texts.buffers()[1], np.int64)[texts.offset : texts.offset + len(texts) + 1]
-        data = np.frombuffer(texts.buffers()[2] or b"", np.uint8)
+        offsets = read_only(texts.buffers()[1], np.int64)[texts.offset : texts.offset + len(texts) + 1]
+        data = read_only(texts.buffers()[2], np.uint8)
         numbers = np.empty(len(texts), np.int64)
         done, before = 0, self.count
         while done < len(texts):

@@ -12,11 +12,13 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
+from cepheid.kernels.columns.buffers import read_only
 from cepheid.kernels.columns.texts import EMPTY, MOST_TEXTS, SLOTS, encode_texts
 from cepheid.streams.plain import whole
 
 Codes: TypeAlias = npt.NDArray[Any]
 _SAMPLE = 4096
+_NO_TEXTS = read_only(pa.array([0], pa.int32()).buffers()[1], np.int32)[:1]
 
 
 def distinct(
@@ -93,10 +95,10 @@ class Dictionary:
 def _bytes(texts: pa.StringArray) -> tuple[npt.NDArray[np.int32], npt.NDArray[np.uint8]]:
     """The offsets, one more than texts, and the bytes of all texts."""
     if not len(texts):
-        return np.zeros(1, np.int32), np.zeros(0, np.uint8)
+        return _NO_TEXTS, read_only(None, np.uint8)
     _, offsets, data = texts.buffers()
     begin, end = texts.offset, texts.offset + len(texts) + 1
-    return np.frombuffer(offsets, np.int32)[begin:end], np.frombuffer(data or b"", np.uint8)
+    return read_only(offsets, np.int32)[begin:end], read_only(data, np.uint8)
 
 
 def _own_dictionary(column: pa.ChunkedArray) -> tuple[Codes, pa.Array]:
