@@ -76,12 +76,16 @@ def print_window(window: Window) -> str:
 
     >>> print_window(Window(90_000_000, WindowUnit.MICROSECONDS))
     '90 seconds'
+    >>> print_window(Window(0, WindowUnit.MICROSECONDS))
+    '0 seconds'
     """
     match window.unit:
         case WindowUnit.EVENTS:
             return f"{window.amount} EVENTS"
         case WindowUnit.PLAIN:
             return f"{window.amount}"
+        case WindowUnit.MICROSECONDS if not window.amount:
+            return "0 seconds"
         case WindowUnit.MICROSECONDS:
             name, size = next(((name, size) for name, size in UNITS if window.amount % size == 0), UNITS[-1])
             return f"{window.amount if size == 1 else int(window.amount // size)} {name}"

@@ -146,7 +146,7 @@ def _pattern(pattern: Pattern, schema: Schema) -> Pattern:
         case Recognise(reading):
             return Recognise(_reading(reading, schema))
         case Not(body, window, span):
-            return Not(_pattern(body, schema), _typed_window(window, schema, span), span)
+            return Not(_pattern(body, schema), _typed_window(window, schema, span, "FOR"), span)
         case Within(body, window, span):
             return replace(
                 pattern, body=_pattern(body, schema), window=_typed_window(window, schema, span) or window
@@ -544,18 +544,20 @@ def _shared_kind(name: str, typed: list[Typed], schema: Schema, hint: str) -> Ki
     return kinds[0][1] if kinds else Kind.NULL
 
 
-def _typed_window(window: Window | None, schema: Schema, span: Span | None) -> Window | None:
-    """The window in the unit in which `streams.times` counts the time column."""
+def _typed_window(
+    window: Window | None, schema: Schema, span: Span | None, word: str = "WITHIN"
+) -> Window | None:
+    """The window in the unit in which `streams.times` counts the time column; `word` is the one before it."""
     if window is None or window.unit is WindowUnit.EVENTS:
         return window
     kind, shown = kind_of(schema.time_type), print_window(window)
     if window.unit is not WindowUnit.PLAIN and kind is Kind.NUMBER:
-        message = f"`WITHIN {shown}` needs a timestamp or date; time column `{schema.time}` is a number"
+        message = f"`{word} {shown}` needs a timestamp or date; time column `{schema.time}` is a number"
         hint = "give the window as a plain number in the column's own unit"
         raise CepheidError("bad-argument", message, span=span, hint=hint)
     if window.unit is WindowUnit.PLAIN and kind is not Kind.NUMBER:
-        message = f"`WITHIN {shown}` needs a unit; time column `{schema.time}` is {kind.value}"
-        hint = f"write WITHIN {shown} seconds, minutes, …, or EVENTS"
+        message = f"`{word} {shown}` needs a unit; time column `{schema.time}` is {kind.value}"
+        hint = f"write {word} {shown} seconds, minutes, …, or EVENTS"
         raise CepheidError("bad-argument", message, span=span, hint=hint)
     counts_ns = counts_nanoseconds(schema.time_type)
     return window.counted_in(WindowUnit.NANOSECONDS if counts_ns else WindowUnit.MICROSECONDS)

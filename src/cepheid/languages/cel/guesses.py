@@ -42,6 +42,7 @@ OTHER_SIGNS = {
     "&": "write AND",
     "|": "write OR",
     "!": "write NOT",
+    "~": "write NOT",
     "->": "write ; for “followed by”",
     "→": "write ; for “followed by”",
     "/*": "comments begin with --",
