@@ -215,7 +215,7 @@ class Engine:
 
     def remembers_until(self, now: int | float) -> int | float | None:
         """The last time at which something up to `now` may still play a part, if no row comes; None: it always may."""
-        window = self.plan.query.window
+        window = self.plan.rewritten.window
         if window is None or not self._forgets:
             return None
         return now + (window.amount if isinstance(now, float) else int(window.amount))
@@ -323,7 +323,7 @@ class Engine:
         try:
             yield
         except CepheidError as error:
-            if error.code != "too-many-matches" or self.plan.query.window is not None:
+            if error.code != "too-many-matches" or self.plan.rewritten.window is not None:
                 raise
             message = f"{error.message}, and without WITHIN a match can begin at any time in the past"
             hint = f"add WITHIN; {error.hint}" if error.hint else "add WITHIN"
@@ -367,7 +367,7 @@ class Engine:
     @property
     def _forgets(self) -> bool:
         """Whether what happened longer ago than the window lasts can play no part any more."""
-        query = self.plan.query
+        query = self.plan.rewritten
         by_time = query.window is not None and query.window.unit is not WindowUnit.EVENTS
         reaches = lead(query.pattern) or looks_everywhere(query.pattern) or waits(query)
         return by_time and not reaches and not self._options["lane_positions"]
@@ -376,16 +376,16 @@ class Engine:
         return np.float64(now) if pa.types.is_floating(self.plan.schema.time_type) else np.int64(now)
 
     def _recent(self, times: Times, now: np.int64 | np.float64) -> npt.NDArray[np.bool_]:
-        assert self.plan.query.window is not None
-        return recent(times, now, self.plan.query.window.amount)
+        assert self.plan.rewritten.window is not None
+        return recent(times, now, self.plan.rewritten.window.amount)
 
     def _forget_partitions(self, now: np.int64 | np.float64) -> None:
         """Forgets the partitions that have been silent for longer than the window, where nothing counts on them."""
         if not self._forgets:
             self._active = self._split.count
             return
-        assert self.plan.query.window is not None
-        within = self.plan.query.window.amount
+        assert self.plan.rewritten.window is not None
+        within = self.plan.rewritten.window.amount
         active = self._split.recent(now, within)
         if self._split is not self._partitions and self._partitions.columns:
             self._partitions.keep(self._partitions.recent(now, within))
