@@ -403,6 +403,8 @@ def test_a_filter_on_a_set_passes_a_strategy_only_where_it_gathers_nothing_insid
     beside = push(Filter(Seq(Select(Strategy.LAST, Y), gathers), condition))
     here = replace(Z, condition=over_current_event(condition, "X"))
     assert beside == Seq(Select(Strategy.LAST, Y), Bind(here, "X"))
+    around = Filter(Bind(Select(Strategy.LAST, Y), "X"), condition)
+    assert push(around) == around
 
 
 def test_a_set_and_the_event_at_hand_are_no_single_variable() -> None:

@@ -96,6 +96,9 @@ def only_set(condition: Condition) -> str | None:
 
 def _in_strategy(pattern: Pattern, gatherer: str) -> bool:
     """Whether a strategy stands between the pattern and some events of the set."""
+    gathered = (node for node in walk(pattern) if isinstance(node, Bind) and node.var == gatherer)
+    if any(isinstance(inner, Select) for node in gathered for inner in walk(node)):
+        return True
     return any(isinstance(node, Select) and gatherer in sets(node) for node in walk(pattern))
 
 
