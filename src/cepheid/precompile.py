@@ -124,6 +124,7 @@ def compact_matches() -> None:
         "SELECT LAST * FROM s WHERE A AS x ; B AS y WITHIN 5 seconds CONSUME",
         "SELECT * FROM s WHERE A AS x ; (B ; C)+ ; D FILTER x.v > 10 AND x.s LIKE '%1%' WITHIN 8 seconds",
         "SELECT * FROM s WHERE A AS x ; B AS y FILTER x.s = 'name 1' AND y.word = 'b' WITHIN 9 seconds",
+        "SELECT * FROM s WHERE A AS x ; MAX(B+) WITHIN 9 seconds",
     )
 
 

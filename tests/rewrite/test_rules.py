@@ -19,6 +19,7 @@ from cepheid.algebra.conditions import (
     Literal,
     Negation,
     conjunction,
+    only_variable,
     over_current_event,
 )
 from cepheid.algebra.nodes import (
@@ -41,7 +42,7 @@ from cepheid.algebra.nodes import (
 from cepheid.algebra.variables import shown, with_sets
 from cepheid.automata.unary import is_unary
 from cepheid.errors import CepheidError, Source, Span
-from cepheid.rewrite.push import only_variable, push
+from cepheid.rewrite.push import push
 from cepheid.rewrite.rules import rewrite
 from cepheid.rewrite.unsatisfiable import UnsatisfiableError
 from cepheid.semantics.oracle import evaluate

@@ -16,11 +16,14 @@ from collections.abc import Hashable, Iterable
 from dataclasses import dataclass, replace
 from enum import Enum
 from functools import lru_cache
-from typing import TypeVar
+from typing import TYPE_CHECKING, TypeVar
 
 from cepheid.algebra.conditions import Condition, variables
 from cepheid.algebra.windows import Window
 from cepheid.automata.attach_rounds import Check
+
+if TYPE_CHECKING:
+    from cepheid.automata.strategy_parts import StrategyPart
 
 Item = TypeVar("Item", bound=Hashable)
 
@@ -103,7 +106,8 @@ class Automaton:
     `predicates` (the unary tests), `tests` (those that read registers) and `labels` number what transitions use: saved
     states refer to these numbers. `labels[0]` is the empty set. `checks`: conditions that are left for
     whole matches, over names in the labels. `exposes`: labels show which events registers hold (`expose_registers`).
-    `guarded`: guards check the query's window (`window_guards`), so the evaluator does not.
+    `guarded`: guards check the query's window (`window_guards`), so the evaluator does not. `parts`: those of
+    strategies inside the formula, whose derived columns predicates read (`strategy_parts`).
     """
 
     states: int
@@ -115,6 +119,7 @@ class Automaton:
     checks: tuple[Check, ...] = ()
     exposes: bool = False
     guarded: bool = False
+    parts: tuple[StrategyPart, ...] = ()
 
     @property
     def marks(self) -> list[Transition]:

@@ -10,6 +10,7 @@ from dataclasses import replace
 
 from cepheid.automata.automaton import Automaton
 from cepheid.automata.determinise_chain import ChainDeterminiser
+from cepheid.automata.strategy_parts import parts_in_order
 from cepheid.evaluators.chain.evaluator import ChainEvaluator
 from cepheid.evaluators.compact.evaluator import CompactEvaluator
 from cepheid.evaluators.configurations.evaluator import ConfigurationsEvaluator
@@ -18,6 +19,7 @@ from cepheid.evaluators.configurations.projection import Projected
 from cepheid.evaluators.configurations.selection import HOW, Selection
 from cepheid.evaluators.interface import Evaluator
 from cepheid.evaluators.semantics import SemanticsEvaluator
+from cepheid.evaluators.strategy_columns import StrategyColumns, with_columns
 from cepheid.plan.automaton_with_registers import determinised
 from cepheid.plan.candidates import CHAIN, COMPACT
 from cepheid.plan.plan import Plan
@@ -30,6 +32,13 @@ def evaluator_for(plan: Plan, counting: bool, limit: int | None) -> Evaluator:
     automaton = plan.automaton
     if automaton is None:
         return SemanticsEvaluator(plan, counting)
+    if parts := parts_in_order(automaton):
+        reading = plan.with_schema(with_columns(plan.schema, parts))
+        return StrategyColumns(_of_automaton(reading, automaton, counting, limit), parts, plan.schema)
+    return _of_automaton(plan, automaton, counting, limit)
+
+
+def _of_automaton(plan: Plan, automaton: Automaton, counting: bool, limit: int | None) -> Evaluator:
     if plan.evaluator == COMPACT.evaluator:
         return CompactEvaluator(automaton, plan.rewritten, plan.schema, counting, limit)
     if plan.evaluator == CHAIN.evaluator:

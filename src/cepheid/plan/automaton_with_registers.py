@@ -14,14 +14,17 @@ from cepheid.algebra.nodes import Bind, PartBy, Query, Recognise, Strategy, walk
 from cepheid.algebra.variables import shown
 from cepheid.algebra.windows import Window
 from cepheid.automata.attach import Attached, attach
+from cepheid.automata.attach_atoms import NotAttachedError
 from cepheid.automata.automaton import Automaton
 from cepheid.automata.construct_reading import construct_reading
 from cepheid.automata.construct_registers import construct_registers
 from cepheid.automata.determinise_registers import RegisterDeterminiser
 from cepheid.automata.deterministic import RegisterAutomaton
+from cepheid.automata.expand_parts import expanded
 from cepheid.automata.expose_registers import stores_before_marks, with_exposed_registers
 from cepheid.automata.minimise import MOST_STEPS_WITH_REGISTERS, possible_classes, register_automaton
 from cepheid.automata.single_final import with_single_final
+from cepheid.automata.strategy_parts import StrategyPart, WithParts, looking_back, with_placeholders
 from cepheid.automata.trim import trim_guards
 from cepheid.automata.window_guards import window_as_guards
 from cepheid.errors import CepheidError
@@ -43,12 +46,16 @@ def automaton_with_registers(query: Query, rewritten: Query) -> Construction | s
     number of events, the automaton exposes its registers; where extremes of sets make it too large, or too large to
     explore beforehand, filters on sets become checks of whole matches."""
     names = tuple(item.name for item in shown(query))
+    found = placeholders_for(rewritten, names)
+    if isinstance(found, str):
+        return found
+    rewritten, parts = replace(rewritten, pattern=found.pattern), found.parts
     has_sets = any(isinstance(node, PartBy | Bind) for node in walk(rewritten.pattern))
     some: list[Construction] = []
     reasons: list[str] = []
     for extremes in (True, False) if has_sets else (True,):
         try:
-            plain = _constructed(rewritten, names, extremes)
+            plain = _constructed(rewritten, names, extremes, parts)
             if not extremes and not plain.automaton.checks:
                 break  # no filter on sets makes it large
         except CepheidError as error:
@@ -96,13 +103,32 @@ def determinised(query: Query, automaton: Automaton) -> RegisterAutomaton:
     return register_automaton(automaton, _keeps_starts_apart(query, automaton))
 
 
-def _constructed(query: Query, names: tuple[str, ...], extremes: bool) -> Construction:
+def placeholders_for(query: Query, names: tuple[str, ...]) -> WithParts | str:
+    """The query's pattern with placeholders for strategies inside, or why these have no automaton."""
+    try:
+        found = with_placeholders(query.pattern, frozenset(names))
+    except CepheidError as error:
+        return _reason(error)
+    past = next(looking_back(found.parts), None)
+    if query.consume and past is not None:
+        return f"CONSUME also forgets what {past} compares"
+    return found
+
+
+def _constructed(
+    query: Query, names: tuple[str, ...], extremes: bool, parts: dict[str, StrategyPart]
+) -> Construction:
     attached = None
     if isinstance(query.pattern, Recognise):
         whole = construct_reading(query.pattern.reading, names, query.window)
     else:
         attached = attach(query.pattern, extremes)
-        whole = construct_registers(attached, names, query.strategy is Strategy.STRICT)
+        strict = query.strategy is Strategy.STRICT
+        whole = expanded(construct_registers(attached, names, strict), parts, frozenset(names), strict)
+        if parts and attached.checks:
+            raise NotAttachedError(
+                "checks of whole matches do not know the events that a strategy inside chooses"
+            )
     return Construction(trim_guards(with_single_final(whole)), attached)
 
 

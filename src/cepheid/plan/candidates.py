@@ -8,7 +8,7 @@ the work.
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import assert_never
 
 from cepheid.algebra.conditions import sets_read
@@ -37,10 +37,12 @@ from cepheid.automata.attach_atoms import printed
 from cepheid.automata.automaton import Automaton
 from cepheid.automata.construct import construct
 from cepheid.automata.construct_chain import NoChainError, construct_chain
+from cepheid.automata.expand_parts import expanded
+from cepheid.automata.strategy_parts import WithParts
 from cepheid.automata.trim import trim
 from cepheid.automata.unary import is_unary
 from cepheid.errors import CepheidError
-from cepheid.plan.automaton_with_registers import automaton_with_registers
+from cepheid.plan.automaton_with_registers import automaton_with_registers, placeholders_for
 
 UNARY = "every condition is unary, so the pattern is a finite automaton: constant time per event"
 
@@ -65,9 +67,14 @@ class Candidate:
 
 
 def _compact(query: Query, rewritten: Query) -> Taken | str:
-    if not is_unary(rewritten.pattern):
-        return _beyond_unary(rewritten)
-    return Taken(trim(construct(rewritten.pattern, _names(query))), (UNARY,))
+    names = _names(query)
+    found = placeholders_for(rewritten, names)
+    if isinstance(found, str):
+        return found
+    if not is_unary(found.pattern):
+        return _beyond_unary(replace(rewritten, pattern=found.pattern))
+    automaton = expanded(construct(found.pattern, names), found.parts, frozenset(names))
+    return Taken(trim(automaton), (UNARY, *_columns_of(found)))
 
 
 def _chain(query: Query, rewritten: Query) -> Taken | str:
@@ -125,6 +132,13 @@ def _has_many_partitions(query: Query) -> bool:
     return bool(query.partition_by) and query.window is not None and query.strategy is Strategy.ALL
 
 
+def _columns_of(found: WithParts) -> tuple[str, ...]:
+    names = ", ".join(part.name for part in found.parts.values())
+    return (
+        (f"what {names} can begin with is derived from the stream: a state per partition",) if names else ()
+    )
+
+
 def _names(query: Query) -> tuple[str, ...]:
     """An automaton's labels are what the query as meant shows."""
     return tuple(item.name for item in shown(query))
@@ -144,7 +158,7 @@ def _beyond_unary(query: Query) -> str:
             case Not():
                 absence = absence or f"{print_pattern(node)} forbids more than an event between two others"
             case Select(strategy):
-                return f"{strategy.value} inside the formula has no automaton yet"
+                of_part = of_part or f"{strategy.value} inside the formula compares matches of its part"
             case Within(_, window, of=of):
                 of_part = (
                     of_part

@@ -26,8 +26,9 @@ from cepheid.algebra.unmarked_prefix import lead
 from cepheid.algebra.variables import Shown, output_columns
 from cepheid.automata.attach import Attached
 from cepheid.automata.attach_names import automaton_with, pattern_with, readable_names
-from cepheid.automata.automaton import Automaton
-from cepheid.automata.printing import automaton_dot, print_automaton
+from cepheid.automata.automaton import Automaton, Guard
+from cepheid.automata.printing import automaton_dot, print_automaton, print_guard
+from cepheid.automata.strategy_parts import StrategyPart, parts_in_order
 from cepheid.errors import CepheidError
 from cepheid.languages.parsed import ParsedTree
 from cepheid.plan.plan import Choice, Plan
@@ -67,6 +68,8 @@ def _stages(tree: ParsedTree, choice: Choice) -> list[tuple[str, str]]:
     ]
     if choice.attached is not None:
         sections.append(("attached", _attached(choice.attached)))
+    if choice.automaton is not None:
+        sections += [(f"automaton of {part.name}", _part(part)) for part in parts_in_order(choice.automaton)]
     return [*sections, ("automaton", _automaton(choice))]
 
 
@@ -83,6 +86,19 @@ def _attached(attached: Attached) -> str:
         for check in attached.checks
     ]
     return "\n".join([print_pattern(pattern_with(attached.pattern, names)), *checks])
+
+
+def _part(part: StrategyPart) -> str:
+    """The automaton of a strategy's part, and what its deterministic form tells apart."""
+    classes: dict[int, list[str]] = {}
+    for satisfied, letter in part.letters.items():
+        guards = (
+            print_guard(Guard(frozenset([part.automaton.predicates[number]]))) for number in sorted(satisfied)
+        )
+        classes.setdefault(letter, []).append(" and ".join(guards) or "any other event")
+    written = [f"class {letter}: {', or '.join(texts)}" for letter, texts in sorted(classes.items())]
+    size = f"determinised: states: {len(part.skips)}, classes of events: {len(classes)}"
+    return "\n".join([print_automaton(part.automaton), size, *written])
 
 
 def _automaton(choice: Choice) -> str:
@@ -120,7 +136,7 @@ def _plan(plan: Plan) -> str:
     if inner:
         lines.append(f"PART-BY: runs as partitions by {', '.join(inner)}, with the same matches")
     lines.extend(_times(plan))
-    lines.append(f"memory: {_memory(query)}")
+    lines.append(f"memory: {_memory(plan)}")
     return "\n".join(lines)
 
 
@@ -134,11 +150,22 @@ def _times(plan: Plan) -> list[str]:
     return [f"zone: {zone} for {', '.join(names)}" for zone, names in zones.items()]
 
 
-def _memory(query: Query) -> str:
+def _memory(plan: Plan) -> str:
+    query = plan.rewritten
     if lead(query.pattern) == inf and not query.consume:
         return "may grow with the stream: any number of events may be read before the first that is marked"
     if looks_everywhere(query.pattern):
-        return "may grow with the stream: a strategy inside the formula compares whatever the stream has had"
+        if plan.automaton is None:
+            return (
+                "may grow with the stream: a strategy inside the formula compares whatever the stream has had"
+            )
+        return (
+            f"{_bounded(query)}; and of every partition that there ever was a number for each strategy inside"
+        )
+    return _bounded(query)
+
+
+def _bounded(query: Query) -> str:
     if query.window is not None:
         return f"the events inside WITHIN {print_window(query.window)}, however long the stream"
     if query.consume:
