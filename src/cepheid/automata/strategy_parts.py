@@ -84,7 +84,8 @@ class StrategyPart:
 
     `letters` gives each class of events its letter. By state and letter, `skips` says where skipping leads, `marks`
     which marks there are, `begins` the number of the beginning, of those in `beginnings`; of these number 0 has no
-    marks. `looks_back`: whether skipping from state 0 leads elsewhere.
+    marks. `looks_back`: whether skipping from state 0 leads elsewhere. `may_be_empty`: whether a match may have no event
+    of the part.
     """
 
     name: str
@@ -96,6 +97,7 @@ class StrategyPart:
     begins: tuple[tuple[int, ...], ...] = field(default=(), compare=False, repr=False)
     beginnings: tuple[tuple[PartMark, ...], ...] = field(default=(), compare=False, repr=False)
     looks_back: bool = field(default=False, compare=False, repr=False)
+    may_be_empty: bool = field(default=False, compare=False, repr=False)
 
     @property
     def placeholder(self) -> str:
@@ -243,17 +245,7 @@ def _placeholder(
     part = strategy_part(select, tests, shown & frozenset(labels(select.body)))
     parts[part.placeholder] = part
     atom = Atom(part.placeholder)
-    return optional(atom) if _may_be_empty(select.body) else atom
-
-
-def _may_be_empty(body: Pattern) -> bool:
-    return nullable(_without_strategies(body))
-
-
-def _without_strategies(pattern: Pattern) -> Pattern:
-    """The pattern without its inner strategies: what is empty without them is so with them."""
-    changed = rebuild(pattern, _without_strategies)
-    return changed.body if isinstance(changed, Select) else changed
+    return optional(atom) if part.may_be_empty else atom
 
 
 @lru_cache(maxsize=64)
@@ -277,7 +269,7 @@ def strategy_part(select: Select, tests: Tests, shown: frozenset[str]) -> Strate
     if small is None:
         raise CepheidError("too-large", f"the determinised automaton of {print_pattern(select)} is too large")
     asked = "".join(f" [{print_condition(condition)}]" for _, condition in tests)
-    part = StrategyPart(print_pattern(select) + asked, automaton, tests)
+    part = StrategyPart(print_pattern(select) + asked, automaton, tests, may_be_empty=nullable(body))
     return _with_tables(part, small)
 
 
