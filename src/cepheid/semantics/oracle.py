@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from itertools import groupby
 from math import inf
 
-from cepheid.algebra.nodes import Query, WindowUnit
+from cepheid.algebra.nodes import Query
 from cepheid.algebra.reach import is_over, looks_everywhere
 from cepheid.algebra.unmarked_prefix import lead
 from cepheid.algebra.variables import shown
