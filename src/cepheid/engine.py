@@ -401,7 +401,7 @@ class Engine:
         window = self.plan.query.window
         if window is None or window.unit is WindowUnit.EVENTS:
             return inf
-        return max(window.amount, longest_wait(self.plan.query) or 0)
+        return max(window.amount, longest_wait(self.plan.rewritten) or 0)
 
     def _moment(self, now: int | float) -> np.int64 | np.float64:
         return np.float64(now) if pa.types.is_floating(self.plan.schema.time_type) else np.int64(now)
