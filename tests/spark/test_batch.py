@@ -85,7 +85,7 @@ def test_any_number_of_slices_gives_the_same_matches(spark: SparkSession, kind: 
 @pytest.mark.parametrize("kind", list(TIMES))
 def test_slices_report_a_match_that_waits_by_its_last_event(spark: SparkSession, kind: str) -> None:
     """What a NOT after it forbids may lie in the next slices, or be the first of them: all in one job."""
-    table = events(kind)
+    table = events(kind, rows=200)
     texts = [
         f"SELECT {select} FROM s WHERE {formula} WITHIN {WINDOWS[kind]}"
         for select, formula in (

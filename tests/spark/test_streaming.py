@@ -292,7 +292,7 @@ def test_what_cannot_run_is_refused_on_the_driver(spark: SparkSession, tmp_path:
             cepheid.match(frame, query, **options)
     for query, hint in (
         ("A AS x ; NOT B", "add WITHIN"),
-        ("MAX(A+ ; NOT B) WITHIN 5", "the strategy around the NOT"),
+        ("C ; MAX(A+ ; NOT B) WITHIN 5", "the strategy around the NOT"),
     ):
         text = f"SELECT * FROM s WHERE {query}"
         with pytest.raises(CepheidError, match=f"(?s)needs-window.*no end at which it is known.*{hint}"):
