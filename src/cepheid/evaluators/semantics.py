@@ -133,8 +133,7 @@ class SemanticsEvaluator:
             held.ends.copy(),
             np.zeros(len(held), np.bool_),
         )
-        for partition in np.unique(held.partitions):
-            places = np.flatnonzero(held.partitions == partition)
+        for places in _by_partition(held.partitions):
             events = [stream[place] for place in places]
             since = int(np.searchsorted(places, known))
             until = len(places)
@@ -269,6 +268,13 @@ def _appended(kept: Kept | None, events: Events) -> Kept:
         np.concatenate([kept.partitions, events.partitions]),
         np.concatenate([kept.ends, new]),
     )
+
+
+def _by_partition(partitions: Ints) -> list[Ints]:
+    """The places of each partition's events."""
+    order = np.argsort(partitions, kind="stable")
+    begins = np.flatnonzero(np.diff(partitions[order])) + 1
+    return np.split(order, begins) if len(order) else []
 
 
 def _next(now: int | float, times: Times) -> int | float:
