@@ -55,6 +55,7 @@ from cepheid.algebra.nodes import (
     rebuild,
     walk,
 )
+from cepheid.algebra.pattern_alternatives import in_sequence
 from cepheid.algebra.printing import print_pattern
 from cepheid.algebra.variables import bound, defined, defined_once, is_iteration, names_of
 from cepheid.automata.absence import are_between
@@ -70,7 +71,6 @@ from cepheid.automata.attach_rounds import (
     with_first_marked,
 )
 from cepheid.automata.attach_sets import NoExtremeError, on_sets
-from cepheid.automata.pattern_alternatives import in_sequence
 from cepheid.automata.pattern_of_positions import pattern_of
 from cepheid.automata.positions_of_pattern import positions_of
 from cepheid.semantics.whole_sets import holds_of_sets

@@ -22,10 +22,10 @@ from cepheid.algebra.conditions import rebuild as rebuild_condition
 from cepheid.algebra.empty import NOTHING, either
 from cepheid.algebra.limits import guarded
 from cepheid.algebra.nodes import Atom, Bind, Pattern
+from cepheid.algebra.pattern_alternatives import Alternatives
 from cepheid.algebra.variables import defined, names_of, sets
 from cepheid.automata.attach_atoms import restricted
 from cepheid.automata.attach_sets import NoExtremeError, about
-from cepheid.automata.pattern_alternatives import Alternatives
 from cepheid.semantics.whole_sets import most_steps
 
 
