@@ -218,6 +218,7 @@ class _Values:
         rows = self._sets[name].rows
         if isinstance(operand, Attribute):
             return self._events.column(operand.name, rows)
-        columns = {item: str(place) for place, item in enumerate(dict.fromkeys(attributes(operand)))}
-        table = pa.table({column: self._events.column(item.name, rows) for item, column in columns.items()})
-        return array_of(over_columns(operand, dict(columns)), table, type_of_value(operand, self._schema))
+        read = list(dict.fromkeys(attributes(operand)))
+        names: dict[Part, str] = {item: str(place) for place, item in enumerate(read)}
+        table = pa.table({names[item]: self._events.column(item.name, rows) for item in read})
+        return array_of(over_columns(operand, names), table, type_of_value(operand, self._schema))
