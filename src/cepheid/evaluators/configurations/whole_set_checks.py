@@ -218,7 +218,7 @@ class _Values:
         rows = self._sets[name].rows
         if isinstance(operand, Attribute):
             return self._events.column(operand.name, rows)
-        reads = list(dict.fromkeys(attributes(operand)))
-        names: dict[Part, str] = {item: str(place) for place, item in enumerate(reads)}
-        table = pa.table({names[item]: self._events.column(item.name, rows) for item in reads})
+        read = list(dict.fromkeys(attributes(operand)))
+        names: dict[Part, str] = {item: str(place) for place, item in enumerate(read)}
+        table = pa.table({names[item]: self._events.column(item.name, rows) for item in read})
         return array_of(over_columns(operand, names), table, type_of_value(operand, self._schema))
