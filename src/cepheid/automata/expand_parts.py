@@ -34,6 +34,7 @@ class _Inside(NamedTuple):
     target: int
     label: frozenset[str]
     writes: frozenset[str]
+    moves: frozenset[tuple[str, str]]
     state: int
 
 
@@ -90,7 +91,7 @@ class _Expansion:
         assert name is not None
         part = self._parts[name]
         rest = replace(one.guard, holds=one.guard.holds - {asked})
-        inside = _Inside(name, one.target, one.label, one.writes, 0)
+        inside = _Inside(name, one.target, one.label, one.writes, one.moves, 0)
         for number, beginning in enumerate(part.beginnings):
             for mark in beginning:
                 yield from self._marking(one.source, rest, part.begins_with(number), mark, inside)
@@ -120,10 +121,10 @@ class _Expansion:
         asked = _also(guard, conjunction((condition, *tests)))
         label = inside.label | (mark.label & self._shown)
         if mark.accepts:
-            yield Transition(source, inside.target, asked, label, inside.writes)
+            yield Transition(source, inside.target, asked, label, inside.writes, inside.moves)
         if mark.goal != DEAD:
             target = self._number(inside._replace(state=mark.goal))
-            yield Transition(source, target, asked, label, inside.writes)
+            yield Transition(source, target, asked, label, inside.writes, inside.moves)
 
 
 def _type(test: Test) -> str | None:

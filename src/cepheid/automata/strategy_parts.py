@@ -84,8 +84,8 @@ class StrategyPart:
 
     `letters` gives each class of events its letter. By state and letter, `skips` says where skipping leads, `marks`
     which marks there are, `begins` the number of the beginning, of those in `beginnings`; of these number 0 has no
-    marks. `looks_back`: whether skipping from state 0 leads elsewhere. `may_be_empty`: whether a match may have no event
-    of the part.
+    marks. `looks_back`: whether skipping from state 0 leads elsewhere. `may_be_empty`: whether a match may have no
+    event of the part.
     """
 
     name: str
@@ -160,10 +160,9 @@ def _replaced(pattern: Pattern, shown: frozenset[str], parts: dict[str, Strategy
             select, tests, gatherers = filtered
             return reduce(Bind, gatherers, _placeholder(select, tests, shown, parts))
         case Filter(body, condition):
-            for node in walk(body):
-                if isinstance(node, Select) and variables(condition) & (defined(node) | sets(node)):
-                    text = print_condition(condition)
-                    raise _no_automaton(f"FILTER {text} reads events that {print_pattern(node)} chooses")
+            if variables(condition) & _chosen(body):
+                text = print_condition(condition)
+                raise _no_automaton(f"FILTER {text} reads events that {_first(body)} chooses")
             return rebuild(pattern, lambda child: _replaced(child, shown, parts))
         case Seq(left, right) | StrictSeq(left, right):
             both = defined_once(left) & defined_once(right)
@@ -183,6 +182,14 @@ def _replaced(pattern: Pattern, shown: frozenset[str], parts: dict[str, Strategy
 
 def _has_strategies(pattern: Pattern) -> bool:
     return any(isinstance(node, Select) for node in walk(pattern))
+
+
+def _chosen(pattern: Pattern) -> frozenset[str]:
+    """The variables and sets of which strategies choose events."""
+    parts = [node for node in walk(pattern) if isinstance(node, Select)]
+    around = [node for node in walk(pattern) if isinstance(node, Bind) and _has_strategies(node)]
+    inside = frozenset[str]().union(*(defined(part) | sets(part) for part in parts))
+    return inside.union(node.var for node in around)
 
 
 def _first(pattern: Pattern) -> str:

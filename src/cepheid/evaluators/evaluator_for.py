@@ -31,7 +31,7 @@ def evaluator_for(plan: Plan, counting: bool, limit: int | None) -> Evaluator:
     limit = None if counting else limit
     automaton = plan.automaton
     if automaton is None:
-        return SemanticsEvaluator(plan, counting)
+        return SemanticsEvaluator(plan, counting, limit)
     if parts := parts_in_order(automaton):
         reading = plan.with_schema(with_columns(plan.schema, parts))
         return StrategyColumns(_of_automaton(reading, automaton, counting, limit), parts, plan.schema)
@@ -65,7 +65,7 @@ def _configurations(plan: Plan, automaton: Automaton, counting: bool, limit: int
     whole: Evaluator = inner
     names = {item.name for item in plan.shown}
     if checks:
-        whole = MatchChecks(inner, checks, names, plan.schema.arrow, forgets, query.window is not None, *own)
+        whole = MatchChecks(inner, checks, names, plan.schema, forgets, query.window is not None, *own)
     elif automaton.exposes:
         whole = Projected(inner, names, *own)
     return Selection(whole, query.strategy, counting, limit) if chooses else whole

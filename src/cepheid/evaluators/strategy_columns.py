@@ -51,6 +51,13 @@ class StrategyColumns:
         self.relevant = self._inner.relevant
         return found
 
+    def pass_time(self, now: int | float) -> Found:
+        return self._inner.pass_time(now)
+
+    @property
+    def waiting_since(self) -> int | float | None:
+        return self._inner.waiting_since
+
     def finish(self) -> Found:
         return self._inner.finish()
 
