@@ -50,12 +50,14 @@ class Literal:
 @node
 class Attribute(Node):
     """`var.name`; `var` None is the event being read (an atom's own condition, SREMO's plain names). `each`: `var` is
-    a set (CEL's `IN`), and the condition must hold for every event of it."""
+    a set (CEL's `IN`), and the condition must hold for every event of it. `indexed`: `var` is a reference of SASE+,
+    such as `a[1]`, and not a name."""
 
     var: str | None
     name: str
     each: bool = False
     span: Span | None = field(default=None, compare=False, repr=False)
+    indexed: bool = field(default=False, repr=False)
 
     @property
     def variable_span(self) -> Span | None:
@@ -216,6 +218,15 @@ class Previous(Node):
     span: Span | None = field(default=None, compare=False, repr=False)
 
 
+@node
+class Record(Node):
+    """`var.(name, …)`: the named values as one struct. Only columns of the output are made of it."""
+
+    names: tuple[str, ...]
+    values: tuple[Expression, ...]
+    span: Span | None = field(default=None, compare=False, repr=False)
+
+
 Expression = (
     Literal
     | Attribute
@@ -234,6 +245,7 @@ Expression = (
     | Case
     | Aggregate
     | Previous
+    | Record
 )
 Condition = Expression
 
@@ -261,6 +273,8 @@ def children(expression: Expression) -> tuple[Expression, ...]:
             return (operand, *items)
         case Call(_, arguments):
             return arguments
+        case Record(_, values):
+            return values
         case Case(conditions, values, otherwise):
             return (*conditions, *values, otherwise)
         case _:
@@ -284,6 +298,8 @@ def rebuild(expression: Expression, change: Callable[[Expression], Expression]) 
             return replace(expression, operand=change(operand), items=tuple(map(change, items)))
         case Call(_, arguments):
             return replace(expression, arguments=tuple(map(change, arguments)))
+        case Record(_, values):
+            return replace(expression, values=tuple(map(change, values)))
         case Case(conditions, values, otherwise, span):
             return Case(tuple(map(change, conditions)), tuple(map(change, values)), change(otherwise), span)
         case _:
@@ -382,7 +398,7 @@ def without_negations(condition: Condition, negated: bool = False) -> tuple[Cond
             return without_negations(operand)
         case Literal() | Attribute() | Arithmetic() | Call() | Conjunction() | Disjunction():
             return condition, negated
-        case Element() | Case() | Aggregate() | Previous():
+        case Element() | Case() | Aggregate() | Previous() | Record():
             return condition, negated
         case Comparison() | IsTrue() | IsNull() | In() | Like() | RLike():
             return condition, negated

@@ -42,6 +42,7 @@ from cepheid.algebra.nodes import (
     Atom,
     Bind,
     Filter,
+    Nfab,
     Not,
     Or,
     PartBy,
@@ -173,7 +174,7 @@ def _renamed(pattern: Pattern, scope: dict[str, str], names: _Names) -> Pattern:
             return replace(pattern, body=_renamed(body, scope, names), condition=renamed)
         case Seq() | StrictSeq() | Or() | All() | Repeat() | PartBy():
             return rebuild(pattern, lambda child: _renamed(child, scope, names))
-        case Select() | Bind() | Not() | Within() | Recognise():
+        case Select() | Bind() | Not() | Within() | Recognise() | Nfab():
             return rebuild(pattern, lambda child: _renamed(child, scope, names))
         case _:
             assert_never(pattern)
@@ -252,7 +253,7 @@ def _parts(pattern: Pattern, known: frozenset[str], names: _Names) -> Parts:
                     f"{print_pattern(pattern_with(pattern, names.variable))} compares with a later event"
                 )
             return {(): replace(pattern, body=parts[()])}
-        case Within() | Recognise():
+        case Within() | Recognise() | Nfab():
             raise NotAttachedError("an operator has no automaton yet")
         case _:
             assert_never(pattern)

@@ -20,6 +20,7 @@ from cepheid.algebra.nodes import (
     Atom,
     Bind,
     Filter,
+    Nfab,
     Not,
     Or,
     PartBy,
@@ -90,7 +91,7 @@ class Alternatives(ABC, Generic[Known]):
                 raise CepheidError("not-yet", "a contiguous repetition is compared with later events")
             case Repeat(body, lo, hi):
                 return self._rounds(body, lo, hi, known, inside)
-            case All() | Filter() | PartBy() | Select() | Not() | Within() | Recognise():
+            case All() | Filter() | PartBy() | Select() | Not() | Within() | Recognise() | Nfab():
                 raise AssertionError(pattern)
             case _:
                 assert_never(pattern)

@@ -38,6 +38,7 @@ from cepheid.algebra.conditions import (
     Literal,
     Negation,
     Previous,
+    Record,
     RLike,
 )
 from cepheid.algebra.precision import DecimalType
@@ -107,6 +108,8 @@ def value_of(expression: Expression, events: Mapping[str | None, Attributes]) ->
         case Case(conditions, values, otherwise):
             pairs = zip(conditions, values, strict=True)
             return value_of(next((value for when, value in pairs if holds(when, events)), otherwise), events)
+        case Record(names, values):
+            return {name: value_of(value, events) for name, value in zip(names, values, strict=True)}
         case Aggregate() | Previous():
             raise AssertionError(expression)  # literals stand in their place (`whole_sets`)
         case _:

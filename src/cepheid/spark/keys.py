@@ -22,6 +22,7 @@ from cepheid.algebra.nodes import (
     Atom,
     Bind,
     Filter,
+    Nfab,
     Not,
     Or,
     PartBy,
@@ -72,7 +73,17 @@ def _outermost(pattern: Pattern) -> PartBy | None:
             absent = any(isinstance(node, Not) for node in walk(pattern))
             return pattern if compares_all(pattern) and not absent else None
         case (
-            Atom() | Seq() | StrictSeq() | Or() | All() | Repeat() | Select() | Not() | Within() | Recognise()
+            Atom()
+            | Seq()
+            | StrictSeq()
+            | Or()
+            | All()
+            | Repeat()
+            | Select()
+            | Not()
+            | Within()
+            | Recognise()
+            | Nfab()
         ):
             return None
         case _:
@@ -101,7 +112,7 @@ def playing_roles(query: Query) -> Query:
                 return replace(pattern, condition=parts[0] if len(parts) == 1 else Conjunction(tuple(parts)))
             case Seq() | StrictSeq() | Or() | All() | Repeat() | Filter():
                 return rebuild(pattern, lambda child: restricted(child, around))
-            case PartBy() | Select() | Not() | Within() | Recognise():
+            case PartBy() | Select() | Not() | Within() | Recognise() | Nfab():
                 return rebuild(pattern, lambda child: restricted(child, around))
             case _:
                 assert_never(pattern)

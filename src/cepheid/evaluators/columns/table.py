@@ -36,6 +36,7 @@ from cepheid.algebra.conditions import (
     Literal,
     Negation,
     Previous,
+    Record,
     RLike,
     attributes,
     rebuild,
@@ -191,7 +192,7 @@ class Columns:
                 return of_column(pa.chunked_array([self._place(expression)]))
             case Case(conditions, values, otherwise):
                 return self._first_true(conditions, values, otherwise)
-            case Aggregate() | Previous():
+            case Aggregate() | Previous() | Record():
                 raise AssertionError(expression)  # of whole matches, not of rows
             case _:
                 assert_never(expression)

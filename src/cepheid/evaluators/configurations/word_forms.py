@@ -32,6 +32,7 @@ from cepheid.algebra.conditions import (
     Literal,
     Negation,
     Previous,
+    Record,
     RLike,
     children,
     type_of_value,
@@ -96,7 +97,7 @@ def form_of(expression: Expression, schema: Schema) -> int:
             return _of_column(str(key), type_of(expression, schema))
         case Case(_, values, otherwise):
             return _shared(form_of(value, schema) for value in (*values, otherwise))
-        case Aggregate() | Previous():
+        case Aggregate() | Previous() | Record():
             raise AssertionError(expression)  # `attach` leaves none on events
         case _:
             assert_never(expression)
