@@ -6,6 +6,7 @@ In: an `Nfab`. Out: text. What a query is printed as parses back to an equal val
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import dataclass
 from itertools import groupby
 from typing import assert_never
 
@@ -111,6 +112,15 @@ def print_column(nfab: Nfab, value: Expression, name: str) -> str:
     return text if own_name(nfab.components, value) == name else f"{text} AS {print_name(name)}"
 
 
+@dataclass(frozen=True, slots=True)
+class State:
+    """A state of an NFAᵇ: `formulas` are those that its edges are made of, `arcs` its edges with their goals."""
+
+    name: str
+    formulas: tuple[tuple[str, str], ...]
+    arcs: tuple[tuple[str, str, str], ...]
+
+
 def print_edges(nfab: Nfab, window: Window | None) -> str:
     """The states and edges of the automaton, with their formulas.
 
@@ -122,43 +132,79 @@ def print_edges(nfab: Nfab, window: Window | None) -> str:
       ignore: not begin → b
     state F, final
     """
-    states = [line for place in range(len(nfab.positive)) for line in _states(nfab, place, window)]
+    lines = list[str]()
+    for number, state in enumerate(states_of(nfab, window)):
+        lines.append(f"state {state.name}" + ("" if number else ", initial"))
+        lines += [f"  {name}: {formula}" for name, formula in state.formulas]
+        lines += [f"  {name}: {formula} → {goal}" for name, formula, goal in state.arcs]
+    return "\n".join([*lines, "state F, final", *_afterwards(nfab)])
+
+
+def nfab_dot(nfab: Nfab, window: Window | None) -> str:
+    """The automaton as Graphviz text: dashed edges ignore their event, a dotted one does not consume it (figure 2)."""
+    styles = {"ignore": ", style=dashed", "proceed": ", style=dotted"}
+    lines = ["digraph {", "  rankdir=LR", '  "F" [shape=doublecircle]']
+    for state in states_of(nfab, window):
+        label = "\\n".join([state.name, *(f"{name}: {formula}" for name, formula in state.formulas)])
+        lines.append(f'  "{_quoted(state.name)}" [label="{_quoted(label)}"]')
+        for name, formula, goal in state.arcs:
+            label = f"{name}: {formula}"
+            ends = f'"{_quoted(state.name)}" -> "{_quoted(goal)}"'
+            lines.append(f'  {ends} [label="{_quoted(label)}"{styles.get(name, "")}]')
+    lines += [f"  // {line}" for line in _afterwards(nfab)]
+    return "\n".join([*lines, "}"])
+
+
+def _quoted(text: str) -> str:
+    return text.replace('"', '\\"')
+
+
+def _afterwards(nfab: Nfab) -> list[str]:
+    """What decides about a match after its run has reached F."""
     absent = [line for component in nfab.components if component.negated for line in _absent(nfab, component)]
-    having = [] if nfab.having is None else [f"then: HAVING {print_condition(nfab.having)}"]
-    return "\n".join([*states, "state F, final", *absent, *having])
+    return absent if nfab.having is None else [*absent, f"then: HAVING {print_condition(nfab.having)}"]
 
 
-def _states(nfab: Nfab, place: int, window: Window | None) -> Iterator[str]:
+def states_of(nfab: Nfab, window: Window | None) -> list[State]:
+    """The states but F, in the order of the pattern."""
+    return [state for place in range(len(nfab.positive)) for state in _states(nfab, place, window)]
+
+
+def _states(nfab: Nfab, place: int, window: Window | None) -> Iterator[State]:
     component = nfab.positive[place]
     edges = edges_of(nfab)[component]
     following = nfab.positive[place + 1] if place + 1 < len(nfab.positive) else None
     after = "F" if following is None else _select_first(following)
-    first = _select_first(component)
-    each = reference(component.var, Form.EACH)
+    first, each = _select_first(component), reference(component.var, Form.EACH)
     within = [] if window is None or place == 0 else [f"within {print_window(window)}"]
-    yield f"state {first}" + (", initial" if place == 0 else "")
     begin = _all([_typed(component), *map(print_operand, edges.begin), *within])
-    yield f"  begin: {begin} → {each if component.kleene else after}"
+    arcs = [("begin", begin, each if component.kleene else after)]
     if place:
-        skip = _skip(component, edges.begin_partition, "begin")
-        yield f"  ignore: {skip} → {first}"
+        arcs.append(("ignore", _skip(component, edges.begin_partition, "begin"), first))
+    yield State(first, (), tuple(arcs))
     if not component.kleene:
         return
-    yield f"state {each}"
-    yield f"  select: {_all([_typed(component), *map(print_operand, edges.take)])}"
+    select = _all([_typed(component), *map(print_operand, edges.take)])
+    end = " and ".join(map(print_operand, edges.end))
     stops = [] if window is None else [f"not within {print_window(window)}"]
-    end = " AND ".join(map(print_operand, edges.end))
-    if component.cut and (end or following is not None):
-        stops.append(f"({end})" if end else f"begin of {_select_first(following)}" if following else "")
-    forced = " or ".join(stops)
-    unless = ["not forced-stop"] if forced else []
-    if forced:
-        yield f"  forced-stop: {forced}"
-    yield f"  take: {_all([*unless, 'select'])} → {each}"
-    yield f"  ignore: {_all([*unless, _skip(component, edges.take_partition, 'select')])} → {each}"
-    auto = "not take and not ignore"
-    proceeds = [end] if end else [*([] if following is None else [f"begin of {after}"]), auto]
-    yield f"  proceed: {' or '.join(proceeds)} → {after}"
+    if component.cut and end:
+        stops.append(f"({end})" if len(edges.end) > 1 else end)
+    elif component.cut and following is not None:
+        stops.append(f"begin of {after}")
+    forced = [("forced-stop", " or ".join(stops))] if stops else []
+    unless = ["not forced-stop"] if stops else []
+    skip = _skip(component, edges.take_partition, "select")
+    going_on = [] if following is None else [f"begin of {after}"]
+    proceed = end or " or ".join([*going_on, "not take and not ignore"])
+    yield State(
+        each,
+        (("select", select), *forced),
+        (
+            ("take", _all([*unless, "select"]), each),
+            ("ignore", skip if skip.startswith("never") else _all([*unless, skip]), each),
+            ("proceed", proceed, after),
+        ),
+    )
 
 
 def _select_first(component: Component) -> str:

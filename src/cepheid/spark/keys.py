@@ -1,6 +1,7 @@
 """PART-BY around a whole formula as the key of a shuffle: which rows go to which task.
 
-In: a query without PARTITION BY whose outermost operator is a PART-BY over all its events. Out: the attributes to
+In: a query without PARTITION BY whose outermost operator is a PART-BY over all its events, or one of SASE+ with
+`[attr]` under strategies that skip other keys. Out: the attributes to
 shuffle by, and the rows with the *bucket* of their key. With one attribute an event has one bucket. Where
 `PART-BY [X.a, Y.b]` compares different attributes, an event with both roles has up to two; a copy goes to each, marked
 with the attributes whose value gave that bucket, and plays only their roles there. The events of a match have
@@ -57,6 +58,9 @@ def key_attributes(query: Query) -> tuple[str, ...]:
     >>> key_attributes(Query(pair)), key_attributes(Query(pair, consume=True))
     (('id',), ())
     """
+    if isinstance(query.pattern, Nfab):
+        equal = tuple(dict.fromkeys(one.name for one in query.pattern.equal))
+        return () if depends_on_whole_stream(query) else equal
     outermost = _outermost(query.pattern)
     if query.partition_by or outermost is None or depends_on_whole_stream(query):
         return ()

@@ -18,7 +18,7 @@ import pyarrow.compute as pc
 from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as sql
 
-from cepheid.algebra.nodes import Query, WindowUnit
+from cepheid.algebra.nodes import Nfab, Query, WindowUnit
 from cepheid.algebra.reach import looks_everywhere, waits
 from cepheid.algebra.unmarked_prefix import lead
 from cepheid.schema import HIDDEN, Schema
@@ -61,6 +61,8 @@ def why_not(query: Query) -> str | None:
         return "it may read events before the first that it marks, which no window bounds"
     if looks_everywhere(query.pattern):
         return "a strategy inside the formula looks beyond the query's window"
+    if waits(query) and isinstance(query.pattern, Nfab):
+        return "what ends a match may come after its last event"
     if waits(query):
         return "a NOT at its end looks at what comes after a match"
     return None

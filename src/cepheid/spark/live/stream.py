@@ -15,6 +15,8 @@ import pyarrow as pa
 from pyspark.sql import DataFrame
 from pyspark.sql import functions as sql
 
+from cepheid.algebra.nfab import Form, Nfab, Selection, reference
+from cepheid.algebra.nfab_edges import is_maximal
 from cepheid.algebra.nodes import Computed, Query
 from cepheid.algebra.reach import FOR_EVER, waits
 from cepheid.algebra.variables import output_columns
@@ -99,6 +101,8 @@ def _kept(plan: Plan, names: tuple[str, ...] | None) -> tuple[str, ...] | None:
 
 def _check_waits(query: Query) -> None:
     """Refuses matches that no event makes known."""
+    if isinstance(query.pattern, Nfab) and waits(query):
+        raise _ends_later(query.pattern, query)
     if FOR_EVER in waits(query):
         message = "a stream has no end at which it is known that nothing came that a NOT forbids"
         raise CepheidError("needs-window", message, hint="add WITHIN, or say how long: NOT B FOR 10 minutes")
@@ -107,6 +111,18 @@ def _check_waits(query: Query) -> None:
         raise CepheidError(
             "not-yet", message, hint="end the pattern with an event that comes after: A ; NOT B ; C"
         )
+
+
+def _ends_later(nfab: Nfab, query: Query) -> CepheidError:
+    """For a match whose end is known only when its run stops, or when nothing negated can come any more."""
+    last = nfab.positive[-1]
+    by_skipping = is_maximal(nfab) and last.selection is Selection.NEXT
+    if query.window is None and (by_skipping or nfab.components[-1].negated):
+        message = "a stream has no end at which it is known that the pattern's last component is over"
+        return CepheidError("needs-window", message, span=nfab.span, hint="add WITHIN")
+    message = "a match that is known only after its last event does not yet run on a stream of Spark"
+    hint = f"say where the last component ends, as in {reference(last.var, Form.LAST)}.id = 1"
+    return CepheidError("not-yet", message, span=nfab.span, hint=hint if last.kleene else None)
 
 
 def _without_zones(plan: Plan, parsed: ParsedQuery, evaluator: str) -> Plan:
