@@ -17,7 +17,7 @@ from cepheid.algebra.conditions import Expression
 from cepheid.algebra.conditions import children as operands
 from cepheid.algebra.nodes import Computed, Pattern, Query, Reading, Recognise, conditions_in, walk
 from cepheid.algebra.types import check_types
-from cepheid.languages import lower, parse
+from cepheid.pipeline import ParsedScript, parse_text
 from cepheid.schema import schema_of
 from cepheid.semantics import meaning, oracle, output, reading, values, whole_sets
 from cepheid.semantics.oracle import evaluate
@@ -89,7 +89,10 @@ def test_every_node_is_built_from_some_text_and_given_a_meaning(monkeypatch: pyt
     monkeypatch.setattr(reading.Reader, "ways", noting(1, reading.Reader.ways))
     monkeypatch.setattr(oracle, "all_matches", noting(0, oracle.all_matches))
     for example in EXAMPLES:
-        query = lower(parse(example.query))
+        parsed = parse_text(example.query)
+        if isinstance(parsed, ParsedScript):
+            continue  # its queries are of the same nodes
+        query = parsed.query
         built |= set(map(type, built_by(query)))
         if met != EVERY:
             stream = query.streams[0] if query.streams else "stream"

@@ -17,11 +17,12 @@ from cepheid.languages.cel.tree import parse_cel
 from cepheid.languages.parameters import Values, with_parameters
 from cepheid.languages.parsed import ParsedTree
 from cepheid.languages.sase.lower import lower_sase
+from cepheid.languages.sase.statements import Statement, statements_of
 from cepheid.languages.sase.tree import parse_sase
 from cepheid.languages.sremo.lower import lower_sremo
 from cepheid.languages.sremo.tree import parse_sremo
 
-__all__ = ["LANGUAGES", "Language", "ParsedTree", "detect", "lower", "parse"]
+__all__ = ["LANGUAGES", "Language", "ParsedTree", "Statement", "detect", "lower", "parse", "statements_of"]
 
 
 @dataclass(frozen=True, slots=True)

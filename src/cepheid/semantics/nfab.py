@@ -115,12 +115,14 @@ class Machine:
 
     def needed(self, last: int) -> Iterator[int]:
         """The positions, up to the last one looked at, of events that a later match may depend on."""
-        bound = {place for run in (*self.runs, *self.waiting) for places in run.buffer for place in places}
-        since = (
-            min(bound, default=last + 1) if any(one.negated for one in self._nfab.components) else last + 1
-        )
+        runs = (*self.runs, *self.waiting)
+        bound = {place for run in runs for places in run.buffer for place in places}
+        since = last + 1
+        if any(one.negated for one in self._nfab.components):
+            since = min(bound, default=since)
         if self._nfab.components[0].negated:
-            since = min([since, *(at for at in self._stream if self._is_inside(at, last))])
+            earliest = min([last, *(run.buffer[-1][-1] for run in runs)])  # the last event of a match
+            since = min([since, *(at for at in self._stream if self._is_inside(at, earliest))])
         return (at for at in self._stream if at in bound or at >= since)
 
     # The moves of A.2.

@@ -48,7 +48,7 @@ def lower_sase(tree: ParsedTree) -> Query:
     assert isinstance(first, Tree)
     if others or first.data == "union":
         span = span_of(tree.source, others[0] if isinstance(others and others[0], Tree) else first)
-        message = "several queries in one text are not yet supported"
+        message = "there are several queries where one is expected"
         raise CepheidError("not-yet", message, span=span, hint="run them one after the other")
     return _query(tree.source, first)
 
@@ -56,7 +56,7 @@ def lower_sase(tree: ParsedTree) -> Query:
 def _query(source: Source, node: Node) -> Query:
     stream, *rest = node.children
     parts = [part for part in rest if isinstance(part, Tree) and part.data == "component"]
-    where, within, having, columns, output = rest[len(parts) :]
+    where, within, having, columns, _ = rest[len(parts) :]
     components = tuple(_component(source, part) for part in parts)
     found = Where(source, components)
     if where is not None:
@@ -69,10 +69,6 @@ def _query(source: Source, node: Node) -> Query:
         span_of(source, node),
     )
     assert isinstance(columns, Tree)
-    if output is not None:
-        message = "IN STREAM is not yet supported"
-        hint = "run the second query over the data that the first one gave"
-        raise CepheidError("not-yet", message, span=span_of(source, output), hint=hint)
     window = within if isinstance(within, Tree) else None
     return Query(
         nfab,
