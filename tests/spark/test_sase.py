@@ -1,4 +1,4 @@
-"""SASE+ on batch DataFrames: the same matches and columns as in one process, shuffled by `[attr]` where that is right."""
+"""SASE+ on batch DataFrames: the matches and columns of one process, shuffled by `[attr]` where that is right."""
 
 from __future__ import annotations
 
