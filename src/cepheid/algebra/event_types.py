@@ -15,6 +15,7 @@ from cepheid.algebra.conditions import (
     Attribute,
     Call,
     Case,
+    Cast,
     Comparison,
     Conjunction,
     Disjunction,
@@ -121,7 +122,7 @@ def _compared(expression: Expression, column: str) -> Iterator[str]:
             pass
         case Negation() | IsTrue() | IsNull() | In() | Like() | RLike() | Call():
             pass
-        case Element() | Case() | Aggregate() | Previous() | Record():
+        case Element() | Case() | Cast() | Aggregate() | Previous() | Record():
             pass
         case _:
             assert_never(expression)

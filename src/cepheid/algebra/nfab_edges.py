@@ -19,6 +19,7 @@ from cepheid.algebra.conditions import (
     Attribute,
     Call,
     Case,
+    Cast,
     Comparison,
     Condition,
     Conjunction,
@@ -106,7 +107,7 @@ def predicates(condition: Condition) -> Iterator[Condition]:
                 yield from predicates(child)
         case Comparison() | IsNull() | In() | Like() | RLike() | Literal() | Attribute() | Arithmetic():
             yield condition
-        case Call() | Element() | Case() | Aggregate() | Previous() | Record():
+        case Call() | Element() | Case() | Cast() | Aggregate() | Previous() | Record():
             yield condition
         case _:
             assert_never(condition)

@@ -17,6 +17,7 @@ from cepheid.algebra.conditions import (
     Attribute,
     Call,
     Case,
+    Cast,
     Comparison,
     Condition,
     Conjunction,
@@ -100,7 +101,9 @@ def own_name(components: tuple[Component, ...], value: Expression) -> str | None
             return known[read][0].var if read in known else None
         case Literal() | Arithmetic() | Comparison() | Conjunction() | Disjunction() | Negation() | IsTrue():
             return None
-        case IsNull() | In() | Like() | RLike() | Call() | Element() | Case() | Aggregate() | Previous():
+        case IsNull() | In() | Like() | RLike() | Call() | Element() | Case() | Cast():
+            return None
+        case Aggregate() | Previous():
             return None
         case _:
             assert_never(value)

@@ -17,6 +17,7 @@ from cepheid.algebra.conditions import (
     Attribute,
     Call,
     Case,
+    Cast,
     Comparison,
     Condition,
     Conjunction,
@@ -72,6 +73,7 @@ def check_text_patterns(condition: Condition) -> None:
             | Call()
             | Element()
             | Case()
+            | Cast()
             | Aggregate()
             | Previous()
             | Record()
@@ -129,7 +131,18 @@ def _longest(expression: Expression) -> int:
             return 3 * _longest(text)
         case Arithmetic() | Comparison() | Conjunction() | Disjunction() | Negation() | IsTrue() | IsNull():
             return max(map(_longest, children(expression)), default=1)
-        case In() | Like() | RLike() | Call() | Element() | Case() | Aggregate() | Previous() | Record():
+        case (
+            In()
+            | Like()
+            | RLike()
+            | Call()
+            | Element()
+            | Case()
+            | Cast()
+            | Aggregate()
+            | Previous()
+            | Record()
+        ):
             return max(map(_longest, children(expression)), default=1)
         case _:
             assert_never(expression)

@@ -15,6 +15,7 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
+from cepheid.algebra.nfab_edges import is_known_later
 from cepheid.algebra.nodes import Nfab
 from cepheid.evaluators.interface import Bounds, Events, State
 from cepheid.evaluators.window import times
@@ -45,10 +46,18 @@ class Kept:
     times: npt.NDArray[np.int64] | npt.NDArray[np.float64]
     partitions: Ints
     positions: Ints
+    quiet: npt.NDArray[np.bool_]
 
     def take(self, keep: npt.NDArray[np.bool_]) -> Kept:
         table = self.table.filter(pa.array(keep)).combine_chunks()
-        return Kept(table, self.rows[keep], self.times[keep], self.partitions[keep], self.positions[keep])
+        return Kept(
+            table,
+            self.rows[keep],
+            self.times[keep],
+            self.partitions[keep],
+            self.positions[keep],
+            self.quiet[keep],
+        )
 
     def followed_by(self, more: Kept) -> Kept:
         return Kept(
@@ -57,16 +66,19 @@ class Kept:
             np.concatenate([self.times, more.times]),
             np.concatenate([self.partitions, more.partitions]),
             np.concatenate([self.positions, more.positions]),
+            np.concatenate([self.quiet, more.quiet]),
         )
 
 
 @dataclass(slots=True)
 class Lane:
-    """One partition: its runs, and by position the events that they need with their row numbers."""
+    """One partition: its runs, and by position the events that they need with their row numbers. Matches that end at a
+    `quiet` one are not reported."""
 
     machine: Machine
     stream: dict[int, Event]
     rows: dict[int, int]
+    quiet: set[int]
     last: int = -1
 
     def forget(self) -> set[int]:
@@ -74,6 +86,7 @@ class Lane:
         needed = set(self.machine.needed(self.last))
         for position in [one for one in self.stream if one not in needed]:
             del self.stream[position], self.rows[position]
+        self.quiet &= needed
         return needed
 
 
@@ -120,36 +133,61 @@ class NfabEvaluator:
     def advance(self, events: Events) -> Found:
         self.relevant = events.rows
         rows, partitions, positions = events.at(np.arange(len(events.times)))
-        new = Kept(events.table.select(self._reads), rows, events.times, partitions, positions)
+        quiet = np.full(len(rows), not events.report)
+        new = Kept(events.table.select(self._reads), rows, events.times, partitions, positions, quiet)
         found = list[Known]()
         for lane, position in self._entered(new):
             found += self._known(lane, lane.machine.look(position))
         if len(events.times):
-            self._now = events.times[-1].item()
-            for lane in self._lanes.values():
-                found += self._known(lane, lane.machine.pass_time(self._now))
+            found += self._passed(events.times[-1].item())
         self._keep(new)
-        return self._report(found) if events.report else nothing_found()
+        return self._report(found)
+
+    def pass_time(self, now: int | float) -> Found:
+        if self._kept is None or self._now is None:
+            return nothing_found()
+        later = np.nextafter(now, np.inf).item() if isinstance(self._now, float) else int(now) + 1
+        found = self._passed(max(later, self._now))
+        self._keep(self._kept.take(np.zeros(len(self._kept.rows), np.bool_)))
+        return self._report(found)
+
+    def _passed(self, now: int | float) -> list[Known]:
+        """It is as late as `now`, for all partitions."""
+        self._now = now
+        return [
+            known for lane in self._lanes.values() for known in self._known(lane, lane.machine.pass_time(now))
+        ]
+
+    @property
+    def waiting_since(self) -> int | float | None:
+        """No match that waits begins earlier."""
+        if not is_known_later(self._nfab):
+            return None
+        begun = (lane.machine.waiting_since for lane in self._lanes.values())
+        return min((time for time in begun if time is not None), default=None)
 
     def _entered(self, events: Kept) -> Iterator[tuple[Lane, int]]:
         """Puts events into the lanes of their partitions, one after the other."""
         stream = events_of(events.table, self._schema, events.times.tolist())
-        numbers = zip(
-            events.rows.tolist(), events.partitions.tolist(), events.positions.tolist(), strict=True
-        )
-        for event, (row, partition, position) in zip(stream, numbers, strict=True):
+        columns = (events.rows, events.partitions, events.positions, events.quiet)
+        numbers = zip(*(column.tolist() for column in columns), strict=True)
+        for event, (row, partition, position, quiet) in zip(stream, numbers, strict=True):
             lane = self._lane(partition)
             lane.stream[position], lane.rows[position], lane.last = event, row, position
+            if quiet:
+                lane.quiet.add(position)
             yield lane, position
 
     def _lane(self, partition: int) -> Lane:
         if partition not in self._lanes:
             stream: dict[int, Event] = {}
-            self._lanes[partition] = Lane(Machine(self._nfab, self._window, stream), stream, {})
+            self._lanes[partition] = Lane(Machine(self._nfab, self._window, stream), stream, {}, set())
         return self._lanes[partition]
 
     def _known(self, lane: Lane, matches: Iterable[Match]) -> Iterator[Known]:
         for match in matches:
+            if match.buffer[-1][-1] in lane.quiet:
+                continue
             names: dict[int, set[str]] = {position: set() for position in match.positions}
             for name, position in binding_of(self._nfab, match, self._shown):
                 names[position].add(name)
@@ -200,7 +238,7 @@ class NfabEvaluator:
             return
         kept = self._kept.take(np.isin(self._kept.partitions, partitions))
         numbers = np.searchsorted(partitions, kept.partitions)
-        self._kept = Kept(kept.table, kept.rows, kept.times, numbers, kept.positions)
+        self._kept = Kept(kept.table, kept.rows, kept.times, numbers, kept.positions, kept.quiet)
         places = {number: place for place, number in enumerate(partitions.tolist())}
         self._lanes = {places[number]: lane for number, lane in self._lanes.items() if number in places}
 
@@ -224,6 +262,7 @@ class NfabEvaluator:
             "times": kept.times,
             "lanes": kept.partitions,
             "positions": kept.positions,
+            "quiet": kept.quiet.astype(np.int64),
             "runs": np.array(runs, np.int64),
         }
 
@@ -245,7 +284,9 @@ class NfabEvaluator:
         require_ascending(given, "times")
         self._now = times(state, "now", 1, bounds)[0].item()
         require(not len(given) or given[-1] <= self._now, "its events are later than its time")
-        self._kept = Kept(table, rows, given, partitions, positions)
+        quiet = words(state, "quiet", len(table))
+        require_indices(quiet, 0, 2, "quiet")
+        self._kept = Kept(table, rows, given, partitions, positions, quiet.astype(np.bool_))
         for lane, position in self._entered(self._kept):
             require(position == max(lane.stream), "its positions do not ascend")
         self._load_runs(words(state, "runs", None).tolist())

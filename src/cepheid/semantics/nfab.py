@@ -125,6 +125,12 @@ class Machine:
             since = min([since, *(at for at in self._stream if self._is_inside(at, earliest))])
         return (at for at in self._stream if at in bound or at >= since)
 
+    @property
+    def waiting_since(self) -> int | float | None:
+        """When the first run began that only has to stop to be a match."""
+        whole = [run for run in self.runs if len(run.buffer) == self._final and is_maximal(self._nfab)]
+        return min((self._stream[run.first].time for run in (*whole, *self.waiting)), default=None)
+
     # The moves of A.2.
 
     def _moves(self, run: Run, position: int) -> Iterator[Run]:

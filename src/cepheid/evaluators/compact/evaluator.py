@@ -153,6 +153,11 @@ class CompactEvaluator:
         ]
         return np.array(roles, np.uint8)
 
+    def pass_time(self, now: int | float) -> Found:
+        return nothing_found()
+
+    waiting_since = None
+
     def finish(self) -> Found:
         return nothing_found()
 
