@@ -11,6 +11,7 @@ import pytest
 
 import cepheid
 from cepheid.algebra.nfab import Nfab
+from cepheid.algebra.nodes import WindowUnit
 from cepheid.algebra.types import check_types
 from cepheid.errors import CepheidWarning
 from cepheid.pipeline import ParsedQuery
@@ -175,3 +176,44 @@ def test_an_engine_of_several_queries_says_that_there_is_none_yet() -> None:
     with pytest.raises(cepheid.CepheidError) as caught:
         both.engine(stream("A", v=[1]).schema)
     assert caught.value.code == "not-yet"
+
+
+def test_what_time_makes_known_is_what_the_end_of_the_stream_would() -> None:
+    """Passing time between batches, as a watermark does, gives the same matches, and none of them later than it can."""
+    early = 0
+    for seed in range(120):
+        choices = Seeded(seed)
+        case = sase_case(choices)
+        query = parsed(case)
+        engine = query.engine(case.table.schema)
+        pieces, times = list[pa.Table](), case.table["ts"].to_pylist()
+        for row, time in enumerate(times):
+            pieces.append(engine.push(case.table.slice(row, 1)))
+            following = times[row + 1] if row + 1 < len(times) else time + 20
+            if following > time + 1 and choices.below(2):
+                passed = list(engine.pass_time(following - 1))
+                early += sum(map(len, passed))
+                pieces += passed
+            if choices.below(3) == 0:
+                engine = cepheid.load(engine.save())
+        window = query.query.window
+        if window is not None and window.unit is not WindowUnit.EVENTS:
+            pieces += engine.pass_time(times[-1] + 20)
+            assert engine.waits_until is None
+            assert len(engine.finish()) == 0
+        else:
+            pieces.append(engine.finish())
+        assert bindings(case, pa.concat_tables(pieces)) == by_the_letter(case), (seed, case)
+    assert early > 3
+
+
+def test_matches_that_end_in_unreported_events_are_never_given() -> None:
+    """As in the overlap of time slices: the runs that begin at 0 and 1 end at 1, and stop only at 2."""
+    table = stream("AAB", v=[1, 2, 3])
+    engine = cepheid.query(
+        "PATTERN SEQ(A+ a[]) WHERE strict_contiguity { a[i].v > a[i-1].v } RETURN a[].v"
+    ).engine(table.schema)
+    assert len(engine.push(table.slice(0, 2), report=False)) == 0
+    engine = cepheid.load(engine.save())
+    assert len(engine.push(table.slice(2))) == 0
+    assert len(engine.finish()) == 0

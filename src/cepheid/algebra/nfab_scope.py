@@ -12,6 +12,7 @@ from collections.abc import Iterator
 from cepheid.algebra.conditions import (
     Aggregate,
     Attribute,
+    Call,
     Condition,
     Expression,
     Literal,
@@ -83,11 +84,23 @@ def _check_cut(nfab: Nfab) -> None:
 def _check_expression(nfab: Nfab, expression: Expression) -> None:
     """Every reference is one of the pattern's, and every aggregate is over a sequence of events."""
     check_text_patterns(expression)
+    _refuse_extremes(expression)
     for read in mentioned(expression):
         if read.var not in references(nfab):
             raise _unknown(nfab, read)
     for aggregate in _of_sets(expression):
         _check_aggregate(nfab, aggregate)
+
+
+def _refuse_extremes(expression: Expression) -> None:
+    """`highest(a[].price, 2)`: the k highest values (section 2.2.4)."""
+    if isinstance(expression, Call) and expression.function in ("highest", "lowest"):
+        message = f"`{expression.function}` is not yet supported"
+        hint = "max(…) and min(…) give one value"
+        raise CepheidError("not-yet", message, span=expression.span, hint=hint)
+    for child in children(expression):
+        if not isinstance(child, Literal):  # lists have many
+            _refuse_extremes(child)
 
 
 def _unknown(nfab: Nfab, read: Attribute) -> CepheidError:

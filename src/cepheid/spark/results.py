@@ -9,7 +9,7 @@ from pyspark.sql import DataFrame
 from pyspark.sql import functions as sql
 
 from cepheid.scripts import END, ID, START
-from cepheid.spark.streams import column
+from cepheid.spark.streams import quoted
 from cepheid.spark.types import to_arrow_schema
 
 _FIRST = "first of equal matches"
@@ -24,20 +24,20 @@ class SparkResults:
     ) -> DataFrame:
         name, value = type
         return found.select(
-            column(END).alias(time), sql.lit(value).alias(name), column(ID), *map(column, names)
+            quoted(END).alias(time), sql.lit(value).alias(name), quoted(ID), *map(quoted, names)
         )
 
     def united(self, one: DataFrame, other: DataFrame) -> DataFrame:
-        return one.union(other.select(*map(column, one.columns)))
+        return one.union(other.select(*map(quoted, one.columns)))
 
     def without_equal(self, found: DataFrame, names: Sequence[str]) -> DataFrame:
-        first = sql.min(sql.struct(column(START), column(ID))).alias(_FIRST)
-        grouped = found.groupBy(*map(column, (END, *names))).agg(first)
+        first = sql.min(sql.struct(quoted(START), quoted(ID))).alias(_FIRST)
+        grouped = found.groupBy(*map(quoted, (END, *names))).agg(first)
         of_first = {name: sql.col(_FIRST)[name].alias(name) for name in (START, ID)}
-        return grouped.select(*(of_first.get(name, column(name)) for name in found.columns))
+        return grouped.select(*(of_first.get(name, quoted(name)) for name in found.columns))
 
     def selected(self, found: DataFrame, names: Sequence[str]) -> DataFrame:
-        return found.select(*map(column, names))
+        return found.select(*map(quoted, names))
 
     def first(self, found: DataFrame, limit: int) -> DataFrame:
         return found.limit(limit)
