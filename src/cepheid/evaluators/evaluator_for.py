@@ -56,7 +56,7 @@ def _configurations(plan: Plan, automaton: Automaton, counting: bool, limit: int
     whole: Evaluator = inner
     names = {item.name for item in plan.shown}
     if checks:
-        whole = MatchChecks(inner, checks, names, plan.schema.arrow, forgets, query.window is not None, *own)
+        whole = MatchChecks(inner, checks, names, plan.schema, forgets, query.window is not None, *own)
     elif automaton.exposes:
         whole = Projected(inner, names, *own)
     return Selection(whole, query.strategy, counting, limit) if chooses else whole

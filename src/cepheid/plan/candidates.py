@@ -133,7 +133,7 @@ def _names(query: Query) -> tuple[str, ...]:
 
 def _beyond_unary(query: Query) -> str:
     """What makes a query more than a finite automaton can run."""
-    of_sets, absence = None, None
+    of_sets, of_part, absence = None, None, None
     for node in walk(query.pattern):
         match node:
             case Filter(_, condition) if sets_read(condition):
@@ -146,15 +146,18 @@ def _beyond_unary(query: Query) -> str:
                 absence = absence or f"{print_pattern(node)} forbids more than an event between two others"
             case Select(strategy):
                 return f"{strategy.value} inside the formula has no automaton yet"
-            case Within(_, window):
-                return f"WITHIN {print_window(window)} of a part has no automaton yet"
+            case Within(_, window, of=of):
+                of_part = (
+                    of_part
+                    or f"WITHIN {print_window(window)} of a {'part' if of is None else 'step'} compares events"
+                )
             case Recognise():
                 return "SREMO reads every event of a piece of the stream, with registers"
             case Atom() | Seq() | StrictSeq() | Or() | All() | Repeat() | Bind():
                 pass
             case _:
                 assert_never(node)
-    return of_sets or absence or "an operator has no automaton yet"
+    return of_sets or of_part or absence or "an operator has no automaton yet"
 
 
 def _grows(automaton: Automaton, strategy: Strategy) -> list[str]:

@@ -19,6 +19,7 @@ from cepheid.rewrite.safe import make_safe
 from cepheid.rewrite.simplify import simplify_whole
 from cepheid.rewrite.single import drop_single
 from cepheid.rewrite.split import split
+from cepheid.rewrite.window import lift_window
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,6 +57,7 @@ RULES: tuple[Rule, ...] = (
     _in_pattern("parametrise", parametrise),
     _in_pattern("simplify", simplify_whole),
     _in_pattern("single", drop_single),
+    Rule("window", lift_window),
     Rule("partition", partition),
 )
 

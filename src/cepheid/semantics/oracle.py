@@ -14,8 +14,8 @@ from dataclasses import dataclass
 from itertools import groupby
 from math import inf
 
-from cepheid.algebra.nodes import Query, WindowUnit
-from cepheid.algebra.reach import looks_everywhere, waits
+from cepheid.algebra.nodes import Query
+from cepheid.algebra.reach import is_over, looks_everywhere
 from cepheid.algebra.unmarked_prefix import lead
 from cepheid.algebra.variables import shown
 from cepheid.semantics.keys import key_of
@@ -131,7 +131,7 @@ def answers(query: Query, partition: Stream) -> list[OracleMatch]:
 
 
 def is_known(query: Query, partition: Stream, end: int, last: int, now: int | float = -inf) -> bool:
-    """Whether no event after index `last`, nor after the time `now`, bears on the matches that end at `end`.
+    """Whether no event after index `last`, nor one at the time `now` or later, bears on the matches that end at `end`.
 
     >>> from cepheid.algebra.nodes import Atom, Not, Seq, Window, WindowUnit
     >>> from cepheid.semantics.stream import Event
@@ -141,12 +141,7 @@ def is_known(query: Query, partition: Stream, end: int, last: int, now: int | fl
     [False, False, True]
     """
     now = max(now, partition[last].time)
-    return all(
-        last - end + 1 >= window.amount
-        if window.unit is WindowUnit.EVENTS
-        else now - partition[end].time > window.amount
-        for window in waits(query)
-    )
+    return is_over(query, last - end + 1, now - partition[end].time)
 
 
 def slides(query: Query) -> bool:

@@ -106,6 +106,11 @@ class ChainEvaluator:
             self._arena.tidy(self._window.edge)
         return found
 
+    def pass_time(self, now: int | float) -> Found:
+        return nothing_found()
+
+    waiting_since = None
+
     def finish(self) -> Found:
         return nothing_found()
 

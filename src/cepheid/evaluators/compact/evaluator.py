@@ -146,6 +146,11 @@ class CompactEvaluator:
         roles = roles_of(self._classes.satisfied, self._begins, self._ends)
         return self._near.of_many(events, kept, classes, roles)
 
+    def pass_time(self, now: int | float) -> Found:
+        return nothing_found()
+
+    waiting_since = None
+
     def finish(self) -> Found:
         return nothing_found()
 

@@ -176,6 +176,11 @@ class ConfigurationsEvaluator:
             edges[:, number] = window.edges(rows, positions, events.times, kept)
         return edges
 
+    def pass_time(self, now: int | float) -> Found:
+        return nothing_found()
+
+    waiting_since = None
+
     def finish(self) -> Found:
         return nothing_found()
 
