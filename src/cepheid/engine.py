@@ -197,7 +197,8 @@ class Engine:
             if len(found) >= _FEW_MATCHES or len(found.rows) >= most_events:
                 yield from self._tabulated(found, given_away=shows_rows)
                 waiting.clear()
-            if self._limit is not None and self._reported + len(waiting.found) >= self._limit:
+            surely_given = self._reported + (0 if self._merges else len(waiting.found))
+            if self._limit is not None and surely_given >= self._limit:
                 break
         waiting.add(self._evaluator.finish())
         yield from self._tabulated(waiting.found, given_away=shows_rows)

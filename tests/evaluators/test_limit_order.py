@@ -99,3 +99,11 @@ def test_very_many_bindings_of_one_complex_event_are_few_where_few_are_asked_for
         assert matches["positions"].to_pylist() == [list(range(21))] * 3
         found.append(sorted(matches["match_id"].to_pylist()))
     assert found[0] == found[1]
+
+
+def test_a_limit_counts_rows_that_are_distinct() -> None:
+    """Of many equal rows only the first counts, so that more of a long stream is read."""
+    part = ["A", "A", "B", "B", "B", "C", *["D"] * 20_000]
+    table = pa.table({"ts": range(2 * len(part)), "type": part * 2, "v": range(2 * len(part))})
+    text = "SELECT DISTINCT x.v AS v FROM s WHERE A AS x ; B+ ; C WITHIN 100 LIMIT 3"
+    assert cepheid.match(table, text)["v"].to_pylist() == [0, 1, len(part)]
