@@ -29,7 +29,7 @@ def evaluator_for(plan: Plan, counting: bool, limit: int | None) -> Evaluator:
     limit = None if counting else limit
     automaton = plan.automaton
     if automaton is None:
-        return SemanticsEvaluator(plan, counting)
+        return SemanticsEvaluator(plan, counting, limit)
     if plan.evaluator == COMPACT.evaluator:
         return CompactEvaluator(automaton, plan.rewritten, plan.schema, counting, limit)
     if plan.evaluator == CHAIN.evaluator:
