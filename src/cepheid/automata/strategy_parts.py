@@ -39,6 +39,7 @@ from cepheid.algebra.nodes import (
     Atom,
     Bind,
     Filter,
+    Nfab,
     Not,
     Or,
     PartBy,
@@ -174,7 +175,9 @@ def _replaced(pattern: Pattern, shown: frozenset[str], parts: dict[str, Strategy
                 type(pattern)
             ]
             raise _no_automaton(f"{_first(pattern)} stands inside of {around}")
-        case Atom() | Or() | All() | Repeat() | PartBy() | Bind() | Not() | Within() | Recognise():
+        case Atom() | Or() | All() | Repeat() | PartBy() | Bind() | Not() | Within():
+            return rebuild(pattern, lambda child: _replaced(child, shown, parts))
+        case Recognise() | Nfab():
             return rebuild(pattern, lambda child: _replaced(child, shown, parts))
         case _:
             assert_never(pattern)
@@ -223,7 +226,7 @@ def _filtered(pattern: Pattern) -> _Filtered | None:
             return inner
         case Atom() | Seq() | StrictSeq() | Or() | All() | Repeat():
             return None
-        case PartBy() | Not() | Within() | Recognise():
+        case PartBy() | Not() | Within() | Recognise() | Nfab():
             return None
         case _:
             assert_never(pattern)
