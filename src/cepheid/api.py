@@ -97,9 +97,9 @@ def match(
 
     parsed = _parsed(query, language, params)
     if isinstance(parsed, ParsedScript):
+        runner, kind = _runner(data, parsed, time, type, order, evaluator, zone)
         _check_slices(slices)
         _check_watermark(watermark, late)
-        runner, kind = _runner(data, parsed, time, type, order, evaluator, zone)
         found = runner.matches(parsed, match, positions=positions, limit=limit, columns=columns)
         return _as_kind(found, kind)
     limit = checked_limit(limit)
