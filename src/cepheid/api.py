@@ -29,7 +29,7 @@ from cepheid.frames import (
 from cepheid.pipeline import ParsedQuery, ParsedScript, choice_for, parse_text, plan_for
 from cepheid.plan.explain import explain_choice, explain_plan
 from cepheid.plan.plan import Plan
-from cepheid.schema import DEFAULT_TYPE, Schema, require_column, schema_of
+from cepheid.schema import DEFAULT_TYPE, require_column, schema_of
 from cepheid.streams.plain import plain_schema
 from cepheid.streams.type_occurrence import TypeOccurrence
 from cepheid.streams.zones import zoned_schema, zoned_table
@@ -92,7 +92,7 @@ def match(
     >>> found["positions"].to_pylist()
     [[0, 1], [0, 2]]
     """
-    from cepheid.options import checked_limit
+    from cepheid.options import checked_columns, checked_limit
     from cepheid.whole import match_table
 
     parsed = _parsed(query, language, params)
@@ -138,9 +138,8 @@ def match(
     if kind == "feed":
         pieces = _piecewise(data, parsed, time, type, order, evaluator, zone)
         return pieces.matches(positions, limit, columns)
-    table, schema = _stream(data, parsed, time, type, order, zone)
-    plan = plan_for(parsed, schema, evaluator)
-    _look_for_types(table, plan)
+    columns = checked_columns(columns)
+    plan, table = _stream(data, parsed, time, type, order, evaluator, zone, columns)
     return from_arrow(match_table(plan, table, positions, limit, columns), kind)
 
 
@@ -188,10 +187,7 @@ def count(
     _check_slices(slices)
     if kind == "feed":
         return _piecewise(data, parsed, time, type, order, evaluator, zone).count()
-    table, schema = _stream(data, parsed, time, type, order, zone)
-    plan = plan_for(parsed, schema, evaluator)
-    _look_for_types(table, plan)
-    return count_table(plan, table)
+    return count_table(*_stream(data, parsed, time, type, order, evaluator, zone, ()))
 
 
 def finish(session: Any, checkpoint: str | Path) -> Any:
@@ -434,10 +430,19 @@ def _type_column(chosen: Any, type: str | None) -> str | None:
 
 
 def _stream(
-    data: Any, parsed: ParsedQuery, time: str, type: str | None, order: str | None, zone: str | None
-) -> tuple[pa.Table, Schema]:
-    """In-process data as a table in stream order, and its schema."""
+    data: Any,
+    parsed: ParsedQuery,
+    time: str,
+    type: str | None,
+    order: str | None,
+    evaluator: str,
+    zone: str | None,
+    columns: Sequence[str] | None,
+) -> tuple[Plan, pa.Table]:
+    """A plan for in-process data, and these as a table in stream order, with what is needed for the `columns` of the
+    output."""
     from cepheid.streams.order import sort_stream
+    from cepheid.whole import with_columns
 
     zone = checked_zone(zone)
     chosen = _chosen(data, parsed, time)
@@ -449,7 +454,10 @@ def _stream(
         table = to_arrow(chosen)
     table = zoned_table(table, zone)
     schema = schema_of(table.schema, time=time, type=type, order=order, stream=parsed.stream)
-    return sort_stream(table, schema), schema
+    plan = plan_for(parsed, schema, evaluator)
+    _look_for_types(table, plan)
+    plan, table = with_columns(plan, table, plan.needs(columns))
+    return plan, sort_stream(table, plan.schema)
 
 
 def _piecewise(

@@ -39,7 +39,7 @@ def setting() -> Setting:
 @pytest.mark.parametrize(
     "name",
     [
-        *("targets", "window", "length", "relevance", "consumption", "strategies"),
+        *("targets", "window", "length", "relevance", "consumption", "strategies", "waiting"),
         pytest.param("joins", marks=has_stocks),
     ],
 )

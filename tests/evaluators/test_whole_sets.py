@@ -38,6 +38,50 @@ def test_what_the_previous_event_is_compared_with_may_be_bound_before_the_set() 
     assert cepheid.count(events, steps) == len(found) == 6 + 3 + 2 + 1
 
 
+REMEMBERED = (
+    "max(X.v) < y.v",
+    "max(X.v) > y.v",
+    "min(X.v) <= y.v",
+    "min(X.v) <> y.v",
+    "first(X.v) < last(X.v)",
+    "last(X.v) = y.v",
+    "max(X.v) - min(X.v) > 2",
+    "max(X.v) IS NULL OR y.v > 2",
+    "first(X.v * 2) >= y.v",
+    "X.v > prev(X.v, 2)",
+    "X.v < prev(X.v, 3) OR X.v = prev(X.v)",
+    "X.v + prev(X.v) > prev(X.v, 2) + 3",
+)
+SHAPES = ("T+ IN X ; H AS y", "H AS y ; T+ IN X", "T* IN X ; H AS y ; T* IN X")
+
+TOO_LARGE = ("max(X.v) - min(X.v) > 2", SHAPES[2])  # for an automaton that is explored beforehand
+
+
+@pytest.mark.parametrize("shape", SHAPES)
+@pytest.mark.parametrize("condition", REMEMBERED)
+def test_registers_hold_what_is_read_of_a_set(condition: str, shape: str) -> None:
+    values = [1.0, 3.0, None, 5.0, 4.0, float("nan"), 2.0, 3.0]
+    events = pa.table({"ts": range(8), "type": [*"TTTTHTHT"], "v": values})
+    query = f"SELECT * FROM s WHERE ({shape}) FILTER {condition}"
+    is_checked = "checked on all matches" in cepheid.explain(query, events)
+    assert is_checked == ((condition, shape) == TOO_LARGE)
+    wanted = cepheid.match(events, query, evaluator="semantics", positions=True)["positions"].to_pylist()
+    found = cepheid.match(events, query, positions=True)["positions"].to_pylist()
+    assert sorted(found) == sorted(wanted)
+    assert cepheid.count(events, query) == len(wanted)
+
+
+def test_extremes_and_earlier_events_are_counted_without_being_enumerated() -> None:
+    events = pa.table({"ts": range(101), "type": [*("T" * 100), "H"], "v": [*range(100), 50]})
+    runs = "SELECT * FROM s WHERE T+ IN X ; H AS y FILTER "
+    assert cepheid.count(events, runs + "max(X.v) < y.v") == 2**50 - 1
+    assert cepheid.count(events, runs + "max(X.v) > y.v") == 2**100 - 2**51
+    assert cepheid.count(events, runs + "first(X.v) < y.v") == 2**100 - 2**50
+    assert cepheid.count(events, runs + "min(X.v) < y.v AND last(X.v) > y.v") == (2**50 - 1) * (2**49 - 1) * 2
+    descending = "SELECT * FROM s WHERE T+ IN X FILTER X.v < prev(X.v, 2)"
+    assert cepheid.count(events, descending) == 100 + 4950
+
+
 def test_explain_says_that_an_aggregate_is_asked_of_all_matches() -> None:
     farm = pa.schema([("ts", pa.int64()), ("type", pa.string()), ("v", pa.int64())])
     explained = cepheid.explain("SELECT * FROM s WHERE T+ IN X FILTER sum(X.v) > 3", farm)

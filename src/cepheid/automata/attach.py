@@ -10,17 +10,17 @@ becomes `(ρ ; τ) FILTER P OR σ ; τ`. So each part of a pattern is represente
 (`pattern_of_positions`). Rounds `{l,m}` with pending conditions on their own events are written out; in an iteration
 without bound these events become a set. A condition on sets is attached where the last scope ends that binds one of its
 other variables (`attach_sets`): it holds for a set without events, so it needs no alternatives. PART-BY compares all
-events of its body with the first (`attach_keys`). Conditions on whole sets are checks, but for those that compare
-neighbours of a set (`attach_previous`).
+events of its body with the first (`attach_keys`). A condition on whole sets goes to their events, where
+registers hold what it reads of them (`attach_previous`, `attach_aggregates`); else it is a check.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from contextlib import suppress
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import partial
-from itertools import count
+from itertools import count, pairwise
 from typing import assert_never
 
 from cepheid.algebra.conditions import (
@@ -57,9 +57,11 @@ from cepheid.algebra.nodes import (
     rebuild,
     walk,
 )
+from cepheid.algebra.pattern_alternatives import in_sequence
 from cepheid.algebra.printing import print_pattern
 from cepheid.algebra.variables import bound, defined, defined_once, is_iteration, names_of
 from cepheid.automata.absence import are_between
+from cepheid.automata.attach_aggregates import on_aggregates
 from cepheid.automata.attach_atoms import NotAttachedError, non_empty, not_bound, on_first, on_last, printed
 from cepheid.automata.attach_keys import with_one_key
 from cepheid.automata.attach_names import MARK, pattern_with
@@ -73,7 +75,6 @@ from cepheid.automata.attach_rounds import (
 )
 from cepheid.automata.attach_sets import NoExtremeError, on_sets
 from cepheid.automata.attach_windows import Limit, check_edges, near_event, near_previous, with_window
-from cepheid.automata.pattern_alternatives import in_sequence
 from cepheid.automata.pattern_of_positions import pattern_of
 from cepheid.automata.positions_of_pattern import positions_of
 from cepheid.semantics.whole_sets import holds_of_sets
@@ -89,6 +90,8 @@ class Attached:
     pattern: Pattern
     variable: dict[str, str]
     checks: tuple[Check, ...] = ()
+    behind: Mapping[str, str] = field(default_factory=dict)
+    """By register, the one before it in a row: it takes over what that has held, when an event goes to the first."""
 
 
 def attach(pattern: Pattern, extremes: bool = True) -> Attached:
@@ -119,7 +122,7 @@ def attach(pattern: Pattern, extremes: bool = True) -> Attached:
         check_bound(check, whole, check.singles)
         singles = ((name, ()) for name in sorted(check.singles))
         checks.append(replace(check, paths=(*check.paths, *singles)))
-    return Attached(whole, names.variable, tuple(checks))
+    return Attached(whole, names.variable, tuple(checks), names.behind)
 
 
 def _check_absences(pattern: Pattern, names: _Names) -> None:
@@ -146,11 +149,18 @@ class _Names:
         self.on_sets: list[Check] = []
         self.near: list[Limit] = []
         self.previous: list[Limit] = []
+        self.behind: dict[str, str] = {}
         self._next = count()
 
     def unseen(self, name: str) -> str:
         """A new name that no match shows."""
         return f"{name.partition(MARK)[0]}{MARK}{next(self._next)}"
+
+    def row(self, name: str, length: int) -> list[str]:
+        """So many new registers, each behind the one before it."""
+        registers = [self.unseen(name) for _ in range(length)]
+        self.behind |= dict(pairwise(reversed(registers)))
+        return registers
 
     def scope(self, names: frozenset[str]) -> dict[str, str]:
         """Names for these variables in a scope of their own."""
@@ -403,12 +413,17 @@ def _with_sets_named(parts: Parts, condition: Condition, names: _Names) -> Parts
 
 
 def _with_whole_sets(parts: Parts, condition: Condition, known: frozenset[str], names: _Names) -> Parts:
-    """A condition on whole sets on their events, if it reads of each only the one before it; else noted, under names
-    for what they gather here, and asked wherever what is filtered has a first event."""
+    """A condition on whole sets on their events, if registers hold what it reads of them; else noted, under names for
+    what they gather here, and asked wherever what is filtered has a first event."""
     if names.extremes:
         with suppress(NoExtremeError):
             return {
-                waiting: on_previous(condition, part, known, names.unseen) for waiting, part in parts.items()
+                waiting: on_previous(condition, part, known, names.row) for waiting, part in parts.items()
+            }
+        with suppress(NoExtremeError):
+            return {
+                waiting: on_aggregates(condition, part, known, names.unseen)
+                for waiting, part in parts.items()
             }
     scope = {name: names.unseen(name) for name in sorted(sets_read(condition))}
     marker = names.unseen("filter")

@@ -16,11 +16,11 @@ from typing import NamedTuple
 from cepheid.algebra.empty import NOTHING, either
 from cepheid.algebra.limits import guarded
 from cepheid.algebra.nodes import Atom, Bind, Pattern, Within
+from cepheid.algebra.pattern_alternatives import Alternatives, merged
 from cepheid.algebra.reach import edges
 from cepheid.algebra.variables import defined, names_of, sets
 from cepheid.algebra.windows import Window
 from cepheid.automata.attach_atoms import NotAttachedError
-from cepheid.automata.pattern_alternatives import Alternatives, merged
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,6 +8,7 @@ variable is a register: it is stored where it is bound, if some condition reads 
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import replace
 
 from cepheid.algebra.conditions import IsTrue, Negation, conjuncts, variables
@@ -43,6 +44,8 @@ def construct_registers(attached: Attached, shown: tuple[str, ...], strict: bool
     guards = {one.guard: _guard(one.guard) for one in positions.marks}
     guards |= {one.guard: _skipping(one.guard) for one in positions.skips}
     read = frozenset[str]().union(*(guard.registers for guard in guards.values()))
+    moves = _moves(read, attached.behind)
+    stored = read.union(moves)
     checked = frozenset[str]().union(*(check.names for check in attached.checks))
     visible = frozenset(shown)
     labels = {
@@ -50,7 +53,14 @@ def construct_registers(attached: Attached, shown: tuple[str, ...], strict: bool
         for label in positions.labels
     }
     transitions = [
-        Transition(one.source, one.target, guards[one.guard], labels[one.label], one.label & read)
+        Transition(
+            one.source,
+            one.target,
+            guards[one.guard],
+            labels[one.label],
+            one.label & stored,
+            _moved(one.label, moves),
+        )
         for one in positions.transitions
         if one.label is not None
     ]
@@ -60,6 +70,25 @@ def construct_registers(attached: Attached, shown: tuple[str, ...], strict: bool
     automaton = numbered(positions.states, transitions, positions.finals, checks=attached.checks)
     _check_bound(automaton, attached.variable)
     return automaton
+
+
+def _moves(read: frozenset[str], behind: Mapping[str, str]) -> dict[str, frozenset[tuple[str, str]]]:
+    """By the register that the event at hand goes to, what moves on from it: each to the one behind it, as far as some
+    is read."""
+    found = dict[str, frozenset[tuple[str, str]]]()
+    for register in sorted(read & behind.keys()):
+        chain = set[tuple[str, str]]()
+        while register in behind:
+            chain.add((register, behind[register]))
+            register = behind[register]
+        found[register] = found.get(register, frozenset()) | chain
+    return found
+
+
+def _moved(
+    label: frozenset[str], moves: Mapping[str, frozenset[tuple[str, str]]]
+) -> frozenset[tuple[str, str]]:
+    return frozenset[tuple[str, str]]().union(*(moves[name] for name in label & moves.keys()))
 
 
 def _guard(whole: Guard) -> Guard:
@@ -102,7 +131,7 @@ def _check_bound(automaton: Automaton, variable: dict[str, str]) -> None:
             before = stored[transition.source]
             if before is None:
                 continue
-            after = before | transition.writes
+            after = frozenset(transition.held_after(dict.fromkeys(before, True), True))
             known = stored[transition.target]
             after = after if known is None else after & known
             if after != known:

@@ -33,7 +33,7 @@ def evaluator_for(plan: Plan, counting: bool, limit: int | None) -> Evaluator:
     if isinstance(plan.rewritten.pattern, Nfab):
         return NfabEvaluator(plan, counting)
     if automaton is None:
-        return SemanticsEvaluator(plan, counting)
+        return SemanticsEvaluator(plan, counting, limit)
     if plan.evaluator == COMPACT.evaluator:
         return CompactEvaluator(automaton, plan.rewritten, plan.schema, counting, limit)
     if plan.evaluator == CHAIN.evaluator:

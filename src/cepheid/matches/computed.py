@@ -9,6 +9,7 @@ expression is evaluated over its columns.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from typing import assert_never
 
 import numpy as np
 import pyarrow as pa
@@ -37,6 +38,7 @@ from cepheid.schema import Schema
 from cepheid.streams.gather import Gathered, Rows
 
 Part = Attribute | Aggregate | Previous
+"""What has a value for each match, or for each event of a set, before an expression over them is evaluated."""
 _NOT_READ = "rows"  # keeps the number of rows where an expression reads no attribute
 
 
@@ -69,7 +71,7 @@ class Expressions:
 
     def _over(self, value: Expression, several: tuple[Ints, Rows] | None) -> pa.Array:
         """The value for each match, or for each event of `several`."""
-        if isinstance(value, Attribute | Aggregate):
+        if isinstance(value, Part):
             return self._part(value, several)
         names = {part: str(place) for place, part in enumerate(dict.fromkeys(parts(value)))}
         columns = {name: self._part(part, several) for part, name in names.items()}
@@ -80,12 +82,16 @@ class Expressions:
         )
 
     def _part(self, part: Part, several: tuple[Ints, Rows] | None) -> pa.Array:
-        if isinstance(part, Attribute):
-            return self._attribute(part, several)
-        if isinstance(part, Aggregate):
-            return self._aggregate(part, several)
-        assert several is not None
-        return self._previous(part, several)
+        match part:
+            case Attribute():
+                return self._attribute(part, several)
+            case Aggregate():
+                return self._aggregate(part, several)
+            case Previous():
+                assert several is not None
+                return self._previous(part, several)
+            case _:
+                assert_never(part)
 
     def _attribute(self, item: Attribute, several: tuple[Ints, Rows] | None) -> pa.Array:
         """The attribute's value for each match, or each event of `several`; NULL where its variable is not bound."""
@@ -127,7 +133,7 @@ def _for_each(values: pa.Array, offsets: Ints) -> pa.Array:
 
 def parts(value: Expression) -> Iterator[Part]:
     """What is known of each match before the expression is evaluated: attributes, aggregates and previous values."""
-    if isinstance(value, Attribute | Aggregate | Previous):
+    if isinstance(value, Part):
         yield value
         return
     for child in children(value):
@@ -137,6 +143,6 @@ def parts(value: Expression) -> Iterator[Part]:
 
 def over_columns(value: Expression, names: Mapping[Part, str]) -> Expression:
     """The expression over the columns of a table."""
-    if isinstance(value, Attribute | Aggregate | Previous):
+    if isinstance(value, Part):
         return Attribute(None, names[value])
     return rebuild(value, lambda child: over_columns(child, names))

@@ -55,7 +55,7 @@ def evaluate(query: Query, stream: Stream) -> list[OracleMatch]:
         matches, _ = partition_matches(query, [stream[place] for place in places])
         found.extend(renumbered(match, places) for match in matches)
     shown = first_of_equal(query, found, stream) if query.distinct else found
-    return sorted(shown, key=_order)[: query.limit]
+    return sorted(shown, key=order)[: query.limit]
 
 
 def partitions(query: Query, stream: Stream) -> list[list[int]]:
@@ -132,7 +132,7 @@ def answers(query: Query, partition: Stream) -> list[OracleMatch]:
     candidates = [result for result in found if result is not None and stands(result)]
     chosen = choose(query.strategy, (result.events for result in candidates))
     matches = {OracleMatch(result.events, result.binding) for result in candidates if result.events in chosen}
-    return sorted(matches, key=_order)
+    return sorted(matches, key=order)
 
 
 def is_known(query: Query, partition: Stream, end: int, last: int, now: int | float = -inf) -> bool:
@@ -177,5 +177,10 @@ def renumbered(match: OracleMatch, places: Sequence[int]) -> OracleMatch:
     return OracleMatch(positions, frozenset((name, places[index]) for name, index in match.binding))
 
 
-def _order(match: OracleMatch) -> tuple[int, ComplexEvent, list[tuple[str, int]]]:
-    return match.last, match.positions, sorted(match.binding)
+def order(match: OracleMatch) -> tuple[int, ComplexEvent, list[list[str]]]:
+    """By end, then by positions, then event by event by the names that it is bound to: the first are those that LIMIT
+    keeps."""
+    names: dict[int, list[str]] = {position: [] for position in match.positions}
+    for name, position in sorted(match.binding):
+        names[position].append(name)
+    return match.last, match.positions, list(names.values())

@@ -13,6 +13,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from typing import assert_never
 
 import numpy as np
 import numpy.typing as npt
@@ -180,15 +181,20 @@ class _Values:
 
     def of(self, part: Part, choices: _Choices) -> pa.Array:
         """A value per choice."""
-        if isinstance(part, Aggregate):
-            return self._known(part).take(pa.array(choices.instances))
-        if isinstance(part, Previous):
-            (name,) = variables(part)
-            return self._known(part.operand).take(pa.array(choices.places[name] - part.steps))
-        assert part.var is not None
-        if part.each:
-            return self._known(part).take(pa.array(choices.places[part.var]))
-        return self._events.column(part.name, choices.singles[part.var])
+        match part:
+            case Aggregate():
+                return self._known(part).take(pa.array(choices.instances))
+            case Previous(operand, steps):
+                (name,) = variables(operand)
+                return self._known(operand).take(pa.array(choices.places[name] - steps))
+            case Attribute(str(name), _, True):
+                return self._known(part).take(pa.array(choices.places[name]))
+            case Attribute(str(name), column):
+                return self._events.column(column, choices.singles[name])
+            case Attribute():
+                raise AssertionError(part)  # of no event of a match
+            case _:
+                assert_never(part)
 
     def _known(self, part: Expression) -> pa.Array:
         """Of an aggregate the value for each instance, of anything else for each event of its set."""
@@ -212,8 +218,7 @@ class _Values:
         rows = self._sets[name].rows
         if isinstance(operand, Attribute):
             return self._events.column(operand.name, rows)
-        columns: dict[Part, str] = {
-            item: str(place) for place, item in enumerate(dict.fromkeys(attributes(operand)))
-        }
-        table = pa.table({column: self._events.column(item.name, rows) for item, column in columns.items()})
-        return array_of(over_columns(operand, columns), table, type_of_value(operand, self._schema))
+        read = list(dict.fromkeys(attributes(operand)))
+        names: dict[Part, str] = {item: str(place) for place, item in enumerate(read)}
+        table = pa.table({names[item]: self._events.column(item.name, rows) for item in read})
+        return array_of(over_columns(operand, names), table, type_of_value(operand, self._schema))

@@ -1,6 +1,6 @@
-"""Splits a pattern into alternatives by an abstract state before and after it: the frame of the passes of `attach`.
+"""Splits a pattern into alternatives by an abstract state before and after it: the frame of passes over sets.
 
-In: a pattern without filters and a state before it, any hashable value: what a pass knows of the events so far. Out:
+In: a pattern and a state before it, any hashable value: what a pass knows of the events so far. Out:
 one pattern for each state that is possible after it; together these alternatives have the pattern's matches. The pass
 gives the effect of an atom on the state. States only grow: a round that changes nothing can be repeated any number of
 times, and there are few others.
@@ -90,6 +90,11 @@ class Alternatives(ABC, Generic[Known]):
                     then: part if is_empty(part) else replace(pattern, body=part)
                     for then, part in self.alternatives(body, known, around).items()
                 }
+            case Filter(body) | PartBy(body) | Within(body):  # asks something of each match
+                return {
+                    then: replace(pattern, body=part)
+                    for then, part in self.alternatives(body, known, inside).items()
+                }
             case Repeat(body, lo, hi):
                 sequence = StrictSeq if pattern.strict else Seq
                 return self._rounds(body, lo, hi, sequence, known, inside)
@@ -99,7 +104,7 @@ class Alternatives(ABC, Generic[Known]):
                         "not-yet", f"{print_pattern(pattern)} forbids something among events compared"
                     )
                 return {known: pattern}
-            case All() | Filter() | PartBy() | Select() | Within() | Recognise() | Nfab():
+            case All() | Select() | Recognise() | Nfab():
                 raise AssertionError(pattern)
             case _:
                 assert_never(pattern)
