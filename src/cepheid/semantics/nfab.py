@@ -408,10 +408,10 @@ def all_matches(nfab: Nfab, window: Window | None, stream: Sequence[Event]) -> l
     return [*found, *machine.end(stream[-1].time)] if stream else found
 
 
-def binding_of(nfab: Nfab, match: Match, shown: frozenset[str]) -> frozenset[tuple[str, int]]:
+def binding_of(nfab: Nfab, buffer: Buffer, shown: frozenset[str]) -> frozenset[tuple[str, int]]:
     """The shown references of a match, each with its events."""
     pairs = set[tuple[str, int]]()
-    for component, places in zip(nfab.positive, match.buffer, strict=True):
+    for component, places in zip(nfab.positive, buffer, strict=True):
         names = events_shown(component)
         chosen = {Form.FIRST: places[:1], Form.LAST: places[-1:]}
         for name in names:
