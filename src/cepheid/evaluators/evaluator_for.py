@@ -31,7 +31,7 @@ def evaluator_for(plan: Plan, counting: bool, limit: int | None) -> Evaluator:
     limit = None if counting else limit
     automaton = plan.automaton
     if isinstance(plan.rewritten.pattern, Nfab):
-        return NfabEvaluator(plan, counting)
+        return NfabEvaluator(plan, counting, limit)
     if automaton is None:
         return SemanticsEvaluator(plan, counting, limit)
     if plan.evaluator == COMPACT.evaluator:
