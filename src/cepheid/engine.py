@@ -27,6 +27,7 @@ from cepheid.evaluators.evaluator_for import evaluator_for
 from cepheid.evaluators.interface import Bounds, Events, named, part_of
 from cepheid.matches.distinct import distinct
 from cepheid.matches.event_rows import RowsOfMatches
+from cepheid.matches.first_matches import first_matches
 from cepheid.matches.history import HIDDEN, POSITION, ROW, History
 from cepheid.matches.match_arrays import Found, Gathering, Ints
 from cepheid.matches.table import Layout, tabulate
@@ -187,16 +188,20 @@ class Engine:
             partial(_partitions_of, self.plan.query.partition_by, self.plan.schema),
         )
         most_events = min(_FEW_EVENTS, len(table) * _FEW_BYTES // max(1, table.nbytes))
-        waiting = Gathering()
+        shows_rows = self._layout.positions == ROW
+        waiting = Gathering(given_away=shows_rows)
         for found in self._advance_all(table, times, True, None):
-            if len(found) < _FEW_MATCHES or len(waiting.found):
+            if shows_rows or len(found) < _FEW_MATCHES or len(waiting.found):
                 waiting.add(found)
                 found = waiting.found
             if len(found) >= _FEW_MATCHES or len(found.rows) >= most_events:
-                yield from self._tabulated(found)
+                yield from self._tabulated(found, given_away=shows_rows)
                 waiting.clear()
+            surely_given = self._reported + (0 if self._merges else len(waiting.found))
+            if self._limit is not None and surely_given >= self._limit:
+                break
         waiting.add(self._evaluator.finish())
-        yield from self._tabulated(waiting.found)
+        yield from self._tabulated(waiting.found, given_away=shows_rows)
 
     def _advance_all(
         self, table: pa.Table, times: Times, report: bool, ranks: Ints | None
@@ -333,6 +338,7 @@ class Engine:
             own = (partitions, positions)
             ranks = ranks if given is None else given
         keyed = own if self._split is self._partitions else None
+        report &= self._limit is None or self._reported < self._limit
         events = Events(table, self._rows, times, self._keyed(table, times, keyed), report)
         with self._hint_about_window():
             found = self._evaluator.advance(events)
@@ -422,17 +428,17 @@ class Engine:
         self._forget()
         self._active = len(active)
 
-    def _tabulated(self, found: Found) -> Iterator[pa.Table]:
-        """The matches that are to be given, as tables of at most `MANY_MATCHES`."""
+    def _tabulated(self, found: Found, given_away: bool = False) -> Iterator[pa.Table]:
+        """The matches that are to be given, as tables of at most `MANY_MATCHES`, which keep rows `given_away`."""
         labels, rows = self._evaluator.labels, self._rows_of_matches
         if self._merges and len(found):
             found = distinct(found, labels, self._layout, rows, array_of)
         if self._limit is not None:
-            found = found.part(0, max(0, self._limit - self._reported))
+            found = first_matches(found, max(0, self._limit - self._reported), labels)
         self._reported += len(found)
         for begin in range(0, len(found), MANY_MATCHES):
             part = found.part(begin, begin + MANY_MATCHES)
-            yield tabulate(part, labels, self._layout, rows, array_of)
+            yield tabulate(part, labels, self._layout, rows, array_of, given_away)
 
 
 def _reached(since: float, wait: int | float) -> float:

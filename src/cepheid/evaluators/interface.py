@@ -53,6 +53,20 @@ def at_most(events: int) -> Iterator[None]:
         _FEWER.reset(token)
 
 
+UNLIMITED = np.iinfo(np.int64).max // 2
+_SPARE = 1 << 16
+
+
+def spare_of(limit: int) -> int:
+    """How many matches beyond the limit are written before the first by positions are looked for among those that end
+    at the event at hand: few enough to be sorted, many enough for that to be rare.
+
+    >>> spare_of(10), spare_of(1_000_000)
+    (65536, 1000000)
+    """
+    return max(_SPARE, min(limit, 1 << 30))
+
+
 def guard_of(most: int) -> int:
     """The guard where the evaluator itself has this one.
 
@@ -153,7 +167,8 @@ class Evaluator(Protocol):
     def advance(self, events: Events) -> Found:
         """Takes the next events and gives the matches that end in them, by end, in stream order. A match that events
         after its last may still forbid comes as soon as none can, in whatever partition time has passed; all that end
-        at one event come together."""
+        at one event come together. With a limit, of the matches that end where it is reached it gives the first by
+        positions at least, in any order."""
         ...
 
     def pass_time(self, now: int | float) -> Found:

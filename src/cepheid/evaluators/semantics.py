@@ -29,6 +29,7 @@ from cepheid.semantics.oracle import (
     OracleMatch,
     first_needed,
     is_known,
+    order,
     partition_matches,
     renumbered,
     slides,
@@ -190,7 +191,7 @@ class SemanticsEvaluator:
         return recent(times, _in_range(now, times), window.amount)
 
     def _report(self, found: list[OracleMatch], rows: Ints) -> Found:
-        found.sort(key=lambda match: (match.last, match.positions))
+        found.sort(key=order)
         if self._query.limit is not None and not self._query.distinct:
             found = found[: max(0, self._query.limit - self._counted)]
         self._counted += len(found)
