@@ -17,6 +17,7 @@ from numba.core.runtime import _nrt_python, rtsys
 
 import cepheid
 from cepheid.engine import Engine
+from cepheid.evaluators import window_prefilter
 from cepheid.evaluators.compact import evaluator as compact
 from cepheid.evaluators.compact.evaluator import CompactEvaluator
 from cepheid.kernels.loops.sliding import dense
@@ -87,7 +88,7 @@ def test_an_event_is_turned_at_most_once_however_long_the_window(
     """The loop runs uncompiled, so that what it calls can be counted. Events that no match can reach are not left out,
     so that all events enter it."""
     table = stream(6_000, "ABC")
-    monkeypatch.setattr(compact, "_FEW_EVENTS", len(table) + 1)
+    monkeypatch.setattr(window_prefilter, "_FEW_EVENTS", len(table) + 1)
     expected = cepheid.count(table, f"SELECT * FROM s WHERE {SEQUENCE} WITHIN {within} EVENTS")
     turned, updates = Counter[str](), Counter[str]()
     rebuild, update = dense.rebuild_front, dense.update

@@ -83,7 +83,8 @@ def test_a_limit_on_what_is_checked_gives_the_first_matches(
     query = CHECKED.replace("X.v <> y.v", "X.v % 5 <> y.v % 5")
     whole = cepheid.match(stream(12), query, positions=True)
     some = cepheid.match(stream(12), query, positions=True, limit=limit)
-    assert some.equals(whole.slice(0, limit))
+    first = sorted(whole.to_pylist(), key=lambda match: (match["positions"][-1], match["positions"]))[:limit]
+    assert sorted(some["match_id"].to_pylist()) == sorted(match["match_id"] for match in first)
 
 
 def test_a_count_of_what_is_checked_says_what_works(monkeypatch: pytest.MonkeyPatch) -> None:

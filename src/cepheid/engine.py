@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from functools import partial
+from math import inf
 from typing import Any
 
 import numpy as np
@@ -17,7 +18,7 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from cepheid.algebra.nodes import Computed, WindowUnit
-from cepheid.algebra.reach import looks_everywhere, waits
+from cepheid.algebra.reach import longest_wait, looks_everywhere
 from cepheid.algebra.unmarked_prefix import lead
 from cepheid.algebra.variables import output_columns
 from cepheid.errors import CepheidError
@@ -26,6 +27,7 @@ from cepheid.evaluators.evaluator_for import evaluator_for
 from cepheid.evaluators.interface import Bounds, Events, named, part_of
 from cepheid.matches.distinct import distinct
 from cepheid.matches.event_rows import RowsOfMatches
+from cepheid.matches.first_matches import first_matches
 from cepheid.matches.history import HIDDEN, POSITION, ROW, History
 from cepheid.matches.match_arrays import Found, Gathering, Ints
 from cepheid.matches.table import Layout, tabulate
@@ -137,15 +139,37 @@ class Engine:
 
         Where the rows are only a part of their stream, `ranks` are theirs among all of the same time.
         """
-        if self._ended is not None:
-            hint = "make a new engine, or load a state that was saved before"
-            raise CepheidError("bad-argument", f"nothing can be pushed: {self._ended}", hint=hint)
+        self._check_has_not_ended()
         table = self._input.checked(batch)
         times = self._input.times(table, self._rows)
         self._ended = "an earlier push failed, and part of its rows was taken"
         for found in self._advance_all(table, times, report, ranks):
             yield from self._tabulated(found)
         self._ended = None
+
+    def pass_time(self, now: int | float) -> Iterator[pa.Table]:
+        """No event at or before the time `now` will come any more: the matches that are known by that, piece by
+        piece. They are those that a NOT after their last event may still have rejected. Times are as in
+        `streams.times`."""
+        self._check_has_not_ended()
+        self._input.passed = now
+        self._ended = "time was passed, and not all of the matches were taken"
+        yield from self._tabulated(self._evaluator.pass_time(now))
+        self._ended = None
+
+    @property
+    def waits_until(self) -> int | float | None:
+        """The time that has to pass before `pass_time` may give a match, if no row comes; None: no match waits for
+        time to pass."""
+        since, wait = self._evaluator.waiting_since, longest_wait(self.plan.rewritten)
+        if since is None or wait is None or wait == inf:
+            return None
+        return since + int(wait) if isinstance(since, int) else _reached(since, wait)
+
+    def _check_has_not_ended(self) -> None:
+        if self._ended is not None:
+            hint = "make a new engine, or load a state that was saved before"
+            raise CepheidError("bad-argument", f"nothing can be pushed: {self._ended}", hint=hint)
 
     def whole(self, table: pa.Table) -> Iterator[pa.Table]:
         """The matches of a stream that is one table, in large pieces. Takes the place of `pieces` and `finish`.
@@ -164,16 +188,20 @@ class Engine:
             partial(_partitions_of, self.plan.query.partition_by, self.plan.schema),
         )
         most_events = min(_FEW_EVENTS, len(table) * _FEW_BYTES // max(1, table.nbytes))
-        waiting = Gathering()
+        shows_rows = self._layout.positions == ROW
+        waiting = Gathering(given_away=shows_rows)
         for found in self._advance_all(table, times, True, None):
-            if len(found) < _FEW_MATCHES or len(waiting.found):
+            if shows_rows or len(found) < _FEW_MATCHES or len(waiting.found):
                 waiting.add(found)
                 found = waiting.found
             if len(found) >= _FEW_MATCHES or len(found.rows) >= most_events:
-                yield from self._tabulated(found)
+                yield from self._tabulated(found, given_away=shows_rows)
                 waiting.clear()
+            surely_given = self._reported + (0 if self._merges else len(waiting.found))
+            if self._limit is not None and surely_given >= self._limit:
+                break
         waiting.add(self._evaluator.finish())
-        yield from self._tabulated(waiting.found)
+        yield from self._tabulated(waiting.found, given_away=shows_rows)
 
     def _advance_all(
         self, table: pa.Table, times: Times, report: bool, ranks: Ints | None
@@ -191,7 +219,8 @@ class Engine:
                 self._size = next_size(self._size, len(found), self._most_rows)
 
     def expire(self, now: int | float) -> bool:
-        """No event at or before the time `now` will come any more: forgets what no later match can contain.
+        """No event at or before the time `now` will come any more: forgets what no later match can contain. Matches
+        that are known by that must have been taken (`pass_time`).
 
         Says whether anything is left that a later match may need: if not, `resume` in a new engine does as well.
         """
@@ -215,10 +244,9 @@ class Engine:
 
     def remembers_until(self, now: int | float) -> int | float | None:
         """The last time at which something up to `now` may still play a part, if no row comes; None: it always may."""
-        window = self.plan.query.window
-        if window is None or not self._forgets:
+        if not self._forgets:
             return None
-        return now + (window.amount if isinstance(now, float) else int(window.amount))
+        return now + (self._memory if isinstance(now, float) else int(self._memory))
 
     @property
     def numbers(self) -> tuple[int, int]:
@@ -265,6 +293,7 @@ class Engine:
             "rows": self._rows,
             "reported": self._reported,
             "ended": self._ended,
+            "passed": self._input.passed,
         }
         tables = {"history": self._history.save(), "schema": schema.arrow.empty_table()}
         if self._input.last is not None:
@@ -292,7 +321,7 @@ class Engine:
             self._rows, self._reported, self._ended = rows, reported, ended
             self._history.load(tables["history"], rows)
             self._alive = len(tables["history"])
-            self._input.load(tables.get("last"))
+            self._input.load(tables.get("last"), header.get("passed"))
             for partitions, prefix in self._saved_partitions():
                 types = [self.plan.schema.arrow.field(name).type for name in partitions.columns]
                 partitions.load(part_of(arrays, prefix), rows, types)
@@ -309,6 +338,7 @@ class Engine:
             own = (partitions, positions)
             ranks = ranks if given is None else given
         keyed = own if self._split is self._partitions else None
+        report &= self._limit is None or self._reported < self._limit
         events = Events(table, self._rows, times, self._keyed(table, times, keyed), report)
         with self._hint_about_window():
             found = self._evaluator.advance(events)
@@ -323,7 +353,7 @@ class Engine:
         try:
             yield
         except CepheidError as error:
-            if error.code != "too-many-matches" or self.plan.query.window is not None:
+            if error.code != "too-many-matches" or self.plan.rewritten.window is not None:
                 raise
             message = f"{error.message}, and without WITHIN a match can begin at any time in the past"
             hint = f"add WITHIN; {error.hint}" if error.hint else "add WITHIN"
@@ -366,45 +396,54 @@ class Engine:
 
     @property
     def _forgets(self) -> bool:
-        """Whether what happened longer ago than the window lasts can play no part any more."""
-        query = self.plan.query
-        by_time = query.window is not None and query.window.unit is not WindowUnit.EVENTS
-        reaches = lead(query.pattern) or looks_everywhere(query.pattern) or waits(query)
-        return by_time and not reaches and not self._options["lane_positions"]
+        """Whether what happened long ago can play no part any more."""
+        query = self.plan.rewritten
+        reaches = lead(query.pattern) or looks_everywhere(query.pattern)
+        return self._memory < inf and not reaches and not self._options["lane_positions"]
+
+    @property
+    def _memory(self) -> int | float:
+        """How long an event can play a part: in matches within the window, and in those that wait to become known."""
+        window = self.plan.rewritten.window
+        if window is None or window.unit is WindowUnit.EVENTS:
+            return inf
+        return max(window.amount, longest_wait(self.plan.rewritten) or 0)
 
     def _moment(self, now: int | float) -> np.int64 | np.float64:
         return np.float64(now) if pa.types.is_floating(self.plan.schema.time_type) else np.int64(now)
 
     def _recent(self, times: Times, now: np.int64 | np.float64) -> npt.NDArray[np.bool_]:
-        assert self.plan.query.window is not None
-        return recent(times, now, self.plan.query.window.amount)
+        return recent(times, now, self._memory)
 
     def _forget_partitions(self, now: np.int64 | np.float64) -> None:
-        """Forgets the partitions that have been silent for longer than the window, where nothing counts on them."""
+        """Forgets the partitions that have been silent for long, where nothing counts on them."""
         if not self._forgets:
             self._active = self._split.count
             return
-        assert self.plan.query.window is not None
-        within = self.plan.query.window.amount
-        active = self._split.recent(now, within)
+        active = self._split.recent(now, self._memory)
         if self._split is not self._partitions and self._partitions.columns:
-            self._partitions.keep(self._partitions.recent(now, within))
+            self._partitions.keep(self._partitions.recent(now, self._memory))
         self._split.keep(active)
         self._evaluator.keep_partitions(active)
         self._forget()
         self._active = len(active)
 
-    def _tabulated(self, found: Found) -> Iterator[pa.Table]:
-        """The matches that are to be given, as tables of at most `MANY_MATCHES`."""
+    def _tabulated(self, found: Found, given_away: bool = False) -> Iterator[pa.Table]:
+        """The matches that are to be given, as tables of at most `MANY_MATCHES`, which keep rows `given_away`."""
         labels, rows = self._evaluator.labels, self._rows_of_matches
         if self._merges and len(found):
             found = distinct(found, labels, self._layout, rows, array_of)
         if self._limit is not None:
-            found = found.part(0, max(0, self._limit - self._reported))
+            found = first_matches(found, max(0, self._limit - self._reported), labels)
         self._reported += len(found)
         for begin in range(0, len(found), MANY_MATCHES):
             part = found.part(begin, begin + MANY_MATCHES)
-            yield tabulate(part, labels, self._layout, rows, array_of)
+            yield tabulate(part, labels, self._layout, rows, array_of, given_away)
+
+
+def _reached(since: float, wait: int | float) -> float:
+    """The earliest time by which, as reals are rounded, so much time may have passed."""
+    return since + wait - 4 * float(np.spacing(max(abs(since), wait)))
 
 
 def _partitions_of(columns: tuple[str, ...], schema: Schema, hashed: bool = True) -> Partitions:

@@ -46,6 +46,7 @@ PROCESSORS = {
 """The processor for which a pack is compiled, by machine: LLVM's name and features."""
 
 _ROWS = 600
+FEW_OF_MANY = "SELECT * FROM s WHERE A+ ; B AS y FILTER y.v = 49 LIMIT 9"
 
 
 def stream(time: pa.DataType | None = None, text: pa.DataType | None = None) -> pa.Table:
@@ -122,6 +123,8 @@ def compact_matches() -> None:
         "SELECT MAX * FROM s WHERE A AS x ; (B AS y)+ ; C AS z PARTITION BY s, small WITHIN 9 EVENTS",
         "SELECT STRICT * FROM s WHERE A AS x ; B AS y LIMIT 9",
         "SELECT LAST * FROM s WHERE A AS x ; B AS y WITHIN 5 seconds CONSUME",
+        FEW_OF_MANY,
+        "SELECT * FROM s WHERE A+ ; B LIMIT 9",
         "SELECT * FROM s WHERE A AS x ; (B ; C)+ ; D FILTER x.v > 10 AND x.s LIKE '%1%' WITHIN 8 seconds",
         "SELECT * FROM s WHERE A AS x ; B AS y FILTER x.s = 'name 1' AND y.word = 'b' WITHIN 9 seconds",
     )
@@ -150,6 +153,7 @@ def chains() -> None:
         "SELECT * FROM s WHERE A AS x : B AS y FILTER x.id <> y.id AND x.s = y.s WITHIN 20 EVENTS CONSUME",
         "SELECT * FROM s WHERE (A AS x : B AS y) FILTER x.id <> y.id LIMIT 5",
         "SELECT * FROM s WHERE (A : B PART-BY [small]) ; D",
+        FEW_OF_MANY,
     )
 
 
@@ -163,6 +167,7 @@ def configurations() -> None:
         "SELECT * FROM s WHERE A AS x ; B AS y ; C AS z FILTER x.v + y.v = z.v AND x.s = z.s LIMIT 9",
         "SELECT * FROM s WHERE A AS x ; B AS y FILTER x.small = y.small AND x.x > y.x CONSUME",
         "SELECT * FROM s WHERE A AS x ; B AS y FILTER x.money + x.v < y.money * 2 WITHIN 9 seconds",
+        FEW_OF_MANY,
     )
 
 

@@ -37,7 +37,7 @@ def match_table(
 ) -> pa.Table:
     """All matches, in the order of their ends."""
     columns = checked_columns(columns)
-    plan, table = _with_columns(plan, table, plan.needs(columns))
+    plan, table = with_columns(plan, table, plan.needs(columns))
     try:
         with at_most(MANY_EVENTS):
             return _matched(plan, table, positions, limit, columns)
@@ -52,14 +52,14 @@ def match_table(
 
 def count_table(plan: Plan, table: pa.Table) -> int:
     """The exact number of matches; only the columns that decide them are read."""
-    plan, table = _with_columns(plan, table, plan.needs(()))
+    plan, table = with_columns(plan, table, plan.needs(()))
     engine = Engine(plan, counting=True)
     engine.push(table)
     engine.finish()
     return engine.counted
 
 
-def _with_columns(plan: Plan, table: pa.Table, names: Sequence[str]) -> tuple[Plan, pa.Table]:
+def with_columns(plan: Plan, table: pa.Table, names: Sequence[str]) -> tuple[Plan, pa.Table]:
     """The plan and the table with these columns; what the others hold does not matter."""
     if set(plan.schema.shown) <= set(names):
         return plan, table

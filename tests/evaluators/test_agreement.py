@@ -47,7 +47,7 @@ def test_windows_that_move_on_forget_what_has_left_them(case: Case, cuts: list[i
 def test_events_that_no_match_can_reach_change_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
     """In batches so small that they are not looked for elsewhere. By seeds: the definition takes minutes for some
     patterns that Hypothesis draws."""
-    monkeypatch.setattr("cepheid.evaluators.compact.evaluator._FEW_EVENTS", 0)
+    monkeypatch.setattr("cepheid.evaluators.window_prefilter._FEW_EVENTS", 0)
     for seed in range(150):
         case = seeded(seed, Limits(nary=False, events=40, windows=tuple(WindowUnit)))
         assert differences(case, within(case, [seed % 40, 7])) is None, seed

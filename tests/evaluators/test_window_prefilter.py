@@ -68,7 +68,7 @@ def test_unary_patterns_on_streams_with_gaps(
     query: str, clauses: str, few: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """In all batches, or in those with several relevant events."""
-    monkeypatch.setattr("cepheid.evaluators.compact.evaluator._FEW_EVENTS", few)
+    monkeypatch.setattr("cepheid.evaluators.window_prefilter._FEW_EVENTS", few)
     found = 0
     for seed, size in enumerate((3, 7, 20, EVENTS)):
         for keys in ("", "PARTITION BY k "):
@@ -109,7 +109,7 @@ def test_times_as_far_apart_as_can_be() -> None:
 
 @pytest.mark.parametrize("query", [DEARER, UNARY[0]])
 def test_an_event_far_from_any_beginning_is_not_kept(query: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("cepheid.evaluators.compact.evaluator._FEW_EVENTS", 0)
+    monkeypatch.setattr("cepheid.evaluators.window_prefilter._FEW_EVENTS", 0)
     table = pa.table({"ts": range(0, 1_000, 10), "type": list("AB" + "C" * 98), "v": range(100)})
     engine = Engine(cepheid.query(f"{query} WITHIN 20").engine(table.schema).plan)
     assert len(engine.push(table)) == 1

@@ -51,6 +51,13 @@ class Automaton:
     labels: tuple[frozenset[str], ...] = tuple(frozenset({f"v{n}"} if n else ()) for n in range(6))
     known: dict[Any, tuple[LinkedMark, ...]] = field(default_factory=dict)
 
+    @property
+    def begins(self) -> frozenset[int]:
+        """Of a function it is not known: any predicate."""
+        return frozenset(range(len(self.predicates)))
+
+    ends = begins
+
     def __len__(self) -> int:
         return self.states
 

@@ -12,7 +12,7 @@ from __future__ import annotations
 import zlib
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import partial
 from itertools import count
 from unittest import mock
@@ -20,8 +20,20 @@ from unittest import mock
 import numpy as np
 import pyarrow as pa
 
-from cepheid.algebra.nodes import Pattern, Query, Reading, Recognise, Window, WindowUnit, Within, rebuild
+from cepheid.algebra.nodes import (
+    Not,
+    Pattern,
+    Query,
+    Recognise,
+    Tree,
+    Window,
+    WindowUnit,
+    Within,
+    rebuild,
+    walk,
+)
 from cepheid.algebra.printing import print_query
+from cepheid.algebra.reach import longest_wait
 from cepheid.algebra.types import check_types
 from cepheid.engine import Engine
 from cepheid.errors import CepheidError
@@ -37,7 +49,8 @@ from cepheid.spark.live.merge import in_order
 from cepheid.spark.live.pack import BUCKET, PackTask, newest_of, number_of
 from cepheid.spark.live.pages import Page
 from cepheid.spark.live.store import Memory
-from support.agreement import POSITION, Match, found_in
+from cepheid.streams.times import times_of
+from support.agreement import POSITION, Match, found_in, within_patience
 from support.compared_queries import seeded_compared
 from support.generators import (
     ANYTHING,
@@ -45,6 +58,7 @@ from support.generators import (
     UNARY,
     Case,
     Choices,
+    Limits,
     Seeded,
     chance,
     pick,
@@ -53,6 +67,9 @@ from support.generators import (
 )
 from support.random_sremo import case_of, reading_case, seeded_reading
 from support.selected_queries import frequent_case, rows_found, rows_wanted
+from support.set_queries import seeded_gathered
+from support.varied_patterns import seeded_varied, seeded_waiting
+from support.whole_set_queries import seeded_whole
 
 Rows = list[int]
 """Numbers of rows of the case's table."""
@@ -116,20 +133,33 @@ def timed(case: Case, clock: Clock) -> Case:
     place = case.table.column_names.index("ts")
     table = case.table.set_column(place, "ts", clock.column(times))
     window = None if case.query.window is None else clock.window(case.query.window)
-    pattern: Pattern = case.query.pattern
-    if isinstance(pattern, Recognise):
-        pattern = replace(pattern, reading=_windows_by(clock, pattern.reading))
+    pattern: Pattern = _windows_by(clock, case.query.pattern)
     return Case(replace(case.query, pattern=pattern, window=window), table)
 
 
-def _windows_by(clock: Clock, reading: Reading) -> Reading:
-    made = rebuild(reading, partial(_windows_by, clock))
-    return replace(made, window=clock.window(made.window)) if isinstance(made, Within) else made
+def _windows_by(clock: Clock, node: Tree) -> Tree:
+    made = rebuild(node, partial(_windows_by, clock))
+    match made:
+        case Within(_, window):
+            return replace(made, window=clock.window(window))
+        case Not(_, window) if window is not None:
+            return replace(made, within=clock.window(window))
+        case Recognise(reading):
+            return replace(made, reading=_windows_by(clock, reading))
+    return made
 
 
 def is_by_moments(case: Case) -> bool:
     """Whether some window of the query needs a clock of timestamps."""
     return pa.types.is_timestamp(case.table.schema.field("ts").type)
+
+
+def is_by_numbers(case: Case) -> bool:
+    """Whether some window of the query needs a clock of numbers."""
+    parts = [part for part in walk(case.query.pattern) if isinstance(part, Not | Within)]
+    windows = [part.within if isinstance(part, Not) else part.window for part in parts]
+    windows.append(case.query.window)
+    return any(window is not None and window.unit is WindowUnit.PLAIN for window in windows)
 
 
 # ── Spark's rules ───────────────────────────────────────────────────────────────────────────────────────────
@@ -219,11 +249,13 @@ def coming(choices: Choices, table: pa.Table) -> Coming:
 
 @dataclass(slots=True)
 class Ran:
-    """What buckets gave: matches while the stream ran, those at its end, and numbers of late rows."""
+    """What buckets gave: matches while the stream ran, those at its end, and numbers of late rows. `by`: after each
+    micro-batch the time that had passed, and how many matches had been given."""
 
     given: list[pa.Table]
     finished: list[pa.Table]
     late: list[int]
+    by: list[tuple[int | float | None, int]] = field(default_factory=list)
 
     def table(self, schema: pa.Schema) -> pa.Table:
         return pa.concat_tables([schema.empty_table(), *self.given, *self.finished])
@@ -257,6 +289,7 @@ def run_stream(job: Job, table: pa.Table, coming: Coming, choices: Choices) -> R
             ran.given += found
             ran.late += [number for late in bucket.late for number in late[POSITION].to_pylist()]
             check_store(stores[key], bucket)
+        ran.by.append((bucket.head.watermark, sum(map(len, ran.given))))
     for key in keys:
         kept = Memory(stores[key].head(), stores[key].pages)
         if (head := kept.head()) is not None:
@@ -381,7 +414,14 @@ KINDS: dict[str, Callable[[int], Case]] = {
     "sremo": seeded_sremo,
     "readings": written,
     "selected": selected,
+    "waiting": lambda seed: seeded_waiting(
+        seed, Limits(events=9, atoms=3, nary=seed % 2 == 1, windows=WAITING)
+    ),
+    "varied": lambda seed: seeded_varied(seed, Limits(events=8, atoms=3, nary=seed % 2 == 1)),
+    "gathered": seeded_gathered,
+    "whole sets": seeded_whole,
 }
+WAITING = (None, WindowUnit.EVENTS, *[WindowUnit.PLAIN] * 3, WindowUnit.MICROSECONDS)
 EVALUATORS = ("auto", "auto", "auto", "semantics", "chain", "configurations", "compact")
 
 
@@ -389,10 +429,9 @@ def streaming_case(seed: int, kind: str) -> Case:
     """A case of this kind by a clock that the seed chooses."""
     case = KINDS[kind](seed)
     choices = Seeded(seed)
-    free = case.query.window is None or case.query.window.unit is WindowUnit.EVENTS
     if is_by_moments(case):
         clocks = MOMENTS
-    elif free and not isinstance(case.query.pattern, Recognise):
+    elif not is_by_numbers(case) and not isinstance(case.query.pattern, Recognise):
         clocks = WHOLE + MOMENTS
     else:
         clocks = WHOLE
@@ -402,7 +441,7 @@ def streaming_case(seed: int, kind: str) -> Case:
 def streaming_differences(seed: int, kind: str) -> str | None:
     """What the stream of a seed gives otherwise than the definition, or None."""
     choices = Seeded(seed + 1)
-    case = streaming_case(seed, kind)
+    case, _ = within_patience(streaming_case(seed, kind))
     table = case.table.append_column(POSITION, pa.array(range(len(case.table)), pa.int64()))
     order = pick(choices, (None, None, None, "n" if "n" in table.column_names else "a", POSITION))
     schema = schema_of(table.schema, time="ts", order=order)
@@ -428,6 +467,8 @@ def streaming_differences(seed: int, kind: str) -> str | None:
         return f"in-process found {seen}, oracle {wanted}"
     if printed(found) != printed(whole):
         return f"{plan.evaluator}: found {printed(found)}, in-process {printed(whole)} ({rows})"
+    if (differs := belated(ran, plan, whole)) is not None:
+        return f"{differs} ({rows})"
     merged = plan.query.distinct  # any of the matches that begin together stands for them
     if (
         job.positions
@@ -436,6 +477,22 @@ def streaming_differences(seed: int, kind: str) -> str | None:
         != sorted(positions for positions, _ in wanted)
     ):
         return f"positions {placed}, oracle {wanted} ({rows})"
+    return None
+
+
+def belated(ran: Ran, plan: Plan, whole: pa.Table) -> str | None:
+    """What was given later than it was known, by the time that had passed; or None."""
+    wait = longest_wait(plan.query) or 0
+    ends = times_of(whole["end"], "end").tolist()
+    for passed, given in ran.by:
+        if passed is None:
+            continue
+        over = (
+            passed if isinstance(passed, float) else passed + 1
+        )  # the earliest time at which a row may come
+        known = sum(end <= passed and (not wait or over - end > wait) for end in ends)
+        if given < known:
+            return f"at {passed} only {given} were given of {known} that were known"
     return None
 
 

@@ -64,6 +64,22 @@ def seeded_varied(seed: int, limits: Limits, kinds: Sequence[int] = EVERYTHING) 
     return varied(Seeded(seed), limits, kinds)
 
 
+def seeded_waiting(seed: int, limits: Limits) -> Case:
+    """The case that belongs to a seed; its matches are known only some time after their last event, if it can be."""
+    choices = Seeded(seed)
+    plain = varied(choices, limits, (ABSENCE, ABSENCE, CONJUNCTION, WINDOWS, ANY))
+    timestamps = pa.types.is_timestamp(plain.table.schema.field("ts").type)
+    change = _Change(choices, limits, (ABSENCE,), timestamps)
+    for _ in range(4):
+        query = replace(plain.query, pattern=with_sets(change.waiting(plain.query.pattern)))
+        try:
+            check_scope(query)
+        except CepheidError:
+            continue
+        return replace(plain, query=query)
+    return plain
+
+
 def varied(choices: Choices, limits: Limits, kinds: Sequence[int] = EVERYTHING) -> Case:
     plain = case(choices, limits)
     for _ in range(4):
@@ -95,6 +111,16 @@ class _Change:
             if chance(self.choices, 22 if BETWEEN not in self.kinds else 60)
             else changed
         )
+
+    def waiting(self, pattern: Pattern) -> Pattern:
+        """The pattern with absence after its end."""
+        choices, name = self.choices, "late"
+        known = sorted(bound(pattern))
+        window = self._window() if chance(choices, 60) else None
+        whole = Seq(pattern, Not(self._forbidden(name, known), window))
+        if known and self.limits.nary and chance(choices, 40):
+            return Filter(whole, nary_condition(choices, name, pick(choices, known)))
+        return whole
 
     def _changed(self, pattern: Pattern, known: list[str]) -> Pattern:
         choices = self.choices

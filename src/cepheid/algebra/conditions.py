@@ -13,6 +13,7 @@ from dataclasses import dataclass, field, replace
 from decimal import Decimal
 from typing import assert_never
 
+from cepheid.algebra.cast_types import CastType
 from cepheid.algebra.kinds import Kind
 from cepheid.algebra.moments import Interval, Moment, TimeOfDay
 from cepheid.algebra.node import Node, node
@@ -50,12 +51,14 @@ class Literal:
 @node
 class Attribute(Node):
     """`var.name`; `var` None is the event being read (an atom's own condition, SREMO's plain names). `each`: `var` is
-    a set (CEL's `IN`), and the condition must hold for every event of it."""
+    a set (CEL's `IN`), and the condition must hold for every event of it. `indexed`: `var` is a reference of SASE+,
+    such as `a[1]`, and not a name."""
 
     var: str | None
     name: str
     each: bool = False
     span: Span | None = field(default=None, compare=False, repr=False)
+    indexed: bool = field(default=False, repr=False)
 
     @property
     def variable_span(self) -> Span | None:
@@ -187,6 +190,17 @@ class Case(Node):
     span: Span | None = field(default=None, compare=False, repr=False)
 
 
+@node
+class Cast(Node):
+    """`CAST(operand AS target)`: the value in another type, NULL where that has no such value. `kind`: the kind of the
+    operand, which typing notes."""
+
+    operand: Expression
+    target: CastType
+    span: Span | None = field(default=None, compare=False, repr=False)
+    kind: Kind | None = field(default=None, repr=False)
+
+
 AGGREGATES = ("count", "sum", "avg", "min", "max", "first", "last")
 EVENT = ""
 """The name of the `Attribute` that stands for events themselves, as in `count(X)`; no column can be written so."""
@@ -216,6 +230,15 @@ class Previous(Node):
     span: Span | None = field(default=None, compare=False, repr=False)
 
 
+@node
+class Record(Node):
+    """`var.(name, …)`: the named values as one struct. Only columns of the output are made of it."""
+
+    names: tuple[str, ...]
+    values: tuple[Expression, ...]
+    span: Span | None = field(default=None, compare=False, repr=False)
+
+
 Expression = (
     Literal
     | Attribute
@@ -232,8 +255,10 @@ Expression = (
     | Call
     | Element
     | Case
+    | Cast
     | Aggregate
     | Previous
+    | Record
 )
 Condition = Expression
 
@@ -255,12 +280,14 @@ def children(expression: Expression) -> tuple[Expression, ...]:
             return operands
         case Negation(operand) | IsTrue(operand) | IsNull(operand) | Like(operand) | RLike(operand):
             return (operand,)
-        case Element(operand) | Aggregate(_, operand) | Previous(operand):
+        case Element(operand) | Cast(operand) | Aggregate(_, operand) | Previous(operand):
             return (operand,)
         case In(operand, items):
             return (operand, *items)
         case Call(_, arguments):
             return arguments
+        case Record(_, values):
+            return values
         case Case(conditions, values, otherwise):
             return (*conditions, *values, otherwise)
         case _:
@@ -278,12 +305,14 @@ def rebuild(expression: Expression, change: Callable[[Expression], Expression]) 
             return replace(expression, operands=tuple(map(change, operands)))
         case Negation(operand) | IsTrue(operand) | IsNull(operand) | Like(operand) | RLike(operand):
             return replace(expression, operand=change(operand))
-        case Element(operand) | Aggregate(_, operand) | Previous(operand):
+        case Element(operand) | Cast(operand) | Aggregate(_, operand) | Previous(operand):
             return replace(expression, operand=change(operand))
         case In(operand, items):
             return replace(expression, operand=change(operand), items=tuple(map(change, items)))
         case Call(_, arguments):
             return replace(expression, arguments=tuple(map(change, arguments)))
+        case Record(_, values):
+            return replace(expression, values=tuple(map(change, values)))
         case Case(conditions, values, otherwise, span):
             return Case(tuple(map(change, conditions)), tuple(map(change, values)), change(otherwise), span)
         case _:
@@ -382,7 +411,7 @@ def without_negations(condition: Condition, negated: bool = False) -> tuple[Cond
             return without_negations(operand)
         case Literal() | Attribute() | Arithmetic() | Call() | Conjunction() | Disjunction():
             return condition, negated
-        case Element() | Case() | Aggregate() | Previous():
+        case Element() | Case() | Cast() | Aggregate() | Previous() | Record():
             return condition, negated
         case Comparison() | IsTrue() | IsNull() | In() | Like() | RLike():
             return condition, negated

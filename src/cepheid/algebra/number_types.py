@@ -20,12 +20,14 @@ from typing import assert_never
 
 import pyarrow as pa
 
+from cepheid.algebra.cast_types import CastType
 from cepheid.algebra.conditions import (
     Aggregate,
     Arithmetic,
     Attribute,
     Call,
     Case,
+    Cast,
     Comparison,
     Condition,
     Conjunction,
@@ -39,6 +41,7 @@ from cepheid.algebra.conditions import (
     Literal,
     Negation,
     Previous,
+    Record,
     RLike,
     attributes,
     rebuild,
@@ -131,6 +134,8 @@ def decimal_type(expression: Expression, schema: Schema) -> DecimalType | None:
             return _one_decimal_type(arguments, schema)
         case Case(_, values, otherwise):
             return _one_decimal_type((*values, otherwise), schema)
+        case Cast(_, target):
+            return target.decimal
         case Element():
             dtype = type_of(expression, schema)
             return DecimalType(dtype.precision, dtype.scale) if pa.types.is_decimal(dtype) else None
@@ -142,7 +147,7 @@ def decimal_type(expression: Expression, schema: Schema) -> DecimalType | None:
             return decimal_type(operand, schema)
         case Literal() | Comparison() | Conjunction() | Disjunction() | Negation():
             return None
-        case IsTrue() | IsNull() | In() | Like() | RLike() | Call():
+        case IsTrue() | IsNull() | In() | Like() | RLike() | Call() | Record():
             return None
         case _:
             assert_never(expression)
@@ -192,16 +197,16 @@ def _may_be_unsigned(expression: Expression, schema: Schema) -> bool:
                 return True
             case Attribute() | Element() if type_of(source, schema) == pa.uint64():
                 return True
-            case Literal() | Attribute() | Element() | Arithmetic():
+            case Literal() | Attribute() | Element() | Arithmetic() | Cast():
                 pass
             case _:
                 assert_never(source)
     return False
 
 
-def sources(expression: Expression) -> Iterator[Literal | Attribute | Element | Arithmetic]:
-    """The constants, attributes and elements that can be an expression's value as they are, and what is computed of
-    times.
+def sources(expression: Expression) -> Iterator[Literal | Attribute | Element | Arithmetic | Cast]:
+    """The constants, attributes, elements and casts that can be an expression's value as they are, and what is computed
+    of times.
 
     >>> x, y = Attribute("x", "v"), Attribute("y", "v")
     >>> list(sources(Call("coalesce", (x, Call("nullif", (y, Literal(0))))))) == [x, y]
@@ -219,13 +224,15 @@ def sources(expression: Expression) -> Iterator[Literal | Attribute | Element | 
         case Case(_, values, otherwise):
             for value in (*values, otherwise):
                 yield from sources(value)
+        case Cast():
+            yield expression
         case Aggregate("min" | "max" | "first" | "last", operand) | Previous(operand):
             yield from sources(operand)
         case Aggregate():
             pass
         case Arithmetic() | Comparison() | Conjunction() | Disjunction() | Negation():
             pass
-        case IsTrue() | IsNull() | In() | Like() | RLike():
+        case IsTrue() | IsNull() | In() | Like() | RLike() | Record():
             pass
         case _:
             assert_never(expression)
@@ -297,6 +304,8 @@ def _resolved(expression: Expression, schema: Schema) -> _Resolved:
             return _call(function, [_resolved(argument, schema) for argument in arguments], span)
         case Case():
             return _case(expression, schema)
+        case Cast(operand, target):
+            return replace(expression, operand=_decided(_resolved(operand, schema))), _cast_number(target)
         case Aggregate(operand=Attribute(name="")):
             return expression, _ONE_WHOLE
         case Aggregate(_, operand):
@@ -304,7 +313,7 @@ def _resolved(expression: Expression, schema: Schema) -> _Resolved:
         case Previous(operand):
             of_operand, number = _resolved(operand, schema)
             return replace(expression, operand=of_operand), number
-        case Conjunction() | Disjunction() | Negation() | IsTrue() | IsNull() | Like() | RLike():
+        case Conjunction() | Disjunction() | Negation() | IsTrue() | IsNull() | Like() | RLike() | Record():
             return rebuild(expression, lambda child: _decided(_resolved(child, schema))), None
         case _:
             assert_never(expression)
@@ -462,6 +471,14 @@ def _case(node: Case, schema: Schema) -> _Resolved:
     numbers = [number for _, number in chosen if number is not None]
     *values, otherwise = (value for value, _ in chosen)
     return Case(conditions, tuple(values), otherwise, node.span), _one_of(numbers) if numbers else None
+
+
+def _cast_number(target: CastType) -> _Number | None:
+    if target.decimal is not None:
+        return _Number(_DECIMALS, target.decimal)
+    if target.bits is not None:
+        return _Number(_WHOLES, DecimalType(INTEGER_DIGITS[target.bits], 0))
+    return _ONE_REAL if target.kind is Kind.NUMBER else None
 
 
 def _aggregate(node: Aggregate, operand: Expression, number: _Number | None) -> _Resolved:

@@ -10,11 +10,13 @@ from __future__ import annotations
 from math import inf
 from typing import assert_never
 
+from cepheid.algebra.nfab_edges import is_known_later
 from cepheid.algebra.nodes import (
     All,
     Atom,
     Bind,
     Filter,
+    Nfab,
     Not,
     Or,
     PartBy,
@@ -47,8 +49,48 @@ def waits(query: Query) -> tuple[Window, ...]:
     >>> waits(Query(Seq(Seq(Atom("A"), Not(Atom("B"))), Atom("C")), window=ten))
     ()
     """
+    if isinstance(query.pattern, Nfab):
+        return (query.window or FOR_EVER,) if is_known_later(query.pattern) else ()
     found = (window or query.window or FOR_EVER for _, window in edges(query.pattern, last=True))
     return tuple(dict.fromkeys(found))
+
+
+def longest_wait(query: Query) -> int | float | None:
+    """How much time after the last event of a match it is known, if not before; None: with that event; `inf`: time
+    alone may not make it known.
+
+    >>> hour, ten = Window(3600, WindowUnit.PLAIN), Window(10, WindowUnit.PLAIN)
+    >>> absent = Seq(Atom("A"), Not(Atom("B"), hour))
+    >>> longest_wait(Query(absent)), longest_wait(Query(absent, window=ten)), longest_wait(Query(Atom("A"), window=ten))
+    (3600, 10, None)
+    """
+    found = waits(query)
+    if not found:
+        return None
+    longest = max(inf if window.unit is WindowUnit.EVENTS else window.amount for window in found)
+    return min(longest, _bound(query))
+
+
+def _bound(query: Query) -> int | float:
+    """How much time after the last event of a match nothing plays a part, since it would lie outside the query's
+    window."""
+    if query.window is None or query.window.unit is WindowUnit.EVENTS or looks_everywhere(query.pattern):
+        return inf
+    return query.window.amount
+
+
+def is_over(query: Query, events: int, time: int | float) -> bool:
+    """Whether the matches that end at an event are known once so many events, it included, have come since, and more
+    than `time` has passed.
+
+    >>> absent = Query(Seq(Atom("A"), Not(Atom("B"), Window(3, WindowUnit.EVENTS))), window=Window(9, WindowUnit.PLAIN))
+    >>> [is_over(absent, events, time) for events, time in ((2, 9), (2, 9.5), (3, 0))]
+    [False, True, True]
+    """
+    return time > _bound(query) or all(
+        events >= window.amount if window.unit is WindowUnit.EVENTS else time > window.amount
+        for window in waits(query)
+    )
 
 
 def edges(pattern: Pattern, *, last: bool, closed: bool = False) -> list[Edge]:
@@ -59,7 +101,7 @@ def edges(pattern: Pattern, *, last: bool, closed: bool = False) -> list[Edge]:
         return edges(part, last=last, closed=closed)
 
     match pattern:
-        case Atom() | Recognise():
+        case Atom() | Recognise() | Nfab():
             return []
         case Not(Within(_, limit), None):
             return [(pattern, limit)]
@@ -99,7 +141,7 @@ def _inside_strategies(pattern: Pattern, last: bool, closed: bool) -> list[Edge]
 def may_be_empty(pattern: Pattern) -> bool:
     """Whether a match of the pattern may have no events."""
     match pattern:
-        case Atom() | Recognise():
+        case Atom() | Recognise() | Nfab():
             return False
         case Not():
             return True

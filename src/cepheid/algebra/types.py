@@ -23,6 +23,7 @@ from cepheid.algebra.conditions import (
     Attribute,
     Call,
     Case,
+    Cast,
     Comparison,
     Condition,
     Conjunction,
@@ -36,6 +37,7 @@ from cepheid.algebra.conditions import (
     Literal,
     Negation,
     Previous,
+    Record,
     RLike,
 )
 from cepheid.algebra.conditions import rebuild as rebuild_condition
@@ -53,6 +55,7 @@ from cepheid.algebra.nodes import (
     Concat,
     Filter,
     Iterate,
+    Nfab,
     Not,
     Or,
     PartBy,
@@ -145,6 +148,8 @@ def _pattern(pattern: Pattern, schema: Schema) -> Pattern:
             return replace(pattern, body=_pattern(body, schema))
         case Recognise(reading):
             return Recognise(_reading(reading, schema))
+        case Nfab():
+            return _nfab(pattern, schema)
         case Not(body, window, span):
             return Not(_pattern(body, schema), _typed_window(window, schema, span, "FOR"), span)
         case Within(body, window, span):
@@ -155,6 +160,18 @@ def _pattern(pattern: Pattern, schema: Schema) -> Pattern:
             return rebuild(pattern, lambda child: _pattern(child, schema))
         case _:
             assert_never(pattern)
+
+
+def _nfab(nfab: Nfab, schema: Schema) -> Nfab:
+    for equal in nfab.equal:
+        _column_kind(Attribute(None, equal.name, span=equal.span), schema)
+        if not is_comparable(dtype := schema.arrow.field(equal.name).type):
+            message = f"`[{equal.name}]` takes values that can be compared; `{equal.name}` has type {dtype}"
+            hint = "compare a string, a number, a boolean or a time"
+            raise CepheidError("type-mismatch", message, span=equal.span, hint=hint)
+    clauses = tuple(replace(clause, condition=_checked(clause.condition, schema)) for clause in nfab.clauses)
+    having = None if nfab.having is None else _checked(nfab.having, schema)
+    return replace(nfab, clauses=clauses, having=having)
 
 
 def _reading(reading: Reading, schema: Schema) -> Reading:
@@ -239,11 +256,15 @@ def _typed(expression: Expression, schema: Schema) -> Typed:
             return expression, kind_of(type_of(expression, schema))
         case Case():
             return _case(expression, schema)
+        case Cast():
+            return _cast(expression, schema)
         case Aggregate():
             return _aggregate(expression, schema)
         case Previous(operand):
             typed, kind = _typed(operand, schema)
             return replace(expression, operand=typed), kind
+        case Record():
+            return rebuild_condition(expression, lambda child: _typed(child, schema)[0]), Kind.OTHER
         case _:
             assert_never(expression)
 
@@ -489,6 +510,17 @@ def _case(node: Case, schema: Schema) -> Typed:
     kind = _shared_kind("CASE", typed, schema, "give all its values one type")
     *values, otherwise = (value for value, _ in typed)
     return Case(conditions, tuple(values), otherwise, node.span), kind
+
+
+def _cast(node: Cast, schema: Schema) -> Typed:
+    operand, kind = _typed(node.operand, schema)
+    if kind is not Kind.NULL and kind not in node.target.takes:
+        listed = " or ".join(sorted(item.value for item in node.target.takes))
+        message = f"CAST makes {node.target} of {listed}; `{print_condition(operand)}` is {kind.value}"
+        durations = kind is Kind.DURATION and node.target.kind is Kind.NUMBER
+        hint = "divide it by a duration: (y.ts - x.ts) / INTERVAL 1 SECOND" if durations else None
+        raise CepheidError("type-mismatch", message, span=node.operand.span or node.span, hint=hint)
+    return replace(node, operand=operand, kind=kind), node.target.kind
 
 
 def _aggregate(node: Aggregate, schema: Schema) -> Typed:

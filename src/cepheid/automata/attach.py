@@ -38,10 +38,12 @@ from cepheid.algebra.conditions import (
 from cepheid.algebra.empty import EMPTY, either, is_empty, nullable
 from cepheid.algebra.limits import guarded
 from cepheid.algebra.nodes import (
+    PREVIOUS,
     All,
     Atom,
     Bind,
     Filter,
+    Nfab,
     Not,
     Or,
     PartBy,
@@ -72,6 +74,7 @@ from cepheid.automata.attach_rounds import (
     with_first_marked,
 )
 from cepheid.automata.attach_sets import NoExtremeError, on_sets
+from cepheid.automata.attach_windows import Limit, check_edges, near_event, near_previous, with_window
 from cepheid.automata.pattern_of_positions import pattern_of
 from cepheid.automata.positions_of_pattern import positions_of
 from cepheid.semantics.whole_sets import holds_of_sets
@@ -107,7 +110,9 @@ def attach(pattern: Pattern, extremes: bool = True) -> Attached:
     for waiting in parts:
         for condition in waiting:
             raise not_bound(condition)
-    whole, checks = parts[()], []
+    whole, checks = _near_events({(): parts[()]}, None, names)[()], []
+    for limit in names.previous:
+        whole = near_previous(limit, whole, names.unseen("previous"))
     _check_absences(whole, names)
     for check in names.on_sets:
         decided = _decided_by_one(check, {(): whole}, frozenset(), names)
@@ -135,12 +140,15 @@ def _check_absences(pattern: Pattern, names: _Names) -> None:
 
 
 class _Names:
-    """`on_sets` are the conditions on sets, over names made here, that are not attached yet."""
+    """What is not attached yet, over names made here: `on_sets`, conditions on sets; `near` and `previous`, limits of
+    steps by a named event and by the one before them."""
 
     def __init__(self, extremes: bool) -> None:
         self.extremes = extremes
         self.variable: dict[str, str] = {}
         self.on_sets: list[Check] = []
+        self.near: list[Limit] = []
+        self.previous: list[Limit] = []
         self.behind: dict[str, str] = {}
         self._next = count()
 
@@ -181,9 +189,13 @@ def _renamed(pattern: Pattern, scope: dict[str, str], names: _Names) -> Pattern:
         case Filter(body, condition):
             renamed = _in_scope(condition, scope)
             return replace(pattern, body=_renamed(body, scope, names), condition=renamed)
+        case Within(body, of=str() as name) if name != PREVIOUS:
+            if name not in scope:
+                raise NotAttachedError(f"`{name}` is bound nowhere that WITHIN … OF could see")
+            return replace(pattern, body=_renamed(body, scope, names), of=scope[name])
         case Seq() | StrictSeq() | Or() | All() | Repeat() | PartBy():
             return rebuild(pattern, lambda child: _renamed(child, scope, names))
-        case Select() | Bind() | Not() | Within() | Recognise():
+        case Select() | Bind() | Not() | Within() | Recognise() | Nfab():
             return rebuild(pattern, lambda child: _renamed(child, scope, names))
         case _:
             assert_never(pattern)
@@ -230,9 +242,13 @@ def _parts(pattern: Pattern, known: frozenset[str], names: _Names) -> Parts:
             lefts, rights = _parts(left, known, names), _parts(right, known | bound(left), names)
             return _joined(partial(in_sequence, type(pattern)), lefts, rights, known)
         case All(left, right, apart):
-            return _joined(
-                partial(_in_any_order, apart), _parts(left, known, names), _parts(right, known, names), known
-            )
+            before = len(names.previous)
+            lefts, rights = _parts(left, known, names), _parts(right, known, names)
+            if names.previous[before:]:
+                raise NotAttachedError(
+                    f"the event before a part of {'AND' if apart else 'ALL'} is that before both"
+                )
+            return _joined(partial(_in_any_order, apart), lefts, rights, known)
         case Or(parts):
             return _merged([_parts(part, known, names) for part in parts])
         case Bind(body):
@@ -243,6 +259,7 @@ def _parts(pattern: Pattern, known: frozenset[str], names: _Names) -> Parts:
         case Repeat(body) if is_iteration(pattern):
             before = len(names.on_sets)
             parts = _parts(body, known, names)
+            parts = _near_events(parts, defined_once(body), names)
             return _repeated(pattern, _with_sets_compared(parts, before, known, names), known, names)
         case Repeat(body):
             return _repeated(pattern, _parts(body, known, names), known, names)
@@ -256,13 +273,29 @@ def _parts(pattern: Pattern, known: frozenset[str], names: _Names) -> Parts:
         case Select(strategy):
             raise NotAttachedError(f"{strategy.value} compares matches inside the formula")
         case Not(body):
+            if any(isinstance(node, Within) for node in walk(body)):
+                raise NotAttachedError("a window limits what a NOT forbids")
             parts = _parts(body, known, names)
             if set(parts) != {()}:
                 raise NotAttachedError(
                     f"{print_pattern(pattern_with(pattern, names.variable))} compares with a later event"
                 )
             return {(): replace(pattern, body=parts[()])}
-        case Within() | Recognise():
+        case Within(body, window, of=None):
+            check_edges(pattern)
+            return {
+                waiting: with_window(part, window, names.unseen("first"))
+                for waiting, part in _parts(body, known, names).items()
+            }
+        case Within(body, window, of=str() as name):
+            check_edges(pattern)
+            limit = Limit(names.unseen("step"), window, name)
+            (names.previous if name == PREVIOUS else names.near).append(limit)
+            return {
+                waiting: part if is_empty(part) else Bind(part, limit.gathered)
+                for waiting, part in _parts(body, known, names).items()
+            }
+        case Within() | Recognise() | Nfab():
             raise NotAttachedError("an operator has no automaton yet")
         case _:
             assert_never(pattern)
@@ -511,6 +544,19 @@ def _of_each(condition: Condition, scope: dict[str, str]) -> Condition:
     )
 
 
+# ── windows of steps ────────────────────────────────────────────────────────────────────────────────────────
+
+
+def _near_events(parts: Parts, mine: frozenset[str] | None, names: _Names) -> Parts:
+    """A scope with the limits attached that are about its own variables, `mine`; None: about any."""
+    limits = [limit for limit in names.near if mine is None or limit.of in mine]
+    names.near = [limit for limit in names.near if limit not in limits]
+    for limit in limits:
+        register = names.unseen("step")
+        parts = {waiting: near_event(limit, part, register) for waiting, part in parts.items()}
+    return parts
+
+
 # ── names in other rounds ───────────────────────────────────────────────────────────────────────────────────
 
 
@@ -531,4 +577,5 @@ def _copied(pattern: Pattern, scope: dict[str, str]) -> Pattern:
         (None if pattern.var is None else scope[pattern.var]),
         tuple(map(scope.__getitem__, pattern.also)),
     )
-    return replace(pattern, var=var, also=also, condition=condition)
+    near = tuple((scope.get(name, name), window) for name, window in pattern.near)
+    return replace(pattern, var=var, also=also, condition=condition, near=near)

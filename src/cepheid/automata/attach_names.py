@@ -16,6 +16,7 @@ from cepheid.algebra.nodes import (
     Atom,
     Bind,
     Filter,
+    Nfab,
     Not,
     Or,
     PartBy,
@@ -72,18 +73,19 @@ def _number(name: str) -> tuple[int, str]:
 def pattern_with(pattern: Pattern, names: Mapping[str, str]) -> Pattern:
     """The pattern under other names."""
     match pattern:
-        case Atom(var=var, condition=condition, also=also):
+        case Atom(var=var, condition=condition, also=also, near=near):
             return replace(
                 pattern,
                 var=None if var is None else names.get(var, var),
                 also=tuple(names.get(name, name) for name in also),
                 condition=None if condition is None else with_names(condition, names),
+                near=tuple((names.get(name, name), window) for name, window in near),
             )
         case Bind(body, var):
             return replace(pattern, body=pattern_with(body, names), var=names.get(var, var))
         case Seq() | StrictSeq() | Or() | All() | Repeat() | Filter():
             return rebuild(pattern, lambda child: pattern_with(child, names))
-        case PartBy() | Select() | Not() | Within() | Recognise():
+        case PartBy() | Select() | Not() | Within() | Recognise() | Nfab():
             return rebuild(pattern, lambda child: pattern_with(child, names))
         case _:
             assert_never(pattern)

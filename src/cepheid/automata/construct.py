@@ -13,6 +13,7 @@ by a NOT between the position and what follows.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
+from dataclasses import replace
 
 from cepheid.algebra.nodes import Atom, Pattern
 from cepheid.algebra.variables import label_of
@@ -45,7 +46,10 @@ def _automaton(positions: Positions, whole: Fragment, shown: frozenset[str]) -> 
     guards = {
         predicate: Guard(frozenset([predicate])) for predicate in dict.fromkeys([*predicates, *forbidden])
     }
-    entering = [guards[predicate] for predicate in predicates]
+    entering = [
+        replace(guards[predicate], within=frozenset(atom.near)) if atom.near else guards[predicate]
+        for predicate, atom in zip(predicates, positions.atoms, strict=True)
+    ]
     labels = [
         label(atom, gatherers, shown)
         for atom, gatherers in zip(positions.atoms, positions.gatherers, strict=True)

@@ -104,7 +104,7 @@ def _guard(whole: Guard) -> Guard:
             fails.add(frozenset([Predicate(None, opposite.operand)]))
         else:
             tests.add(Predicate(None, part))
-    return Guard(frozenset(tests), frozenset(fails))
+    return Guard(frozenset(tests), frozenset(fails), whole.within)
 
 
 def _skipping(whole: Guard) -> Guard:

@@ -74,6 +74,10 @@ class ChainDeterminiser:
         self._marks = _numbered_marks(chain)
         self._alive = frozenset(state for state, marks in enumerate(self._marks) if marks)
         self._met = LazyStates(START, limit)
+        self.begins = frozenset(mark.predicate for mark in self._marks[0])
+        self.ends = frozenset(
+            mark.predicate for marks in self._marks for mark in marks if mark.target in self._finals
+        )
 
     def __len__(self) -> int:
         return len(self._met)

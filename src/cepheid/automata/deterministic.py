@@ -139,7 +139,11 @@ class Deterministic(Protocol[Does]):
 
 class ChainAutomaton(Deterministic[tuple[LinkedMark, ...]], Protocol):
     """A deterministic chain automaton. Transitions of the start have no links, none leads to it, and those of one
-    state, class and label exclude each other: no partial match and event can take two of them."""
+    state, class and label exclude each other: no partial match and event can take two of them. Matches begin with
+    events that satisfy a predicate of `begins` and end with those that satisfy one of `ends`."""
+
+    begins: frozenset[int]
+    ends: frozenset[int]
 
     @property
     def links(self) -> tuple[Link, ...]: ...

@@ -53,6 +53,20 @@ def at_most(events: int) -> Iterator[None]:
         _FEWER.reset(token)
 
 
+UNLIMITED = np.iinfo(np.int64).max // 2
+_SPARE = 1 << 16
+
+
+def spare_of(limit: int) -> int:
+    """How many matches beyond the limit are written before the first by positions are looked for among those that end
+    at the event at hand: few enough to be sorted, many enough for that to be rare.
+
+    >>> spare_of(10), spare_of(1_000_000)
+    (65536, 1000000)
+    """
+    return max(_SPARE, min(limit, 1 << 30))
+
+
 def guard_of(most: int) -> int:
     """The guard where the evaluator itself has this one.
 
@@ -96,7 +110,7 @@ class Events:
     numbers themselves. `keyed` are the number of each event's partition, from 0, and its position inside that; None
     without PARTITION BY, where all are in partition 0 and positions are row numbers. For an evaluator that does without
     positions it is instead what numbers the partitions of the events it asks for. Matches that end in these events are
-    reported only when `report` is true.
+    reported only when `report` is true, also those that become known with later events.
     """
 
     table: pa.Table
@@ -151,7 +165,20 @@ class Evaluator(Protocol):
         ...
 
     def advance(self, events: Events) -> Found:
-        """Takes the next events and gives the matches that end in them, by end, in stream order."""
+        """Takes the next events and gives the matches that end in them, by end, in stream order. A match that events
+        after its last may still forbid comes as soon as none can, in whatever partition time has passed; all that end
+        at one event come together. With a limit, of the matches that end where it is reached it gives the first by
+        positions at least, in any order."""
+        ...
+
+    def pass_time(self, now: int | float) -> Found:
+        """No event at or before the time `now`, counted as `Events.times`, will come any more: the matches that are
+        known by that, by end, in stream order."""
+        ...
+
+    @property
+    def waiting_since(self) -> int | float | None:
+        """No match whose last event is earlier than this waits to become known; None: none waits at all."""
         ...
 
     def finish(self) -> Found:

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
+from math import inf
 
 import numpy as np
 import numpy.typing as npt
@@ -28,6 +29,7 @@ from cepheid.semantics.oracle import (
     OracleMatch,
     first_needed,
     is_known,
+    order,
     partition_matches,
     renumbered,
     slides,
@@ -50,14 +52,14 @@ Times = npt.NDArray[np.int64] | npt.NDArray[np.float64]
 
 @dataclass(frozen=True, slots=True)
 class Kept:
-    """Events that later matches may contain, ascending by row; `table` has the columns that conditions read. Matches
-    that end at an `open` one are not known yet."""
+    """Events that later matches may contain, ascending by row; `table` has the columns that conditions read. `ends`
+    says of each whether the matches that end there are yet to be known, and whether these are to be reported."""
 
     table: pa.Table
     rows: Ints
     times: Times
     partitions: Ints
-    open: npt.NDArray[np.bool_]
+    ends: Ints
 
     def __len__(self) -> int:
         return len(self.rows)
@@ -68,14 +70,19 @@ class Kept:
             self.rows[keep],
             self.times[keep],
             self.partitions[keep],
-            self.open[keep],
+            self.ends[keep],
         )
 
 
-class SemanticsEvaluator:
-    """Made from a plan; with `counting` it reports numbers and no matches."""
+KNOWN, OPEN, SILENT = range(3)
+"""Of the matches that end at an event: they are known; are not yet; are not yet and will not be reported."""
 
-    def __init__(self, plan: Plan, counting: bool = False) -> None:
+
+class SemanticsEvaluator:
+    """Made from a plan; with `counting` it reports numbers and no matches. Where only the first matches are wanted,
+    none comes before one that ends earlier and is not known yet, in whatever partition."""
+
+    def __init__(self, plan: Plan, counting: bool = False, limit: int | None = None) -> None:
         self._query = plan.rewritten
         self._schema = plan.schema
         read = {plan.schema.type, *read_by_conditions(plan.query)}
@@ -84,6 +91,7 @@ class SemanticsEvaluator:
         self._counting = counting
         self._kept: Kept | None = None
         self._waits = bool(waits(self._query))
+        self._first_only = limit is not None or self._query.limit is not None
         self.relevant: Ints = np.zeros(0, np.int64)
         self._counted = 0
         self._number_of_label: dict[frozenset[str], int] = {frozenset(): 0}
@@ -99,33 +107,65 @@ class SemanticsEvaluator:
         self.relevant = events.rows
         known = 0 if self._kept is None else len(self._kept)
         held = _appended(self._kept, replace(events, table=events.table.select(self._reads)))
-        found = self._evaluated(held, known, ended=False)
-        return self._report(found, held.rows) if events.report else nothing_found()
+        now = held.times[-1].item() if len(held) else -inf
+        return self._report(self._evaluated(held, known, now), held.rows)
 
-    def _evaluated(self, held: Kept, known: int, *, ended: bool) -> list[OracleMatch]:
-        """The matches that became known with the events after the first `known`; keeps what later ones need."""
+    def pass_time(self, now: int | float) -> Found:
+        held = self._kept
+        if not self._waits or held is None or not len(held):
+            return nothing_found()
+        after = max(_next(now, held.times), held.times[-1].item())
+        return self._report(self._evaluated(held, len(held), after), held.rows)
+
+    @property
+    def waiting_since(self) -> int | float | None:
+        if not self._waits or self._kept is None:
+            return None
+        waiting = self._kept.times[self._kept.ends == OPEN]
+        return waiting[0].item() if len(waiting) else None
+
+    def _evaluated(
+        self, held: Kept, known: int, now: int | float, *, ended: bool = False
+    ) -> list[OracleMatch]:
+        """The matches that became known with the events after the first `known`, or because no event before the time
+        `now` will come; keeps what later ones need."""
         stream = events_of(held.table, self._schema, held.times.tolist())
         found: list[OracleMatch] = []
-        keep, open_ends, waiting = (
+        keep, ends, waiting = (
             np.zeros(len(held), np.bool_),
-            held.open.copy(),
+            held.ends.copy(),
             np.zeros(len(held), np.bool_),
         )
-        for partition in np.unique(held.partitions):
-            places = np.flatnonzero(held.partitions == partition)
+        partitions = _by_partition(held.partitions)
+        untils = [len(places) for places in partitions]
+        if self._waits and not ended:
+            untils = self._known(stream, partitions, ends, now)
+        for places, until in zip(partitions, untils, strict=True):
             events = [stream[place] for place in places]
             since = int(np.searchsorted(places, known))
-            until = len(places)
             if self._waits:
-                since = until - int(open_ends[places].sum())
-                until = until if ended else self._until(events, since, stream[-1].time)
-                open_ends[places[:until]] = False
+                since = len(places) - int((ends[places] != KNOWN).sum())
                 waiting[places] = until < len(places)
+            ends[places[:until]] = KNOWN
             matches, forgotten = partition_matches(self._query, events, since, until)
-            found.extend(renumbered(match, places.tolist()) for match in matches)
+            reported = (match for match in matches if held.ends[places[match.last]] == OPEN)
+            found.extend(renumbered(match, places.tolist()) for match in reported)
             keep[places[self._first_needed(stream, places, forgotten, until) :]] = True
-        self._kept = replace(held, open=open_ends).take(keep & (waiting | self._may_still_matter(held.times)))
+        matters = self._may_still_matter(held.times, now)
+        self._kept = replace(held, ends=ends).take(keep & (waiting | matters))
         return found
+
+    def _known(self, stream: list[Event], partitions: list[Ints], ends: Ints, now: int | float) -> list[int]:
+        """How many events of each partition end only matches that are known."""
+        untils = []
+        for places in partitions:
+            since = len(places) - int((ends[places] != KNOWN).sum())
+            untils.append(self._until([stream[place] for place in places], since, now))
+        if not self._first_only:
+            return untils
+        both = zip(partitions, untils, strict=True)
+        first = min((places[until] for places, until in both if until < len(places)), default=len(stream))
+        return [int(np.searchsorted(places, first)) for places in partitions]
 
     def _until(self, events: list[Event], since: int, now: int | float) -> int:
         """The first event of a partition from `since` on that matches may end at which are not known yet."""
@@ -141,17 +181,17 @@ class SemanticsEvaluator:
         partition = [stream[place] for place in places]
         return max(forgotten, first_needed(self._query, partition, min(until, len(partition) - 1)))
 
-    def _may_still_matter(self, times: Times) -> npt.NDArray[np.bool_]:
+    def _may_still_matter(self, times: Times, now: int | float) -> npt.NDArray[np.bool_]:
         """Partitions that fell silent lose events too, once the whole stream's time has moved on; not where what lies
         before a window may matter."""
         window = self._query.window
         by_time = window is not None and window.unit is not WindowUnit.EVENTS and slides(self._query)
         if window is None or not by_time or lead(self._query.pattern) or not len(times):
             return np.ones(len(times), np.bool_)
-        return recent(times, times[-1], window.amount)
+        return recent(times, _in_range(now, times), window.amount)
 
     def _report(self, found: list[OracleMatch], rows: Ints) -> Found:
-        found.sort(key=lambda match: (match.last, match.positions))
+        found.sort(key=order)
         if self._query.limit is not None and not self._query.distinct:
             found = found[: max(0, self._query.limit - self._counted)]
         self._counted += len(found)
@@ -176,7 +216,8 @@ class SemanticsEvaluator:
         if not self._waits or self._kept is None:
             return nothing_found()
         held = self._kept
-        return self._report(self._evaluated(held, len(held), ended=True), held.rows)
+        now = held.times[-1].item() if len(held) else -inf
+        return self._report(self._evaluated(held, len(held), now, ended=True), held.rows)
 
     @property
     def counted(self) -> int:
@@ -201,7 +242,7 @@ class SemanticsEvaluator:
             "rows": kept.rows,
             "times": kept.times,
             "lanes": kept.partitions,
-            **({"open": kept.open.astype(np.int64)} if self._waits else {}),
+            **({"open": kept.ends} if self._waits else {}),
         }
 
     def load(self, state: State, bounds: Bounds) -> None:
@@ -219,11 +260,11 @@ class SemanticsEvaluator:
             require_indices(partitions, 0, bounds.partitions, "lanes")
             given = times(state, "times", len(table), bounds)
             require_ascending(given, "times")
-            open_ends = np.zeros(len(table), np.int64)
+            ends = np.full(len(table), KNOWN, np.int64)
             if self._waits:
-                open_ends = words(state, "open", len(table))
-                require_indices(open_ends, 0, 2, "open")
-            self._kept = Kept(table, rows, given, partitions, open_ends.astype(np.bool_))
+                ends = words(state, "open", len(table))
+                require_indices(ends, KNOWN, SILENT + 1, "open")
+            self._kept = Kept(table, rows, given, partitions, ends)
 
     @property
     def memory(self) -> int:
@@ -234,7 +275,7 @@ class SemanticsEvaluator:
 
 
 def _appended(kept: Kept | None, events: Events) -> Kept:
-    new = np.ones(len(events.rows), np.bool_)
+    new = np.full(len(events.rows), OPEN if events.report else SILENT, np.int64)
     if kept is None:
         return Kept(events.table, events.rows, events.times, events.partitions, new)
     return Kept(
@@ -242,5 +283,22 @@ def _appended(kept: Kept | None, events: Events) -> Kept:
         np.concatenate([kept.rows, events.rows]),
         np.concatenate([kept.times, events.times]),
         np.concatenate([kept.partitions, events.partitions]),
-        np.concatenate([kept.open, new]),
+        np.concatenate([kept.ends, new]),
     )
+
+
+def _by_partition(partitions: Ints) -> list[Ints]:
+    """The places of each partition's events."""
+    order = np.argsort(partitions, kind="stable")
+    begins = np.flatnonzero(np.diff(partitions[order])) + 1
+    return np.split(order, begins) if len(order) else []
+
+
+def _next(now: int | float, times: Times) -> int | float:
+    """The next time after `now` that there is."""
+    return float(np.nextafter(now, inf)) if times.dtype == np.float64 else int(now // 1) + 1
+
+
+def _in_range(now: int | float, times: Times) -> int | float:
+    """A time that may lie after all that there are as the last of them."""
+    return now if times.dtype == np.float64 else min(now, np.iinfo(np.int64).max)

@@ -11,6 +11,7 @@ Partitions are ignored: in the whole stream a few more events are kept than in e
 
 from __future__ import annotations
 
+from collections.abc import Collection, Sequence
 from typing import Any
 
 import numpy as np
@@ -18,9 +19,25 @@ import numpy.typing as npt
 
 from cepheid.algebra.nodes import Window, WindowUnit
 from cepheid.evaluators.interface import Events
-from cepheid.kernels.columns.events import keep_near
+from cepheid.kernels.columns.events import BEGINS, ENDS, keep_near
 from cepheid.matches.match_arrays import Ints
 from cepheid.streams.times import age_limit, ties_of, unsigned
+
+_FEW_EVENTS = 256  # relevant ones of a batch, of which leaving out any saves no time
+_MOST_NEAR = 0.75  # of a batch's relevant events, beyond which looking for others does not pay
+_PASSED = 15  # batches that are not looked at then
+
+
+def roles_of(
+    classes: Sequence[frozenset[int]], begins: Collection[int], ends: Collection[int]
+) -> npt.NDArray[np.uint8]:
+    """By class, of which the predicates are given, what its events can do; `begins` are the predicates of marks with
+    which a match begins, `ends` of those with which one ends."""
+    roles = [
+        (not satisfied.isdisjoint(begins)) * BEGINS | (not satisfied.isdisjoint(ends)) * ENDS
+        for satisfied in classes
+    ]
+    return np.array(roles, np.uint8)
 
 
 class WindowPrefilter:
@@ -30,10 +47,25 @@ class WindowPrefilter:
         self._begun = False
         self._begin: Any = 0
         self._is_known = True
+        self._batches_to_pass = 0
 
     def forget(self) -> None:
         """Forgets when a match could last begin: it may have been just now."""
         self._is_known = False
+
+    def of_many(
+        self, events: Events, places: Ints, classes: Ints, roles: npt.NDArray[np.uint8]
+    ) -> tuple[Ints, Ints]:
+        """The same in batches that are large enough for it to pay. A batch of which nearly all events are near is
+        followed by some that are not looked at: where matches are everywhere, looking costs a tenth of a count."""
+        if len(places) < _FEW_EVENTS or self._batches_to_pass:
+            self._batches_to_pass = max(0, self._batches_to_pass - 1)
+            self.forget()
+            return places, classes
+        near = self.of(events, places, classes, roles)
+        if len(near[0]) > _MOST_NEAR * len(places):
+            self._batches_to_pass = _PASSED
+        return near
 
     def of(
         self, events: Events, places: Ints, classes: Ints, roles: npt.NDArray[np.uint8]

@@ -3,17 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TypeVar
 
 import numpy as np
 import numpy.typing as npt
+import pyarrow as pa
 
 from cepheid.kernels.columns.events import take_lists
 
 Ints = npt.NDArray[np.int64]
 Number = TypeVar("Number", bound=np.generic)
 LABEL = np.int16
+_IN_POOL = 1 << 18  # numbers at least, so that arrays seldom grow
 Labels = npt.NDArray[np.int16]
 
 
@@ -68,7 +70,8 @@ def joined(parts: Sequence[Found]) -> Found:
 
 
 class Gathering:
-    """Matches of several batches in arrays that are used again.
+    """Matches of several batches in arrays that are used again, but for rows that are `given_away`: these are in memory
+    of Arrow's pool, and their reader keeps them.
 
     >>> gathering = Gathering()
     >>> gathering.add(Found(np.array([0, 2]), np.array([5, 6]), np.zeros(2, LABEL)))
@@ -77,7 +80,8 @@ class Gathering:
     (array([0, 2, 3]), array([5, 6, 9]))
     """
 
-    def __init__(self) -> None:
+    def __init__(self, given_away: bool = False) -> None:
+        self._given_away = given_away
         self._arrays = nothing_found()
         self._count = 0
 
@@ -93,7 +97,7 @@ class Gathering:
         end = begin + len(found.rows)
         self._arrays = Found(
             longer(self._arrays.offsets, count + 1),
-            longer(self._arrays.rows, end),
+            longer(self._arrays.rows, end, in_pool=self._given_away),
             longer(self._arrays.labels, end),
         )
         np.add(found.offsets[1:], begin, out=self._arrays.offsets[self._count + 1 : count + 1])
@@ -103,17 +107,23 @@ class Gathering:
 
     def clear(self) -> None:
         self._count = 0
+        if self._given_away:
+            self._arrays = replace(self._arrays, rows=nothing_found().rows)
 
 
-def longer(array: npt.NDArray[Number], least: int) -> npt.NDArray[Number]:
-    """The array with the same beginning, at least so long; memory is touched where it is used.
+def longer(array: npt.NDArray[Number], least: int, in_pool: bool = False) -> npt.NDArray[Number]:
+    """The array with the same beginning, at least so long; memory is touched where it is used. That of Arrow's pool is
+    used again by what Arrow makes.
 
     >>> len(longer(np.zeros(4), 3)), len(longer(np.zeros(4), 5))
     (4, 8)
     """
     if len(array) >= least:
         return array
-    more = np.empty(max(least, 2 * len(array)), array.dtype)
+    length = max(least, 2 * len(array))
+    more: npt.NDArray[Number] = np.empty(0 if in_pool else length, array.dtype)
+    if in_pool:
+        more = np.frombuffer(pa.allocate_buffer(max(length, _IN_POOL) * array.itemsize), array.dtype)
     more[: len(array)] = array
     return more
 

@@ -93,9 +93,15 @@ def event_type(schema: Schema) -> pa.StructType:
 
 
 def tabulate(
-    found: Found, labels: Labels, layout: Layout, rows: RowsOfMatches, evaluate: Evaluate
+    found: Found,
+    labels: Labels,
+    layout: Layout,
+    rows: RowsOfMatches,
+    evaluate: Evaluate,
+    given_away: bool = False,
 ) -> pa.Table:
-    """The matches as a table; `labels` says what the numbers of their labels mean, `evaluate` computes expressions."""
+    """The matches as a table; `labels` says what the numbers of their labels mean, `evaluate` computes expressions.
+    Rows that are given away are not copied."""
     schema = layout.arrow
     if len(found) == 0:
         return schema.empty_table()
@@ -114,7 +120,8 @@ def tabulate(
             else:
                 makers[item.name] = partial(_variable, item, chosen, gathered, layout.schema)
     if layout.positions == ROW:
-        makers["positions"] = lambda: lists(found.offsets, copied(found.rows, np.int64))
+        own = pa.array if given_away else partial(copied, dtype=np.int64)
+        makers["positions"] = lambda: lists(found.offsets, own(found.rows))
     elif layout.positions is not None:
         numbers = integers(at.table, layout.positions)
         makers["positions"] = lambda: lists(found.offsets, pa.array(numbers[at.places.numbers]))

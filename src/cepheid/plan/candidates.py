@@ -17,6 +17,7 @@ from cepheid.algebra.nodes import (
     Atom,
     Bind,
     Filter,
+    Nfab,
     Not,
     Or,
     PartBy,
@@ -42,6 +43,9 @@ from cepheid.automata.unary import is_unary
 from cepheid.errors import CepheidError
 from cepheid.plan.automaton_with_registers import automaton_with_registers
 
+LINKED = (
+    "matches inside a window are found faster by links between partial matches, which all partitions share"
+)
 UNARY = "every condition is unary, so the pattern is a finite automaton: constant time per event"
 
 
@@ -82,13 +86,14 @@ def _chain(query: Query, rewritten: Query) -> Taken | str:
             raise
         return error.message
     if is_unary(rewritten.pattern):
-        shared = "one index shared by all partitions enumerates faster than one state per partition"
-        return Taken(trim(chain), (UNARY, shared))
+        return Taken(trim(chain), (UNARY, LINKED))
     neighbours = "but only neighbours in a match: constant time per event, by an index of partial matches"
     return Taken(trim(chain), (f"{_beyond_unary(rewritten)}, {neighbours}",))
 
 
 def _configurations(query: Query, rewritten: Query) -> Taken | str:
+    if isinstance(rewritten.pattern, Nfab):
+        return "the NFAᵇ of a SASE+ query has no register automaton yet"
     found = automaton_with_registers(query, rewritten)
     if isinstance(found, str):
         return found
@@ -111,18 +116,17 @@ CANDIDATES = (COMPACT, CHAIN, CONFIGURATIONS, SEMANTICS)
 def in_order(rewritten: Query, *, counting: bool) -> tuple[Candidate, ...]:
     """The candidates in order of preference.
 
-    >>> from cepheid.algebra.nodes import Atom
+    >>> from cepheid.algebra.nodes import Atom, Window, WindowUnit
     >>> [candidate.evaluator for candidate in in_order(Query(Atom("A")), counting=False)]
     ['compact', 'chain', 'configurations', 'semantics']
+    >>> windowed = Query(Atom("A"), window=Window(10, WindowUnit.EVENTS))
+    >>> [candidate.evaluator for candidate in in_order(windowed, counting=False)]
+    ['chain', 'compact', 'configurations', 'semantics']
     """
-    enumerates_partitions = not counting and _has_many_partitions(rewritten)
-    first = (CHAIN, COMPACT) if enumerates_partitions else (COMPACT, CHAIN)
+    in_window = rewritten.window is not None and rewritten.strategy is Strategy.ALL
+    linked = not counting and in_window and is_unary(rewritten.pattern)
+    first = (CHAIN, COMPACT) if linked else (COMPACT, CHAIN)
     return (*first, CONFIGURATIONS, SEMANTICS)
-
-
-def _has_many_partitions(query: Query) -> bool:
-    """Whether one index of all partitions is smaller than a state for each: partial matches expire by a window."""
-    return bool(query.partition_by) and query.window is not None and query.strategy is Strategy.ALL
 
 
 def _names(query: Query) -> tuple[str, ...]:
@@ -132,7 +136,7 @@ def _names(query: Query) -> tuple[str, ...]:
 
 def _beyond_unary(query: Query) -> str:
     """What makes a query more than a finite automaton can run."""
-    of_sets, absence = None, None
+    of_sets, of_part, absence = None, None, None
     for node in walk(query.pattern):
         match node:
             case Filter(_, condition) if sets_read(condition):
@@ -145,15 +149,20 @@ def _beyond_unary(query: Query) -> str:
                 absence = absence or f"{print_pattern(node)} forbids more than an event between two others"
             case Select(strategy):
                 return f"{strategy.value} inside the formula has no automaton yet"
-            case Within(_, window):
-                return f"WITHIN {print_window(window)} of a part has no automaton yet"
+            case Within(_, window, of=of):
+                of_part = (
+                    of_part
+                    or f"WITHIN {print_window(window)} of a {'part' if of is None else 'step'} compares events"
+                )
+            case Nfab():
+                return "an NFAᵇ of SASE+ has conditions of its own on each edge, and a match buffer"
             case Recognise():
                 return "SREMO reads every event of a piece of the stream, with registers"
             case Atom() | Seq() | StrictSeq() | Or() | All() | Repeat() | Bind():
                 pass
             case _:
                 assert_never(node)
-    return of_sets or absence or "an operator has no automaton yet"
+    return of_sets or of_part or absence or "an operator has no automaton yet"
 
 
 def _grows(automaton: Automaton, strategy: Strategy) -> list[str]:

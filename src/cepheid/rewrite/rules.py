@@ -20,6 +20,7 @@ from cepheid.rewrite.sets import decide_sets
 from cepheid.rewrite.simplify import simplify_whole
 from cepheid.rewrite.single import drop_single
 from cepheid.rewrite.split import split
+from cepheid.rewrite.window import lift_window
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,6 +59,7 @@ RULES: tuple[Rule, ...] = (
     _in_pattern("sets", decide_sets),
     _in_pattern("simplify", simplify_whole),
     _in_pattern("single", drop_single),
+    Rule("window", lift_window),
     Rule("partition", partition),
 )
 

@@ -14,12 +14,13 @@ from dataclasses import dataclass
 from itertools import groupby
 from math import inf
 
-from cepheid.algebra.nodes import Query, WindowUnit
-from cepheid.algebra.reach import looks_everywhere, waits
+from cepheid.algebra.nodes import Nfab, Query
+from cepheid.algebra.reach import is_over, looks_everywhere
 from cepheid.algebra.unmarked_prefix import lead
 from cepheid.algebra.variables import shown
 from cepheid.semantics.keys import key_of
 from cepheid.semantics.meaning import meaning
+from cepheid.semantics.nfab import all_matches, binding_of
 from cepheid.semantics.output import first_of_equal
 from cepheid.semantics.results import Pairs, Result, kept, stands
 from cepheid.semantics.strategies import ComplexEvent, choose
@@ -54,7 +55,7 @@ def evaluate(query: Query, stream: Stream) -> list[OracleMatch]:
         matches, _ = partition_matches(query, [stream[place] for place in places])
         found.extend(renumbered(match, places) for match in matches)
     shown = first_of_equal(query, found, stream) if query.distinct else found
-    return sorted(shown, key=_order)[: query.limit]
+    return sorted(shown, key=order)[: query.limit]
 
 
 def partitions(query: Query, stream: Stream) -> list[list[int]]:
@@ -119,6 +120,10 @@ def by_end(
 def answers(query: Query, partition: Stream) -> list[OracleMatch]:
     """The matches of one partition by the definitions: meaning, window, strategy, selected variables."""
     names = frozenset(item.name for item in shown(query))
+    if isinstance(query.pattern, Nfab):
+        runs = all_matches(query.pattern, query.window, partition)
+        chosen_events = [OracleMatch(run.positions, binding_of(query.pattern, run, names)) for run in runs]
+        return sorted(chosen_events, key=_order)
 
     def fits(result: Result) -> bool:
         return inside(query.window, partition, result.events[0], result.events[-1])
@@ -127,11 +132,11 @@ def answers(query: Query, partition: Stream) -> list[OracleMatch]:
     candidates = [result for result in found if result is not None and stands(result)]
     chosen = choose(query.strategy, (result.events for result in candidates))
     matches = {OracleMatch(result.events, result.binding) for result in candidates if result.events in chosen}
-    return sorted(matches, key=_order)
+    return sorted(matches, key=order)
 
 
 def is_known(query: Query, partition: Stream, end: int, last: int, now: int | float = -inf) -> bool:
-    """Whether no event after index `last`, nor after the time `now`, bears on the matches that end at `end`.
+    """Whether no event after index `last`, nor one at the time `now` or later, bears on the matches that end at `end`.
 
     >>> from cepheid.algebra.nodes import Atom, Not, Seq, Window, WindowUnit
     >>> from cepheid.semantics.stream import Event
@@ -141,19 +146,14 @@ def is_known(query: Query, partition: Stream, end: int, last: int, now: int | fl
     [False, False, True]
     """
     now = max(now, partition[last].time)
-    return all(
-        last - end + 1 >= window.amount
-        if window.unit is WindowUnit.EVENTS
-        else now - partition[end].time > window.amount
-        for window in waits(query)
-    )
+    return is_over(query, last - end + 1, now - partition[end].time)
 
 
 def slides(query: Query) -> bool:
     """Whether the matches that end at a position depend only on the events of its window and a bounded number before
     it: not if a strategy inside the formula compares complex events that no window bounds, nor if a SREMO may read any
     number of events before it marks one."""
-    if query.window is None or looks_everywhere(query.pattern):
+    if query.window is None or looks_everywhere(query.pattern) or isinstance(query.pattern, Nfab):
         return False
     return lead(query.pattern) < inf
 
@@ -177,5 +177,10 @@ def renumbered(match: OracleMatch, places: Sequence[int]) -> OracleMatch:
     return OracleMatch(positions, frozenset((name, places[index]) for name, index in match.binding))
 
 
-def _order(match: OracleMatch) -> tuple[int, ComplexEvent, list[tuple[str, int]]]:
-    return match.last, match.positions, sorted(match.binding)
+def order(match: OracleMatch) -> tuple[int, ComplexEvent, list[list[str]]]:
+    """By end, then by positions, then event by event by the names that it is bound to: the first are those that LIMIT
+    keeps."""
+    names: dict[int, list[str]] = {position: [] for position in match.positions}
+    for name, position in sorted(match.binding):
+        names[position].append(name)
+    return match.last, match.positions, list(names.values())

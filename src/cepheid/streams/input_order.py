@@ -18,12 +18,14 @@ from cepheid.streams.times import Times, times_of
 
 
 class InputOrder:
-    """`last` is the last row, with the columns that order rows; None before the first."""
+    """`last` is the last row, with the columns that order rows; None before the first. At or before the time `passed`
+    no row may come any more."""
 
     def __init__(self, schema: Schema) -> None:
         self._schema = schema
         self._names = [schema.time] if schema.order in (None, schema.time) else [schema.time, schema.order]
         self.last: pa.Table | None = None
+        self.passed: int | float | None = None
 
     @property
     def last_time(self) -> Times | None:
@@ -61,6 +63,12 @@ class InputOrder:
         changes nothing."""
         schema = self._schema
         times = times_of(table[schema.time], schema.time, rows)
+        if self.passed is not None and len(times) and times[0] <= self.passed:
+            (value,) = values_of(table[schema.time].slice(0, 1))
+            message = f"row {rows} (time {value}) comes after that time was passed"
+            raise CepheidError(
+                "unsorted", message, hint="pass the time only when all its rows have been pushed"
+            )
         order = table.select(self._names)
         before = 0 if self.last is None else 1
         if self.last is not None:
@@ -78,11 +86,13 @@ class InputOrder:
             self.last = order.slice(len(order) - 1)
         return times
 
-    def load(self, last: pa.Table | None) -> None:
-        """Takes over the last row of a saved state."""
+    def load(self, last: pa.Table | None, passed: int | float | None = None) -> None:
+        """Takes over the last row of a saved state, and the time that had passed."""
+        is_time = isinstance(passed, int | float) and not isinstance(passed, bool)
+        require(passed is None or is_time, "the time that has passed is none")
         if last is not None:
             schema = self._schema
             require_columns(last, pa.schema([schema.arrow.field(name) for name in self._names]), "last")
             require(len(last) == 1, "`last` is not one row")
             times_of(last[schema.time], schema.time)
-        self.last = last
+        self.last, self.passed = last, passed

@@ -32,6 +32,10 @@ CASES = {
     "sremo": 40,
     "readings": 60,
     "selected": 60,
+    "waiting": 120,
+    "varied": 60,
+    "gathered": 40,
+    "whole sets": 60,
 }
 PAIRS = "SELECT * FROM s WHERE A AS x ; B AS y"
 

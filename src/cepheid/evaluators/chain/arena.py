@@ -6,6 +6,8 @@ window. Python here is per batch and per growth, never per event, key or match.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import numpy as np
 
 from cepheid.evaluators.chain.keys import Keys
@@ -25,11 +27,16 @@ from cepheid.kernels.loops.linked.layout import (
     ChainTables,
 )
 from cepheid.kernels.loops.linked.loop import TOP, USED, ChainSpace, chain, scratch_for
+from cepheid.kernels.loops.linked.nodes_below import LIST_WORDS, VERTEX, nodes_below
 from cepheid.kernels.loops.linked.rebuild import find_vertices, measure, rebuild
 from cepheid.kernels.loops.linked.verify import starts_fit, vertices_fit
+from cepheid.kernels.matches.nodes import BEGIN, LABEL_BITS, N_WORDS
+from cepheid.kernels.matches.nodes import FIRST as FIRST_NODE
+from cepheid.kernels.matches.output import ROOTS
 from cepheid.kernels.memory.big_integers import to_int, wider
 from cepheid.kernels.memory.status import (
     MORE_HEAP,
+    MORE_NODES,
     MORE_STACK,
     MORE_TRANSITIONS,
     MORE_WORDS,
@@ -42,10 +49,11 @@ _SPARE_TEXTS = 1 << 14  # texts kept beyond twice those in use
 
 
 class Arena:
-    """`words` are those of a number, 0 when nothing is counted."""
+    """`words` are those of a number, 0 when nothing is counted; `ranks` is the order of labels."""
 
-    def __init__(self, layout: Layout, keys: Keys, words: int) -> None:
+    def __init__(self, layout: Layout, keys: Keys, words: int, ranks: Sequence[int]) -> None:
         self._layout = layout
+        self._ranks = ranks
         self._keys = keys
         self._words = words
         self._shape = layout.shape(self._memo)
@@ -75,7 +83,7 @@ class Arena:
         if self._layout.fit():
             self.collect(NEVER)
 
-        def loop(begin: int) -> tuple[int, int]:
+        def loop(begin: int, options: ChainOptions = options) -> tuple[int, int]:
             tables = ChainTables(self._layout.transitions, self._shape)
             space = ChainSpace(
                 heap=self._heap,
@@ -102,9 +110,49 @@ class Arena:
                 MORE_STACK: lambda at: self._lengthen_stack(),
                 MORE_WORDS: lambda at: self._widen(edge(at)),
                 **self._matches.remedies(options.guard, batch.row),
+                **self._matches.limited(
+                    options.limit,
+                    options.guard,
+                    batch.row,
+                    lambda at: loop(at, options._replace(limit=ROOTS)),
+                    lambda roots, at: self._nodes_of(roots, int(batch.row[at]), int(batch.edge[at]), options),
+                    self._ranks,
+                ),
             },
         )
         return self._matches.found()
+
+    def _nodes_of(self, roots: Ints, row: int, edge: int, options: ChainOptions) -> tuple[Ints, int, Ints]:
+        """The nodes below the transitions that accept at an event, which is staged behind the last vertex: a label, the
+        newest vertex and the list for each. Gives nodes, where they begin, and their roots."""
+        top = int(self._meta[TOP])
+        size, status = 1 << 10, MORE_NODES
+        while status == MORE_NODES:
+            size *= 4
+            nodes, lists = np.empty(size * N_WORDS, np.int64), np.empty((size, LIST_WORDS), np.int64)
+            newest = roots[:, 1:].copy()
+            status, count = nodes_below(
+                self._heap,
+                self._shape,
+                newest,
+                top,
+                edge,
+                options.windowed,
+                np.zeros(top, np.int64),
+                np.empty(64, np.int64),
+                lists,
+                nodes,
+            )
+        # Nodes are to point to older ones, as vertices do.
+        order = np.concatenate(
+            [np.arange(FIRST_NODE), FIRST_NODE + np.argsort(lists[FIRST_NODE:count, VERTEX])]
+        )
+        number = np.argsort(order)
+        nodes = nodes.reshape(-1, N_WORDS)[order]
+        nodes[FIRST_NODE:, 1:] = number[nodes[FIRST_NODE:, 1:]]
+        endings = row << LABEL_BITS | roots[:, 0]
+        backs = np.stack([np.full(len(roots), BEGIN), number[newest[:, 0]], endings], axis=1)
+        return nodes.reshape(-1), 0, backs
 
     def _reach(self, klass: int, edge: int) -> None:
         self._layout.reach(klass)

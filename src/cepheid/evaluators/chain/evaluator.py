@@ -17,15 +17,26 @@ from cepheid.evaluators.chain.keys import Keys
 from cepheid.evaluators.chain.layout import Layout
 from cepheid.evaluators.chain.sums import Sums
 from cepheid.evaluators.compact.classes import Classes
-from cepheid.evaluators.interface import GUARD, Bounds, Events, State, guard_of, named, part_of
+from cepheid.evaluators.interface import (
+    GUARD,
+    UNLIMITED,
+    Bounds,
+    Events,
+    State,
+    guard_of,
+    named,
+    part_of,
+    spare_of,
+)
 from cepheid.evaluators.window import SlidingWindow
+from cepheid.evaluators.window_prefilter import WindowPrefilter, roles_of
 from cepheid.kernels.loops.linked.layout import ChainBatch, ChainOptions
+from cepheid.matches.first_matches import ranks_of
 from cepheid.matches.match_arrays import Found, Ints, nothing_found
 from cepheid.schema import Schema
 from cepheid.state_checks import letters
 
 _MOST_SUMMED = 6  # links of an automaton that is counted by sums
-_UNLIMITED = np.iinfo(np.int64).max // 2
 
 
 class ChainEvaluator:
@@ -45,17 +56,25 @@ class ChainEvaluator:
         self._keys = Keys(automaton.links, schema)
         self._layout = Layout(automaton, self._classes, self._keys)
         self._window = SlidingWindow(query.window)
+        self._near = WindowPrefilter(query.window)
+        self._begins, self._ends = automaton.begins, automaton.ends
         self.positional = self._window.by_position or self._keys.positional
         self._consume = query.consume
         self._counting = counting
-        self._limit = _UNLIMITED if limit is None else min(limit, _UNLIMITED)
+        self._limit = UNLIMITED if limit is None else min(limit, UNLIMITED)
         summing = counting and query.window is None and len(automaton.links) <= _MOST_SUMMED
         self._sums = Sums(self._layout, self._keys) if summing else None
-        self._arena = None if summing else Arena(self._layout, self._keys, 1 if counting else 0)
+        self._arena = (
+            None
+            if summing
+            else Arena(self._layout, self._keys, 1 if counting else 0, ranks_of(automaton.labels))
+        )
         self.relevant: Ints = np.zeros(0, np.int64)
 
     def advance(self, events: Events) -> Found:
         kept, classes = self._classes.of(events.table)
+        roles = roles_of(self._classes.satisfied, self._begins, self._ends)
+        kept, classes = self._near.of_many(events, kept, classes, roles)
         rows, partitions, positions = events.at(kept)
         self.relevant = rows
         if len(kept) == 0:
@@ -72,6 +91,7 @@ class ChainEvaluator:
             self._consume,
             events.report,
             self._limit,
+            spare_of(self._limit),
             guard_of(GUARD),
         )
         n_partitions = 1 if events.keyed is None else int(partitions.max()) + 1
@@ -85,6 +105,11 @@ class ChainEvaluator:
         if self._window:
             self._arena.tidy(self._window.edge)
         return found
+
+    def pass_time(self, now: int | float) -> Found:
+        return nothing_found()
+
+    waiting_since = None
 
     def finish(self) -> Found:
         return nothing_found()
@@ -127,6 +152,7 @@ class ChainEvaluator:
     def load(self, state: State, bounds: Bounds) -> None:
         self._layout.load(letters(state, "layout"))
         self._window.load(part_of(state, "window:"), bounds)
+        self._near.forget()
         self._keys.load(part_of(state, "keys:"))
         store = part_of(state, "store:")
         if self._sums is not None:

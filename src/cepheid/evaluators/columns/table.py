@@ -23,6 +23,7 @@ from cepheid.algebra.conditions import (
     Attribute,
     Call,
     Case,
+    Cast,
     Comparison,
     Condition,
     Conjunction,
@@ -36,12 +37,14 @@ from cepheid.algebra.conditions import (
     Literal,
     Negation,
     Previous,
+    Record,
     RLike,
     attributes,
     rebuild,
 )
 from cepheid.algebra.elements import places
 from cepheid.evaluators.columns.arithmetic import arithmetic
+from cepheid.evaluators.columns.casts import cast
 from cepheid.evaluators.columns.choose import switched
 from cepheid.evaluators.columns.compare import all_of, compare, negated
 from cepheid.evaluators.columns.distinct import Codes, Dictionary, distinct, repeats
@@ -191,7 +194,9 @@ class Columns:
                 return of_column(pa.chunked_array([self._place(expression)]))
             case Case(conditions, values, otherwise):
                 return self._first_true(conditions, values, otherwise)
-            case Aggregate() | Previous():
+            case Cast(operand, target):
+                return cast(self.value(operand), target, expression.kind)
+            case Aggregate() | Previous() | Record():
                 raise AssertionError(expression)  # of whole matches, not of rows
             case _:
                 assert_never(expression)

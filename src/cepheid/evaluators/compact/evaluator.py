@@ -9,7 +9,6 @@ outgrows a machine word.
 from __future__ import annotations
 
 import numpy as np
-import numpy.typing as npt
 
 from cepheid.algebra.nodes import Query, Strategy
 from cepheid.automata.automaton import Automaton
@@ -21,10 +20,20 @@ from cepheid.evaluators.compact.programs import dense_automaton
 from cepheid.evaluators.compact.transitions import TransitionTable
 from cepheid.evaluators.driver import Matches, drive
 from cepheid.evaluators.growth import in_blocks, with_rows, with_words
-from cepheid.evaluators.interface import GUARD, Bounds, Events, State, guard_of, named, part_of
+from cepheid.evaluators.interface import (
+    GUARD,
+    UNLIMITED,
+    Bounds,
+    Events,
+    State,
+    guard_of,
+    named,
+    part_of,
+    spare_of,
+)
 from cepheid.evaluators.window import SlidingWindow
-from cepheid.evaluators.window_prefilter import WindowPrefilter
-from cepheid.kernels.columns.events import BEGINS, ENDS, group_by_partition
+from cepheid.evaluators.window_prefilter import WindowPrefilter, roles_of
+from cepheid.kernels.columns.events import group_by_partition
 from cepheid.kernels.loops.sliding.change_layout import regrow_partitions, to_sparse_partitions
 from cepheid.kernels.loops.sliding.dense import Dense, DenseSpace, count_dense
 from cepheid.kernels.loops.sliding.loop import slide
@@ -45,11 +54,13 @@ from cepheid.kernels.loops.sliding.tables import Batch, Options
 from cepheid.kernels.loops.sliding.verify import BLOCKS, dense_partitions_fit, free_blocks, partitions_fit
 from cepheid.kernels.loops.sliding.widen import widen_partitions
 from cepheid.kernels.matches.collect import rows_of_events
-from cepheid.kernels.matches.nodes import FIRST, N_EVENT, N_WORDS
+from cepheid.kernels.matches.nodes import FIRST, FIRST_AT, N_EVENT, N_WORDS
+from cepheid.kernels.matches.output import ROOTS
 from cepheid.kernels.memory.big_integers import to_int, wider
 from cepheid.kernels.memory.carry_save import BITS, LIMIT, SPARE_BITS
 from cepheid.kernels.memory.heap import META, SMALLEST, with_room
 from cepheid.kernels.memory.status import DONE, MORE_HEAP, MORE_TRANSITIONS, MORE_WORDS
+from cepheid.matches.first_matches import ranks_of
 from cepheid.matches.match_arrays import Found, Ints, nothing_found
 from cepheid.schema import Schema
 from cepheid.state_checks import (
@@ -65,10 +76,6 @@ from cepheid.state_checks import (
 _MOST_STATES = 64  # of a dense automaton: its matrix must stay in the nearest cache
 _MOST_STATES_PER_PARTITION = 12  # … and be small enough to have one per key
 _MOST_WORDS = 256  # of a number, beyond which `slide` is as fast
-_FEW_EVENTS = 256  # relevant ones of a batch, of which leaving out any saves no time
-_MOST_NEEDED = 0.75  # of a batch's relevant events, beyond which looking for others does not pay
-_PASSED = 15  # batches that are not looked at then
-_UNLIMITED = np.iinfo(np.int64).max // 2
 
 
 class CompactEvaluator:
@@ -96,11 +103,11 @@ class CompactEvaluator:
             predicate for leaving in marks for predicate, _, target in leaving if target in automaton.finals
         }
         self._near = WindowPrefilter(query.window)
-        self._batches_to_pass = 0
         self.positional = self._window.by_position or self._gaps
         self._consume = query.consume
         self._counting = counting
-        self._limit = _UNLIMITED if limit is None else min(limit, _UNLIMITED)
+        self._limit = UNLIMITED if limit is None else min(limit, UNLIMITED)
+        self._ranks = ranks_of(automaton.labels)
         self._most_states = _MOST_STATES_PER_PARTITION if query.partition_by else _MOST_STATES
         self._dense: Dense | None = None
         self._is_dense = counting
@@ -133,25 +140,16 @@ class CompactEvaluator:
         return found if n_partitions == 1 else _by_end(found)
 
     def _reachable(self, events: Events, kept: Ints, classes: Ints) -> tuple[Ints, Ints]:
-        """Leaves out events that no match can reach, in batches that are large enough for it to pay. Where skipping an
-        event may end a partial match, all are needed. A batch of which nearly all are needed is followed by some that
-        are not looked at: where matches are everywhere, looking costs a tenth of a count."""
-        if self._gaps or len(kept) < _FEW_EVENTS or self._batches_to_pass:
-            self._batches_to_pass = max(0, self._batches_to_pass - 1)
-            self._near.forget()
+        """Without events that no match can reach, unless skipping one may end a partial match."""
+        if self._gaps:
             return kept, classes
-        near = self._near.of(events, kept, classes, self._roles())
-        if len(near[0]) > _MOST_NEEDED * len(kept):
-            self._batches_to_pass = _PASSED
-        return near
+        roles = roles_of(self._classes.satisfied, self._begins, self._ends)
+        return self._near.of_many(events, kept, classes, roles)
 
-    def _roles(self) -> npt.NDArray[np.uint8]:
-        """By class, what its events can do (`kernels.columns.events.keep_near`)."""
-        roles = [
-            (not self._begins.isdisjoint(satisfied)) * BEGINS | (not self._ends.isdisjoint(satisfied)) * ENDS
-            for satisfied in self._classes.satisfied
-        ]
-        return np.array(roles, np.uint8)
+    def pass_time(self, now: int | float) -> Found:
+        return nothing_found()
+
+    waiting_since = None
 
     def finish(self) -> Found:
         return nothing_found()
@@ -195,6 +193,7 @@ class CompactEvaluator:
             self._consume,
             report,
             self._limit,
+            spare_of(self._limit),
             guard_of(GUARD),
         )
 
@@ -291,13 +290,13 @@ class CompactEvaluator:
         self._matches.begin()
         missing = 0, 0
 
-        def loop(begin: int) -> tuple[int, int]:
+        def loop(begin: int, limit: int = self._limit) -> tuple[int, int]:
             nonlocal missing
             status, at, state, klass, self._heap = slide(
                 self._transitions.table,
                 batch,
                 begin,
-                self._options(report),
+                self._options(report)._replace(limit=limit),
                 self._heap,
                 self._meta,
                 self._partitions,
@@ -313,10 +312,22 @@ class CompactEvaluator:
                 MORE_TRANSITIONS: lambda at: self._transitions.fill(*missing),
                 MORE_WORDS: lambda at: self._widen(len(self._partitions)),
                 **self._matches.remedies(guard_of(GUARD), batch.row),
+                **self._matches.limited(
+                    self._limit,
+                    guard_of(GUARD),
+                    batch.row,
+                    lambda at: loop(at, ROOTS),
+                    lambda roots, at: (self._heap, self._first_node(batch, at), roots),
+                    self._ranks,
+                ),
             },
             begin,
         )
         return self._matches.found()
+
+    def _first_node(self, batch: Batch, at: int) -> int:
+        """Where in the heap the nodes of an event's partition begin."""
+        return int(self._partitions[batch.partition[at], NODES]) - FIRST_AT
 
     @staticmethod
     def _grouped(partitions: Ints, n_partitions: int) -> Ints:

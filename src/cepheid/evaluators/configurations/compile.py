@@ -22,6 +22,7 @@ from cepheid.algebra.conditions import (
     Attribute,
     Call,
     Case,
+    Cast,
     Comparison,
     Condition,
     Conjunction,
@@ -35,6 +36,7 @@ from cepheid.algebra.conditions import (
     Literal,
     Negation,
     Previous,
+    Record,
     RLike,
     attributes,
     children,
@@ -339,13 +341,13 @@ class Compiler:
                 self._fold(tags.IS_NULL, (operand,), compiled)
             case In(operand, items):
                 self._fold(tags.OR, self._items(operand, items), compiled)
-            case Like() | RLike() | Case():
+            case Like() | RLike() | Case() | Cast():
                 self._ask(expression, compiled)
             case Call(function, arguments):
                 self._call(expression, function, arguments, compiled)
             case Literal() | Attribute() | Element():
                 raise AssertionError(expression)  # these read one event at most
-            case Aggregate() | Previous():
+            case Aggregate() | Previous() | Record():
                 raise AssertionError(expression)  # `attach` leaves none on events
             case _:
                 assert_never(expression)

@@ -20,15 +20,25 @@ from cepheid.evaluators.configurations.guards import CompiledTests
 from cepheid.evaluators.configurations.slot_store import SlotStore
 from cepheid.evaluators.configurations.tables import Columns, Tables
 from cepheid.evaluators.configurations.vector_store import VectorStore
-from cepheid.evaluators.interface import GUARD, Bounds, Events, State, guard_of, named, part_of
+from cepheid.evaluators.interface import (
+    GUARD,
+    UNLIMITED,
+    Bounds,
+    Events,
+    State,
+    guard_of,
+    named,
+    part_of,
+    spare_of,
+)
 from cepheid.evaluators.window import SlidingWindow
 from cepheid.evaluators.window_prefilter import WindowPrefilter
 from cepheid.kernels.loops.registers.layout import ConfigBatch, ConfigOptions
+from cepheid.matches.first_matches import ranks_of
 from cepheid.matches.match_arrays import Found, Ints, nothing_found
 from cepheid.schema import Schema
 from cepheid.state_checks import letters
 
-_UNLIMITED = np.iinfo(np.int64).max // 2
 _EVERY = Predicate(None, None)
 
 
@@ -76,13 +86,13 @@ class ConfigurationsEvaluator:
         self._store: SlotStore | VectorStore = (
             VectorStore(self._tables, self._tests)
             if self._tables.sums
-            else SlotStore(self._tables, self._tests, counting)
+            else SlotStore(self._tables, self._tests, counting, ranks_of(automaton.labels))
         )
         self._near = WindowPrefilter(query.window)
         self.positional = self._window.by_position or any(by_position)
         self._consume = query.consume
         self._counting = counting
-        self.limit = _UNLIMITED if limit is None else min(limit, _UNLIMITED)
+        self.limit = UNLIMITED if limit is None else min(limit, UNLIMITED)
         self.relevant: Ints = np.zeros(0, np.int64)
 
     def advance(self, events: Events) -> Found:
@@ -113,6 +123,7 @@ class ConfigurationsEvaluator:
             self._consume,
             events.report,
             self.limit,
+            spare_of(self.limit),
             guard_of(GUARD),
             self._tests.record,
             len(self._automaton.tests),
@@ -164,6 +175,11 @@ class ConfigurationsEvaluator:
         for number, window in enumerate(self._nested):
             edges[:, number] = window.edges(rows, positions, events.times, kept)
         return edges
+
+    def pass_time(self, now: int | float) -> Found:
+        return nothing_found()
+
+    waiting_since = None
 
     def finish(self) -> Found:
         return nothing_found()

@@ -56,15 +56,16 @@ class EventChoices:
         chosen = firsts[:, np.newaxis]
         for (earlier, marker), mine in zip(self._joins, events[1:], strict=True):
             part = parts[marker]
-            wanted, there = part[chosen[:, earlier]], part[mine]
-            begins = np.searchsorted(there, wanted)
-            times = np.searchsorted(there, wanted, side="right") - begins
+            wanted = part[chosen[:, earlier]]
+            first = np.searchsorted(part[mine], np.arange(part[-1] + 2))
+            begins = first[wanted]
+            times = first[wanted + 1] - begins
             total = int(times.sum())
             if total > _MOST_CHOICES and len(firsts) > 1:
                 return None
-            within = np.arange(total) - np.repeat(np.cumsum(times) - times, times)
-            more = mine[np.repeat(begins, times) + within]
-            chosen = np.column_stack([np.repeat(chosen, times, axis=0), more])
+            before = np.repeat(np.arange(len(chosen)), times)
+            within = np.arange(total) - (np.cumsum(times) - times)[before]
+            chosen = np.column_stack([chosen[before], mine[begins[before] + within]])
         return chosen
 
 

@@ -36,6 +36,7 @@ from cepheid.state_checks import (
     stream_of,
     words,
 )
+from cepheid.streams.partitions import Partitions
 
 _SPARE = 1 << 12  # events kept beyond twice those that live
 
@@ -154,10 +155,14 @@ class _Prepared:
 
     def _holds(self, rows: Ints, known: History) -> np.ndarray:
         """For each choice, [choice, name], whether the condition is true of its events: asked once of distinct ones."""
-        distinct, codes = np.unique(rows, axis=0, return_inverse=True)
+        names = [str(k) for k in range(rows.shape[1])]
+        choices = Partitions(tuple(names), hashed=False)
+        codes = choices.of(pa.table(list(rows.T), names=names))
+        distinct = np.empty((choices.count, len(names)), np.int64)
+        distinct[codes] = rows
         columns = {}
         for k, (var, name) in enumerate(self._reads):
             table, places = known.find(distinct[:, self._places[str(var)]])
             columns[str(k)] = table.column(name).take(pa.array(places))
         holds: np.ndarray = Columns(pa.table(columns)).holds(self._condition)
-        return holds[codes.reshape(-1)]
+        return holds[codes]

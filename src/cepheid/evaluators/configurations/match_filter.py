@@ -103,8 +103,14 @@ class MatchFilter(ABC):
         self._kept += len(found)
         return nothing_found() if self._counting else found
 
+    def pass_time(self, now: int | float) -> Found:
+        """Nothing: no match of an automaton waits."""
+        return nothing_found()
+
+    waiting_since = None
+
     def finish(self) -> Found:
-        """Nothing: no match of an automaton waits for the end of the stream."""
+        """Nothing, likewise."""
         return nothing_found()
 
     @property

@@ -6,6 +6,8 @@ a window holds.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import numpy as np
 
 from cepheid.evaluators.configurations.guards import CompiledTests
@@ -44,6 +46,7 @@ from cepheid.kernels.matches.nodes import (
     N_WORDS,
     NODES,
 )
+from cepheid.kernels.matches.output import ROOTS
 from cepheid.kernels.matches.verify import nodes_fit
 from cepheid.kernels.memory.big_integers import MASK, SAFE, wider
 from cepheid.kernels.memory.status import MORE_HEAP, MORE_NODES, MORE_STACK, MORE_WORDS
@@ -66,10 +69,11 @@ _FEWEST_CELLS = 1 << 10
 class SlotStore(PartitionStore):
     partition_words, block_words = slots.L_BLOCKS, slots.B_WORDS
 
-    def __init__(self, tables: Tables, tests: CompiledTests, counting: bool) -> None:
+    def __init__(self, tables: Tables, tests: CompiledTests, counting: bool, ranks: Sequence[int]) -> None:
         heap, meta = np.zeros(_FEWEST_WORDS, np.int64), np.zeros(slots.M_WORDS, np.int64)
         super().__init__(tables, tests, 1, heap, meta)
         self._counting = counting
+        self._ranks = ranks
         self._nodes = np.zeros(N_WORDS if counting else _FEWEST_WORDS, np.int64)
         self._meta[NODES] = FIRST
         self._index = np.zeros(slots.I_WORDS * _FEWEST_CELLS, np.int64)
@@ -80,7 +84,7 @@ class SlotStore(PartitionStore):
     def run(self, batch: ConfigBatch, options: ConfigOptions) -> Found:
         self._matches.begin()
 
-        def loop(begin: int) -> tuple[int, int]:
+        def loop(begin: int, options: ConfigOptions = options) -> tuple[int, int]:
             assert self._layout is not None
             transitions = self._tables.transitions
             tables = RegisterTables(transitions, self._layout, self._tests.program)
@@ -111,6 +115,14 @@ class SlotStore(PartitionStore):
                 MORE_STACK: lambda at: self._lengthen_stack(),
                 MORE_WORDS: lambda at: self._widen(edge(at)),
                 **self._matches.remedies(options.guard, batch.row),
+                **self._matches.limited(
+                    options.limit,
+                    options.guard,
+                    batch.row,
+                    lambda at: loop(at, options._replace(limit=ROOTS)),
+                    lambda roots, at: (self._nodes, -FIRST_AT, roots),
+                    self._ranks,
+                ),
             },
         )
         return self._matches.found()

@@ -20,6 +20,7 @@ from cepheid.algebra.conditions import (
     Attribute,
     Call,
     Case,
+    Cast,
     Comparison,
     Conjunction,
     Disjunction,
@@ -32,6 +33,7 @@ from cepheid.algebra.conditions import (
     Literal,
     Negation,
     Previous,
+    Record,
     RLike,
     children,
     type_of_value,
@@ -96,7 +98,9 @@ def form_of(expression: Expression, schema: Schema) -> int:
             return _of_column(str(key), type_of(expression, schema))
         case Case(_, values, otherwise):
             return _shared(form_of(value, schema) for value in (*values, otherwise))
-        case Aggregate() | Previous():
+        case Cast(_, target):
+            return _of_column(str(target), target.arrow)
+        case Aggregate() | Previous() | Record():
             raise AssertionError(expression)  # `attach` leaves none on events
         case _:
             assert_never(expression)

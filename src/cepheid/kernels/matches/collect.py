@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from cepheid.kernels.compiled import inner
+from cepheid.kernels.compiled import compiled, inlined, inner
 from cepheid.kernels.matches.nodes import (
     BEGIN,
     FIRST,
@@ -19,16 +19,22 @@ from cepheid.kernels.matches.nodes import (
 )
 
 
-@inner
-def drop_unreached(nodes, base, count, numbers):
-    """Keeps the nodes for which `numbers` is not 0 and those that they lead to, in order and without gaps, and sets
-    `numbers` to their new ones: how many nodes there are then, NONE and BEGIN included. Nodes point to older ones, so
-    one way down finds all."""
+@inlined
+def mark_reached(nodes, base, count, numbers):
+    """Sets `numbers` to 1 of all nodes that those lead to for which it is not 0. Nodes point to older ones, so one way
+    down finds all."""
     for number in range(count - 1, BEGIN, -1):
         if numbers[number] != 0:
             at = base + number * N_WORDS
             numbers[nodes[at + N_BEFORE]] = 1
             numbers[nodes[at + N_OTHER]] = 1
+
+
+@inner
+def drop_unreached(nodes, base, count, numbers):
+    """Keeps the nodes for which `numbers` is not 0 and those that they lead to, in order and without gaps, and sets
+    `numbers` to their new ones: how many nodes there are then, NONE and BEGIN included."""
+    mark_reached(nodes, base, count, numbers)
     numbers[NONE] = NONE
     numbers[BEGIN] = BEGIN
     kept = FIRST
@@ -41,6 +47,12 @@ def drop_unreached(nodes, base, count, numbers):
         numbers[number] = kept
         kept += 1
     return kept
+
+
+@compiled
+def reach(nodes, base, numbers):
+    """Sets `numbers` of all nodes to 1 that those lead to for which it is not 0."""
+    mark_reached(nodes, base, len(numbers), numbers)
 
 
 def rows_of_events(events: np.ndarray) -> np.ndarray:

@@ -28,7 +28,8 @@ from cepheid.kernels.matches.nodes import (
 from cepheid.kernels.matches.output import why_full
 from cepheid.kernels.memory.status import DONE, INTERRUPTED, MORE_STACK
 
-_ONE = np.uint64(1)  # unsigned numbers are never taken as counted from an array's end
+# Unsigned numbers are never taken as counted from an array's end.
+_ONE, _BEFORE, _OTHER = np.uint64(1), np.uint64(N_BEFORE), np.uint64(N_OTHER)
 _NO_NODE = -1
 
 
@@ -70,13 +71,13 @@ def _wait(nodes, stack, of, room, waiting, node, depth):
 
 
 @inlined
-def emit(nodes, base, front, back, event, limit, guard, stack, made, out):
-    """Writes every match front·back·event until `limit` are made in all: a status and the matches made.
+def emit(nodes, base, front, back, event, most, guard, stack, made, out):
+    """Writes every match front·back·event as long as there are at most `most` in all: a status and the matches made.
 
     Nodes beside each other with the same string before them give matches that differ in one event.
     """
     offsets, rows, labels = out.offsets, out.rows, out.labels
-    matches_room, events_room = len(offsets) - 1, min(len(rows), guard)
+    matches_room, events_room = min(len(offsets) - 1, most), min(len(rows), guard)
     room = len(stack) // 6
     of_front, path_back, path_front = 3 * room, 2 * room, 5 * room
     stack[0] = back
@@ -85,7 +86,7 @@ def emit(nodes, base, front, back, event, limit, guard, stack, made, out):
     length_front, n_front = 0, 0
     at = offsets[made]
     seen = ticks()
-    while n_back > 0 and made < limit:
+    while n_back > 0:
         n_back, length_back, last_back, depth_back = _next_string(nodes, base, stack, 0, room, n_back)
         if front != BEGIN:
             stack[of_front] = front
@@ -95,45 +96,63 @@ def emit(nodes, base, front, back, event, limit, guard, stack, made, out):
             seen = poll(seen)
             if seen < 0:
                 return INTERRUPTED, made
-            last, changed = last_back, path_back + depth_back
+            last, changed, on_path = (
+                last_back,
+                length_front + length_back - 1 - depth_back,
+                path_back + depth_back,
+            )
             if front != BEGIN:
                 n_front, length_front, last, depth = _next_string(nodes, base, stack, of_front, room, n_front)
-                changed = path_front + depth
+                changed, on_path = depth, path_front + depth
             if length_back < 0 or length_front < 0:
                 return MORE_STACK, made
             length = length_front + length_back + 1
-            while True:
-                if at + length > events_room or made == matches_room:
-                    return why_full(rows, guard), made
-                to = np.uint64(at)
-                for i in range(length_front):
-                    one = stack[path_front + i]
-                    rows[to] = one >> LABEL_BITS
-                    labels[to] = one & LABELS
-                    to += _ONE
-                for i in range(length_back - 1, -1, -1):
-                    one = stack[path_back + i]
-                    rows[to] = one >> LABEL_BITS
-                    labels[to] = one & LABELS
-                    to += _ONE
-                rows[to] = event >> LABEL_BITS
-                labels[to] = event & LABELS
-                at += length
-                made += 1
-                offsets[made] = at
-                if made == limit or last == _NO_NODE or nodes[last + N_OTHER] <= BEGIN:
-                    break
-                other = base + nodes[last + N_OTHER] * N_WORDS
-                if nodes[other + N_BEFORE] != nodes[last + N_BEFORE] or nodes[other + N_EVENT] == JOIN:
-                    break
-                last = other
-                stack[changed] = nodes[other + N_EVENT]
+            if at + length > events_room or made == matches_room:
+                return why_full(rows, guard, made, most), made
+            to = np.uint64(at)
+            for i in range(length_front):
+                one = stack[path_front + i]
+                rows[to] = one >> LABEL_BITS
+                labels[to] = one & LABELS
+                to += _ONE
+            for i in range(length_back - 1, -1, -1):
+                one = stack[path_back + i]
+                rows[to] = one >> LABEL_BITS
+                labels[to] = one & LABELS
+                to += _ONE
+            rows[to] = event >> LABEL_BITS
+            labels[to] = event & LABELS
+            at += length
+            made += 1
+            offsets[made] = at
+            if last != _NO_NODE:
+                before, other, of_node = nodes[last + N_BEFORE], nodes[last + N_OTHER], last
+                while other > BEGIN:
+                    of_other = np.uint64(base + other * N_WORDS)
+                    one = nodes[of_other]
+                    if one == JOIN or nodes[of_other + _BEFORE] != before:
+                        break
+                    if at + length > events_room or made == matches_room:
+                        return why_full(rows, guard, made, most), made
+                    to = np.uint64(at)
+                    for _ in range(length):
+                        rows[to] = rows[to - np.uint64(length)]
+                        labels[to] = labels[to - np.uint64(length)]
+                        to += _ONE
+                    rows[np.uint64(at + changed)] = one >> LABEL_BITS
+                    labels[np.uint64(at + changed)] = one & LABELS
+                    at += length
+                    made += 1
+                    offsets[made] = at
+                    of_node, other = np.int64(of_other), nodes[of_other + _OTHER]
+                    stack[on_path] = one
+                last = of_node
             if front == BEGIN:
                 last_back = last
                 break
             if last != _NO_NODE:
                 n_front = _wait(nodes, stack, of_front, room, n_front, last, depth)
-            if n_front == 0 or made == limit:
+            if n_front == 0:
                 break
         if last_back != _NO_NODE:
             n_back = _wait(nodes, stack, 0, room, n_back, last_back, depth_back)

@@ -17,5 +17,6 @@ from __future__ import annotations
     MORE_OUTPUT,  # for the matches that end at the event
     MORE_WORDS,  # for each number
     TOO_MANY,  # matches: more than the guard allows
+    BEYOND_LIMIT,  # more matches end at the event than the limit leaves room for, by far
     INTERRUPTED,  # an exception waits (`interrupts`)
-) = range(11)
+) = range(12)

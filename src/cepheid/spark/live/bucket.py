@@ -1,11 +1,12 @@
 """A bucket: the rows of some of the keys, buffered until the watermark and then matched in order by one engine.
 
-In: pages of rows as they arrive, and the watermark. Out: the matches that end at or before it, the late rows, and
+In: pages of rows as they arrive, and the watermark. Out: the matches that are known by it, the late rows, and
 metrics. At the end of a call all state is in the store. Nothing here depends on Spark: the operator, the end of a
 stream and the tests call the same three functions.
 
 Rows are stored before any is read; then all rows up to the watermark are read in stream order. So the engine sees the
-same stream, wherever micro-batches are cut.
+same stream, wherever micro-batches are cut. The engine is loaded only where there are rows to read, or where a match
+waits that the watermark makes known.
 """
 
 from __future__ import annotations
@@ -85,17 +86,18 @@ class Bucket:
             self._new[waiting.number] = page.content
 
     def release(self, watermark: int | float | None) -> Iterator[pa.Table]:
-        """Advances the watermark and gives the matches that end at or before it."""
+        """Advances the watermark and gives the matches that are known by it."""
         head = self.head
         if watermark is not None and (head.watermark is None or watermark > head.watermark):
             head.watermark = watermark
         last = head.watermark
         due = [] if last is None else [page for page in head.waiting if page.low <= last]
         engine: Engine | None = None
-        if due:
+        if last is not None and (due or (head.waits_until is not None and head.waits_until <= last)):
             engine = self._engine()
             for rows in in_order(due, self._rows, last, self._schema):
                 yield from self._matched(engine.pieces(rows))
+            yield from self._matched(engine.pass_time(last))
         if last is not None:
             self._drop_read_pages(due, last)
             self._put_engine(engine, last)
@@ -190,9 +192,12 @@ class Bucket:
                 return
             saved = b""
         else:
+            has_read = engine.numbers[0] > head.taken
             head.taken, head.given = engine.numbers
             saved = engine.save() if engine.expire(last) else b""
-            head.until = engine.remembers_until(last) if saved else None
+            if has_read or not saved:
+                head.until = engine.remembers_until(last) if saved else None
+            head.waits_until = engine.waits_until if saved else None
             self.numbers.memory = engine.memory
         for number in head.engine:
             self._store.drop_page(number)

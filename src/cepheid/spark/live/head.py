@@ -33,7 +33,8 @@ class Waiting:
 @dataclass(slots=True)
 class Head:
     """`taken` and `given` are the engine's numbers of rows and matches; `engine` its pages, none if it has no state;
-    `until` the last time at which it may still have state."""
+    `until` the last time at which it may still have state; `waits_until` the time that has to pass before more matches
+    are known, if no row comes."""
 
     terms: Terms
     watermark: int | float | None = None
@@ -47,6 +48,7 @@ class Head:
     taken: int = 0
     given: int = 0
     newest_ms: int | None = None  # of all times, while Spark's watermark does not show them
+    waits_until: int | float | None = None
 
     def number(self) -> int:
         """A number for a new page."""
@@ -60,8 +62,9 @@ class Head:
 
     def save(self) -> bytes:
         fields = {"format": FORMAT, **asdict(self)}
-        if self.newest_ms is None:
-            del fields["newest_ms"]  # rarely there, and unknown to earlier releases
+        for name in ("newest_ms", "waits_until"):
+            if fields[name] is None:
+                del fields[name]  # rarely there, and unknown to earlier releases
         return json.dumps(fields, separators=(",", ":")).encode()
 
 
@@ -88,7 +91,7 @@ def _require(head: Head) -> None:
     counts = [head.calls, head.next_page, head.engine_bytes, head.taken, head.given, *head.engine]
     counts += [number for page in head.waiting for number in (page.number, page.rows, page.size)]
     require(all(is_count(count) for count in counts), "the head of a bucket has an invalid count")
-    times = [head.watermark, head.until, *(page.done for page in head.waiting)]
+    times = [head.watermark, head.until, head.waits_until, *(page.done for page in head.waiting)]
     times = [time for time in times if time is not None]
     times += [time for page in head.waiting for time in (page.low, page.high)]
     known = all(isinstance(time, int | float) and not isinstance(time, bool) for time in times)

@@ -1,7 +1,7 @@
 """Matching a streaming DataFrame: connects the parts of this folder on the driver.
 
 In: a streaming DataFrame, or one per stream, a query, a watermark. Out: a streaming DataFrame of matches. Each match is
-emitted once, in append mode, when the watermark has passed its last event.
+emitted once, in append mode, when the watermark has passed its last event and all that may still forbid it.
 """
 
 from __future__ import annotations
@@ -15,6 +15,8 @@ import pyarrow as pa
 from pyspark.sql import DataFrame
 from pyspark.sql import functions as sql
 
+from cepheid.algebra.nfab import Nfab, Selection
+from cepheid.algebra.nfab_edges import is_maximal
 from cepheid.algebra.nodes import Computed, Query
 from cepheid.algebra.reach import FOR_EVER, waits
 from cepheid.algebra.variables import output_columns
@@ -98,15 +100,24 @@ def _kept(plan: Plan, names: tuple[str, ...] | None) -> tuple[str, ...] | None:
 
 
 def _check_waits(query: Query) -> None:
-    """Refuses matches that no event makes known."""
+    """Refuses matches that only the end of a stream would make known."""
+    if isinstance(query.pattern, Nfab):
+        _check_ends(query.pattern, query)
+        return
     if FOR_EVER in waits(query):
         message = "a stream has no end at which it is known that nothing came that a NOT forbids"
-        raise CepheidError("needs-window", message, hint="add WITHIN, or say how long: NOT B FOR 10 minutes")
-    if waits(query):
-        message = "a NOT at the end of a pattern does not yet run on a stream of Spark"
-        raise CepheidError(
-            "not-yet", message, hint="end the pattern with an event that comes after: A ; NOT B ; C"
-        )
+        hint = "add WITHIN, or say how long: NOT B FOR 10 minutes"
+        if query.window is not None:
+            hint = "the strategy around the NOT looks beyond the query's window: say how long, NOT B FOR 10 minutes"
+        raise CepheidError("needs-window", message, hint=hint)
+
+
+def _check_ends(nfab: Nfab, query: Query) -> None:
+    """A run that skips stops with its window, as the wait for what is negated does; contiguity is broken by events."""
+    skips = is_maximal(nfab) and nfab.positive[-1].selection is Selection.NEXT
+    if query.window is None and (skips or nfab.components[-1].negated):
+        message = "a stream has no end at which it is known that the last component of the pattern is over"
+        raise CepheidError("needs-window", message, span=nfab.span, hint="add WITHIN")
 
 
 def _without_zones(plan: Plan, parsed: ParsedQuery, evaluator: str) -> Plan:

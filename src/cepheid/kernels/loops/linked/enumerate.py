@@ -9,6 +9,8 @@ vertices on that way.
 
 from __future__ import annotations
 
+import numpy as np
+
 from cepheid.kernels.compiled import inlined
 from cepheid.kernels.interrupts import poll, ticks
 from cepheid.kernels.loops.linked.difference_pointers import latest_different, newest_different
@@ -21,6 +23,7 @@ from cepheid.kernels.loops.linked.layout import (
     I_POINTERS,
     INDEX_MASK,
     LABEL_MASK,
+    NEVER,
     V_CODES,
     V_FROM,
     V_LATEST,
@@ -31,6 +34,11 @@ from cepheid.kernels.loops.linked.layout import (
 )
 from cepheid.kernels.matches.output import why_full
 from cepheid.kernels.memory.status import DONE, INTERRUPTED, MORE_STACK
+
+# Unsigned numbers are never taken as counted from an array's end.
+_ONE = np.uint64(1)
+_ROW, _META, _LATEST, _FROM = np.uint64(V_ROW), np.uint64(V_META), np.uint64(V_LATEST), np.uint64(V_FROM)
+_PREV, _SKIP, _MAX = np.uint64(C_PREV), np.uint64(C_SKIP), np.uint64(C_MAX)
 
 
 @inlined
@@ -66,19 +74,34 @@ def newest_in_window(heap, shape, index, vertex, edge, windowed, mask, values):
 
 
 @inlined
+def _older(heap, vertex, cell, edge):
+    """The newest vertex of a list before this one that has a start from the edge on, or 0."""
+    older = np.uint64(heap[vertex + cell + _PREV])
+    while older != 0:
+        if heap[older + _LATEST] >= edge:
+            return older
+        if heap[older + cell + _MAX] < edge:
+            break
+        older = np.uint64(heap[older + cell + _SKIP])
+    return np.uint64(0)
+
+
+@inlined
 def emit_chain(heap, shape, root, edge, options, values, stack, made, out):
-    """Writes the match of every path from `root` until `options.limit` are made in all: a status and the matches made.
+    """Writes the match of every path from `root`, unless these are more than the limit and its spare allow in all: a
+    status and the matches made.
 
     Matches that differ in their first event alone are made by copying the one before.
     """
     out_offsets, out_rows, out_labels = out.offsets, out.rows, out.labels
-    windowed, limit = options.windowed, options.limit
-    events_room, matches_room = min(len(out_rows), options.guard), len(out_offsets) - 1
+    most, windowed = options.limit + options.spare, options.windowed
+    events_room, matches_room = min(len(out_rows), options.guard), min(len(out_offsets) - 1, most)
+    since = edge if windowed else NEVER
     at = out_offsets[made]
     depth = 0
     stack[0] = root
     seen = ticks()
-    while made < limit:
+    while True:
         seen = poll(seen)
         if seen < 0:
             return INTERRUPTED, made
@@ -94,36 +117,47 @@ def emit_chain(heap, shape, root, edge, options, values, stack, made, out):
             stack[depth] = vertex
         length = depth + 1
         if at + length > events_room or made == matches_room:
-            return why_full(out_rows, options.guard), made
+            return why_full(out_rows, options.guard, made, most), made
+        to = np.uint64(at)
         for i in range(depth, -1, -1):
-            out_rows[at] = heap[stack[i] + V_ROW]
-            out_labels[at] = heap[stack[i] + V_META] & LABEL_MASK
-            at += 1
+            out_rows[to] = heap[stack[i] + V_ROW]
+            out_labels[to] = heap[stack[i] + V_META] & LABEL_MASK
+            to += _ONE
+        at += length
         made += 1
         out_offsets[made] = at
-        while True:
-            if depth == 0:
-                return DONE, made
+        while depth > 0:
             above = stack[depth - 1]
             index, mask = heap[above + V_VIA] & INDEX_MASK, heap[above + V_VIA] >> VIA_BITS
+            cell = np.uint64(shape.indices[index, I_CELL])
             if mask != 0:
                 read_values(heap, shape, index, above, values)
-            before = heap[stack[depth] + shape.indices[index, I_CELL] + C_PREV]
-            vertex = newest_in_window(heap, shape, index, before, edge, windowed, mask, values)
-            if vertex == 0:
+                before = heap[np.uint64(stack[depth]) + cell + _PREV]
+                vertex = newest_in_window(heap, shape, index, before, edge, windowed, mask, values)
+                if vertex == 0:
+                    depth -= 1
+                    continue
+                stack[depth] = vertex
+                break
+            older = _older(heap, np.uint64(stack[depth]), cell, since)
+            while older != 0 and depth + 1 == length and heap[older + _FROM] == 0:
+                if at + length > events_room or made == matches_room:
+                    return why_full(out_rows, options.guard, made, most), made
+                to = np.uint64(at)
+                out_rows[to] = heap[older + _ROW]
+                out_labels[to] = heap[older + _META] & LABEL_MASK
+                for _ in range(depth):
+                    to += _ONE
+                    out_rows[to] = out_rows[to - np.uint64(length)]
+                    out_labels[to] = out_labels[to - np.uint64(length)]
+                at += length
+                made += 1
+                out_offsets[made] = at
+                older = _older(heap, older, cell, since)
+            if older == 0:
                 depth -= 1
                 continue
-            stack[depth] = vertex
-            if made == limit or depth + 1 != length or heap[vertex + V_FROM] != 0:
-                break
-            if at + length > events_room or made == matches_room:
-                return why_full(out_rows, options.guard), made
-            out_rows[at] = heap[vertex + V_ROW]
-            out_labels[at] = heap[vertex + V_META] & LABEL_MASK
-            for i in range(at + 1, at + length):
-                out_rows[i] = out_rows[i - length]
-                out_labels[i] = out_labels[i - length]
-            at += length
-            made += 1
-            out_offsets[made] = at
-    return DONE, made
+            stack[depth] = np.int64(older)
+            break
+        if depth == 0:
+            return DONE, made

@@ -95,5 +95,6 @@ class ChainOptions(NamedTuple):
     counting: bool
     consume: bool
     report: bool
-    limit: int  # matches in this call
+    limit: int  # matches in this call, or ROOTS
+    spare: int  # matches beyond the limit up to which those that end at one event are all written
     guard: int  # events in all matches of this call

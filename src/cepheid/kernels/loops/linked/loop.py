@@ -36,8 +36,10 @@ from cepheid.kernels.loops.linked.layout import (
     VIA_BITS,
     ChainTables,
 )
+from cepheid.kernels.matches.output import ROOTS, put_root
 from cepheid.kernels.memory.big_integers import add, add_to
 from cepheid.kernels.memory.status import (
+    BEYOND_LIMIT,
     DONE,
     MORE_HEAP,
     MORE_TRANSITIONS,
@@ -203,13 +205,19 @@ def end_here(tables, event, options, space, fired, out):
             status = count_below(heap, shape, top, event.edge, scratch.values, space.stack)
             if status == DONE and add(scratch.number, 0, heap, count + 1, shape.memo - 1):
                 status = MORE_WORDS
-        elif made < options.limit:
+        elif options.limit == ROOTS:
+            status, made = put_root(
+                transitions.label[transition], heap[top + V_FROM], heap[top + V_VIA], made, out
+            )
+        elif out.made[0] < options.limit:
             status, made = emit_chain(
                 heap, shape, top, event.edge, options, scratch.values, space.stack, made, out
             )
         if status != DONE:
             return status
     out.made[0] = made
+    if options.limit == ROOTS:
+        return BEYOND_LIMIT
     if options.counting:
         add_to(space.total, scratch.number, 0, shape.memo - 1)
     return DONE

@@ -8,8 +8,9 @@ from cepheid.kernels.loops.registers.layout import B_AT, B_COUNT, B_WORDS, L_BLO
 from cepheid.kernels.loops.registers.transitions import row_of
 from cepheid.kernels.matches.enumerate import emit
 from cepheid.kernels.matches.nodes import BEGIN, FIRST_AT, LABEL_BITS
+from cepheid.kernels.matches.output import ROOTS, put_root
 from cepheid.kernels.memory.big_integers import add, add_to, is_zero
-from cepheid.kernels.memory.status import DONE
+from cepheid.kernels.memory.status import BEYOND_LIMIT, DONE
 
 
 @inlined
@@ -23,15 +24,19 @@ def complete(tables, batch, event, options, space, out, row, source, value, made
         matched = True
         if options.counting:
             add(space.work.event_count, 0, source, value, tables.layout.words)
-        elif options.report and status == DONE and made < options.limit:
-            ending = event.row << LABEL_BITS | transitions.label[mark]
+        if options.counting or not options.report or status != DONE:
+            continue
+        ending = event.row << LABEL_BITS | transitions.label[mark]
+        if options.limit == ROOTS:
+            status, made = put_root(BEGIN, source[value], ending, made, out)
+        elif out.made[0] < options.limit:
             status, made = emit(
                 space.nodes,
                 -FIRST_AT,
                 BEGIN,
                 source[value],
                 ending,
-                options.limit,
+                options.limit + options.spare,
                 options.guard,
                 space.stack,
                 made,
@@ -96,6 +101,8 @@ def end_here(tables, batch, event, options, space, out):
     if status != DONE:
         return status, matched
     out.made[0] = made
+    if matched and options.limit == ROOTS:
+        return BEYOND_LIMIT, matched
     if matched and options.counting and options.report:
         add_to(space.total, work.event_count, 0, tables.layout.words)
     return DONE, matched

@@ -140,7 +140,8 @@ class ConfigOptions(NamedTuple):
     counting: bool
     consume: bool
     report: bool
-    limit: int  # matches in this call
+    limit: int  # matches in this call, or ROOTS
+    spare: int  # matches beyond the limit up to which those that end at one event are all written
     guard: int  # events in all matches of this call
     record: int  # words of a record
     tests: int  # what is asked from this number on are nested windows

@@ -49,13 +49,21 @@ from cepheid.kernels.loops.sliding.partition_state import (
 from cepheid.kernels.loops.sliding.tables import DEAD, UNKNOWN
 from cepheid.kernels.matches.enumerate import emit
 from cepheid.kernels.matches.nodes import BEGIN, FIRST_AT, JOIN, LABEL_BITS, N_WORDS, NONE
-from cepheid.kernels.matches.output import why_full
+from cepheid.kernels.matches.output import BEFORE, BEGUN_AT, ROOTS, put_root
 from cepheid.kernels.memory.big_integers import add, add_product, add_to, is_zero
 from cepheid.kernels.memory.heap import resize, room_for, with_room
-from cepheid.kernels.memory.status import DONE, INTERRUPTED, MORE_TRANSITIONS, MORE_WORDS
+from cepheid.kernels.memory.status import (
+    BEYOND_LIMIT,
+    DONE,
+    INTERRUPTED,
+    MORE_OUTPUT,
+    MORE_TRANSITIONS,
+    MORE_WORDS,
+    TOO_MANY,
+)
 
 # Why a partition's events are not taken further for the moment.
-END, ROOM, EXPIRED, OUTPUT, CONSUMED, UNKNOWN_TRANSITIONS, LARGE, GARBAGE, STOPPED = range(9)
+END, ROOM, EXPIRED, OUTPUT, CONSUMED, UNKNOWN_TRANSITIONS, LARGE, GARBAGE, STOPPED, BEYOND = range(10)
 
 
 @allocating
@@ -79,7 +87,10 @@ def slide(table, batch, begin, options, heap, meta, partitions, total, out):
         if partitions[partition, N_BACK] == 0:
             heap = reset(heap, meta, partitions, partition, options.words)
         enter(heap, partitions, partition, slot, options.words)
-        limit = out.made[0] + options.limit
+        if out.made[BEGUN_AT] != i and (i == 0 or batch.partition[i - 1] != partition):
+            out.made[BEFORE] = out.made[0]
+            out.made[BEGUN_AT] = i
+        limit = out.made[BEFORE] + options.limit
         why = ROOM
         while why != END and status == DONE:
             why, i, state, klass = run_partition(
@@ -107,8 +118,10 @@ def slide(table, batch, begin, options, heap, meta, partitions, total, out):
                 )
             elif why == STOPPED:
                 status = INTERRUPTED
+            elif why == BEYOND:
+                status = BEYOND_LIMIT
             elif why == OUTPUT:
-                status = why_full(out.rows, options.guard)
+                status = TOO_MANY if len(out.rows) >= options.guard else MORE_OUTPUT
             elif why == CONSUMED:
                 leave(heap, partitions, partition, slot, options.words)
                 heap = reset(heap, meta, partitions, partition, options.words)
@@ -180,7 +193,11 @@ def run_partition(
                     table, klass, batch.row[i], options, heap, partitions, partition, stack, limit, out
                 )
                 if status != DONE:
-                    why = STOPPED if status == INTERRUPTED else OUTPUT
+                    why = OUTPUT
+                    if status == INTERRUPTED:
+                        why = STOPPED
+                    elif status == BEYOND_LIMIT:
+                        why = BEYOND
                     break
         partitions[partition, LAST] = batch.position[i]
         i += 1
@@ -434,14 +451,19 @@ def emit_matches(table, klass, row, options, heap, partitions, partition, stack,
                 if before == NONE or heap[at + 1 + p] == NONE:
                     continue
                 matched = True
-                if options.report:
+                if options.report and options.limit == ROOTS:
+                    ending = row << LABEL_BITS | table.label[mark]
+                    status, made = put_root(before, heap[at + 1 + p], ending, made, out)
+                    if status != DONE:
+                        return matched, status
+                elif options.report and out.made[0] < limit:
                     status, made = emit(
                         heap,
                         partitions[partition, NODES] - FIRST_AT,
                         before,
                         heap[at + 1 + p],
                         row << LABEL_BITS | table.label[mark],
-                        limit,
+                        limit + options.spare,
                         options.guard,
                         stack,
                         made,
@@ -450,7 +472,7 @@ def emit_matches(table, klass, row, options, heap, partitions, partition, stack,
                     if status != DONE:
                         return matched, status
     out.made[0] = made
-    return matched, DONE
+    return matched, BEYOND_LIMIT if matched and options.limit == ROOTS else DONE
 
 
 @allocating_inlined

@@ -39,5 +39,6 @@ class Options(NamedTuple):
     gaps: bool  # skipping an irrelevant event changes some state
     consume: bool
     report: bool
-    limit: int  # matches per partition in this call
+    limit: int  # matches per partition in this call, or ROOTS
+    spare: int  # matches beyond the limit up to which those that end at one event are all written
     guard: int  # events in all matches of this call
