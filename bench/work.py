@@ -13,7 +13,7 @@ from bench.checks import Check
 from bench.results import Row
 from bench.timing import measure
 from cepheid.engine import Engine
-from cepheid.pipeline import ParsedQuery
+from cepheid.pipeline import ParsedQuery, parse_query
 
 PIECE = 1 << 16  # rows pushed at a time
 
@@ -30,7 +30,7 @@ def counted(
 ) -> Row:
     """A count, parsing and planning included, of a table in memory."""
     type = "type" if "type" in table.column_names else None
-    parsed = cepheid.query(query)
+    parsed = parse_query(query)
     matches, timing = measure(
         lambda: cepheid.count(table, parsed, time=time, type=type, evaluator=evaluator),
         repeats,
@@ -81,7 +81,7 @@ def enumerated(
     time: str = "ts",
     evaluator: str = "auto",
 ) -> Row:
-    parsed = cepheid.query(query)
+    parsed = parse_query(query)
     matches, timing = measure(lambda: form.run(table, parsed, time, evaluator), repeats, check.expected)
     parameters = {"query": query, "form": form.name, "evaluator": evaluator}
     return Row(name, table.num_rows, matches, table.nbytes, check.how, timing, parameters)
@@ -89,4 +89,4 @@ def enumerated(
 
 def counter(query: str, schema: pa.Schema) -> Engine:
     """An engine that counts what is pushed."""
-    return Engine(cepheid.query(query).engine(schema).plan, counting=True)
+    return Engine(parse_query(query).engine(schema).plan, counting=True)

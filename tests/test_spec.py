@@ -1,4 +1,4 @@
-"""Every example of `tests/spec`, on every evaluator; `declined.toml` says exactly which ones each declines."""
+"""Every example of `tests/spec`, on every evaluator; `declined*.toml` say exactly which ones each declines."""
 
 from __future__ import annotations
 
@@ -11,15 +11,17 @@ import pyarrow as pa
 import pytest
 
 import cepheid
+from cepheid.languages import LANGUAGES
 from cepheid.plan.choose import EVALUATORS
 from support.spec_files import Example, Match, examples, matches_of, rows_of
 
 SPEC = Path(__file__).parent / "spec"
 EXAMPLES = [example for path in sorted(SPEC.glob("*.md")) for example in examples(path)]
-DECLINED = {
-    evaluator: {f"{heading} {number}" for heading, numbers in headings.items() for number in numbers}
-    for evaluator, headings in tomllib.loads((SPEC / "declined.toml").read_text(encoding="utf-8")).items()
-}
+DECLINED: dict[str, set[str]] = {}
+for path in sorted(SPEC.glob("declined*.toml")):
+    for evaluator, headings in tomllib.loads(path.read_text(encoding="utf-8")).items():
+        names = {f"{heading} {number}" for heading, numbers in headings.items() for number in numbers}
+        DECLINED.setdefault(evaluator, set()).update(names)
 
 
 def run(example: Example, evaluator: str) -> pa.Table:
@@ -68,4 +70,5 @@ def test_what_is_said_to_be_declined_are_examples_and_nobody_declines_for_auto_o
 
 def test_every_query_of_the_spec_files_is_an_example() -> None:
     texts = [path.read_text(encoding="utf-8") for path in SPEC.glob("*.md")]
-    assert len(EXAMPLES) == sum(text.count("```cel") + text.count("```sremo") for text in texts) > 150
+    queries = [text.count(f"```{language}") for text in texts for language in LANGUAGES]
+    assert len(EXAMPLES) == sum(queries) > 150

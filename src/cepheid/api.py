@@ -26,7 +26,7 @@ from cepheid.frames import (
     type_column,
     unite,
 )
-from cepheid.pipeline import ParsedQuery, choice_for, parse_query, plan_for
+from cepheid.pipeline import ParsedQuery, ParsedScript, choice_for, parse_text, plan_for
 from cepheid.plan.explain import explain_choice, explain_plan
 from cepheid.plan.plan import Plan
 from cepheid.schema import DEFAULT_TYPE, require_column, schema_of
@@ -36,12 +36,15 @@ from cepheid.streams.zones import zoned_schema, zoned_table
 
 if TYPE_CHECKING:
     from cepheid.piecewise import Piecewise
+    from cepheid.scripts import Runner
 
 # Modules that need the kernels (the engine, the order of a stream) are imported where they are used: reading, checking
 # and explaining a query do without them, and importing numba takes longer than that.
 
 
-def query(text: str, language: str | None = None, params: Mapping[str, Any] | None = None) -> ParsedQuery:
+def query(
+    text: str, language: str | None = None, params: Mapping[str, Any] | None = None
+) -> ParsedQuery | ParsedScript:
     """Reads a query once, to be used many times. `params` has a value for each `:name` in its conditions.
 
     >>> import cepheid
@@ -49,12 +52,12 @@ def query(text: str, language: str | None = None, params: Mapping[str, Any] | No
     >>> q.language
     'cel'
     """
-    return parse_query(text, language, params)
+    return parse_text(text, language, params)
 
 
 def match(
     data: Any,
-    query: str | ParsedQuery,
+    query: str | ParsedQuery | ParsedScript,
     time: str = "ts",
     type: str | None = DEFAULT_TYPE,
     order: str | None = None,
@@ -92,6 +95,12 @@ def match(
     from cepheid.whole import match_table
 
     parsed = _parsed(query, language, params)
+    if isinstance(parsed, ParsedScript):
+        _check_slices(slices)
+        _check_watermark(watermark, late)
+        runner, kind = _runner(data, parsed, time, type, order, evaluator, zone)
+        found = runner.matches(parsed, match, positions=positions, limit=limit, columns=columns)
+        return _as_kind(found, kind)
     limit = checked_limit(limit)
     options: dict[str, Any]
     data = _opened(data)
@@ -135,7 +144,7 @@ def match(
 
 def count(
     data: Any,
-    query: str | ParsedQuery,
+    query: str | ParsedQuery | ParsedScript,
     time: str = "ts",
     type: str | None = DEFAULT_TYPE,
     order: str | None = None,
@@ -155,6 +164,9 @@ def count(
     from cepheid.whole import count_table
 
     parsed = _parsed(query, language, params)
+    if isinstance(parsed, ParsedScript):
+        _check_slices(slices)
+        return _runner(data, parsed, time, type, order, evaluator, zone)[0].count(parsed, match, count)
     data = _opened(to_spark(data))
     kind = _kind(data)
     if kind == "spark":
@@ -190,7 +202,7 @@ def finish(session: Any, checkpoint: str | Path) -> Any:
 
 
 def explain(
-    query: str | ParsedQuery,
+    query: str | ParsedQuery | ParsedScript,
     data: Any = None,
     time: str = "ts",
     type: str | None = DEFAULT_TYPE,
@@ -203,6 +215,8 @@ def explain(
     """Every stage from the text to the plan, printed: what runs, and why. Without data the query is not typed, and no
     plan is printed."""
     parsed = _parsed(query, language, params)
+    if isinstance(parsed, ParsedScript):
+        return _explain_script(parsed, data, time, type, order, evaluator, zone)
     if data is None:
         return explain_choice(parsed.tree, choice_for(parsed, evaluator))
     chosen = data
@@ -231,11 +245,86 @@ def arrow_schema_of(data: Any, type: str | None = DEFAULT_TYPE, zone: str | None
     return schema_without_rows(data)
 
 
+def _runner(
+    data: Any,
+    script: ParsedScript,
+    time: str,
+    type: str | None,
+    order: str | None,
+    evaluator: str,
+    zone: str | None,
+) -> tuple[Runner, str]:
+    """What runs a script over the data, and the kind that its matches are to have."""
+    from cepheid.scripts import ArrowResults, Runner
+
+    kind = _kind(data)
+    opened = _opened(to_spark(data))
+    asked = {"evaluator": evaluator, "zone": zone}
+    if _kind(opened) == "spark":
+        require("spark", "matching on Spark")
+        from cepheid.spark.results import SparkResults
+
+        if _is_stream(opened):
+            message = "several queries of one text do not yet run on a stream of Spark"
+            raise CepheidError("not-yet", message, hint="run them one after the other")
+        return Runner(opened, SparkResults(), time, type, order, asked), kind
+    if _kind(opened) == "feed":
+        message = "several queries of one text do not yet read their data piece by piece"
+        hint = "read it into a table first, or run the queries one after the other"
+        raise CepheidError("not-yet", message, hint=hint)
+    tables = (
+        {name: to_arrow(part) for name, part in opened.items()}
+        if isinstance(opened, Mapping)
+        else to_arrow(opened)
+    )
+    return Runner(tables, ArrowResults(), time, type, order, asked), kind
+
+
+def _as_kind(found: Any, kind: str) -> Any:
+    """The matches of a script as data of the kind that came in."""
+    if kind == "spark":
+        return found
+    return from_spark(found) if kind == "pandas-on-spark" else from_arrow(found, kind)
+
+
+def _explain_script(
+    script: ParsedScript,
+    data: Any,
+    time: str,
+    type: str | None,
+    order: str | None,
+    evaluator: str,
+    zone: str | None,
+) -> str:
+    """Every query by itself; those that read results, over the columns that these have."""
+    if data is None:
+        parts = [explain(query, evaluator=evaluator) for query in script.queries]
+    else:
+        from cepheid.scripts import ArrowResults, Runner
+
+        schema = (
+            {name: arrow_schema_of(part) for name, part in data.items()}
+            if isinstance(data, Mapping)
+            else None
+        )
+        empty: Any = (
+            arrow_schema_of(data, zone=zone).empty_table()
+            if schema is None
+            else {name: columns.empty_table() for name, columns in schema.items()}
+        )
+        runner = Runner(empty, ArrowResults(), time, type, order, {"evaluator": evaluator, "zone": zone})
+        parts = runner.explained(script, match, explain)
+    titles = (f"══ query {number} ══\n" for number in range(1, len(parts) + 1))
+    return "\n".join(title + part for title, part in zip(titles, parts, strict=True))
+
+
 def _parsed(
-    query: str | ParsedQuery, language: str | None = None, params: Mapping[str, Any] | None = None
-) -> ParsedQuery:
-    if not isinstance(query, ParsedQuery):
-        return parse_query(query, language, params)
+    query: str | ParsedQuery | ParsedScript,
+    language: str | None = None,
+    params: Mapping[str, Any] | None = None,
+) -> ParsedQuery | ParsedScript:
+    if not isinstance(query, ParsedQuery | ParsedScript):
+        return parse_text(query, language, params)
     if params is not None:
         message = "`params` are read with the query, and this one was read before"
         raise CepheidError("bad-argument", message, hint="give them to `cepheid.query`")

@@ -28,6 +28,7 @@ CODES: dict[str, str] = {
     "empty-register": "a register is read where it can never hold an event",
     "register-clash": "both sides of an intersection store one register",
     "misplaced-not": "a NOT says nothing where it stands",
+    "misplaced-condition": "a condition of SASE+ stands where it cannot be asked",
     "needs-window": "a complement or a strategy needs a window around it",
     "uncovered-event": "PART-BY lists no attribute of some event of its formula",
     "unsatisfiable": "the formula can match nothing, on any stream",

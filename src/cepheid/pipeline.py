@@ -12,11 +12,14 @@ from cepheid.algebra.event_types import check_event_types
 from cepheid.algebra.limits import not_too_deep
 from cepheid.algebra.nodes import Query
 from cepheid.algebra.printing import print_query
+from cepheid.algebra.reach import waits
 from cepheid.algebra.scope import check_scope
 from cepheid.algebra.types import check_types
+from cepheid.algebra.variables import output_columns
 from cepheid.algebra.zones import checked_zone
-from cepheid.errors import CepheidError
-from cepheid.languages import ParsedTree, lower, parse
+from cepheid.errors import CepheidError, quoted
+from cepheid.languages import ParsedTree, Statement, lower, parse, statements_of
+from cepheid.languages.parameters import with_parameters
 from cepheid.plan.choose import choose, decide
 from cepheid.plan.plan import Choice, Plan
 from cepheid.rewrite.rules import Rewriting, rewrite
@@ -78,6 +81,97 @@ class ParsedQuery:
         plain = zoned_schema(plain_schema(arrow_schema), checked_zone(zone))
         schema = schema_of(plain, time=time, type=type, order=order, stream=self.stream)
         return Engine(plan_for(self, schema, evaluator), positions=positions, limit=limit, columns=columns)
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """Queries whose results are one stream, if several by UNION. `keeps`: whether UNION ALL joins a query to those
+    before it. `stream` and `type`: under which names later steps read them."""
+
+    queries: tuple[ParsedQuery, ...]
+    keeps: tuple[bool, ...] = ()
+    stream: str | None = None
+    type: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class ParsedScript:
+    """Several queries of one text: each step may read the streams that those before it name."""
+
+    text: str
+    tree: ParsedTree
+    steps: tuple[Step, ...]
+
+    @property
+    def language(self) -> str:
+        return self.tree.language
+
+    @property
+    def queries(self) -> tuple[ParsedQuery, ...]:
+        return tuple(query for step in self.steps for query in step.queries)
+
+    def engine(self, *_: Any, **__: Any) -> Engine:
+        message = "an engine of several queries is not yet supported"
+        hint = "make one of each, and push the matches of one into the next"
+        raise CepheidError("not-yet", message, hint=hint)
+
+
+def parse_text(
+    text: str, language: str | None = None, params: Mapping[str, Any] | None = None
+) -> ParsedQuery | ParsedScript:
+    """Reads a text with one query, or with several.
+
+    >>> united = parse_text("PATTERN SEQ(A a) RETURN a.v UNION PATTERN SEQ(B b) RETURN b.v")
+    >>> [query.text for query in united.steps[0].queries]
+    ['PATTERN SEQ(A a) RETURN a.v', 'PATTERN SEQ(B b) RETURN b.v']
+    """
+    if not isinstance(text, str):
+        return parse_query(text, language, params)
+    with not_too_deep():
+        tree = parse(text, language)
+        statements = statements_of(tree)
+        if len(statements) == 1 and len(statements[0].parts) == 1:
+            return parse_query(text, language, params)
+        filled = with_parameters(tree, {} if params is None else params)
+        steps = tuple(_step(statement, params is not None) for statement in statements_of(filled))
+    check_steps(steps, statements)
+    return ParsedScript(text, tree, steps)
+
+
+def _step(statement: Statement, filled: bool) -> Step:
+    queries = list[ParsedQuery]()
+    for text, tree in statement.parts:
+        query = lower(tree)
+        check_scope(query)
+        queries.append(ParsedQuery(print_query(query) if filled else text, tree, query))
+    return Step(tuple(queries), statement.keeps, statement.stream, statement.type)
+
+
+def check_steps(steps: tuple[Step, ...], statements: tuple[Statement, ...]) -> None:
+    """Raises where the results of queries do not go together."""
+    for step, statement in zip(steps, statements, strict=True):
+        _check_columns(step)
+        if step is steps[-1]:
+            return
+        if step.stream is None:
+            message = "the results of this query go nowhere: another query follows"
+            hint = "name them, IN STREAM s, and read them with FROM s; or join the two with UNION"
+            raise CepheidError("syntax", message, span=statement.span, hint=hint)
+        for query in step.queries:
+            if waits(query.query):
+                message = "a match of this query is known only after its last event, so that its time is not yet known"
+                hint = "end the pattern with an event, or with a condition on its last component"
+                raise CepheidError("not-yet", message, span=statement.span, hint=hint)
+
+
+def _check_columns(step: Step) -> None:
+    first, *others = ([column.name for column in output_columns(query.query)] for query in step.queries)
+    for query, names in zip(step.queries[1:], others, strict=True):
+        if names != first:
+            message = f"UNION joins queries with equal columns: {quoted(first)}, and {quoted(names)}"
+            places = query.query.places
+            span = places.select[0] if places is not None and places.select else None
+            raise CepheidError("bad-argument", message, span=span, hint="name the columns with AS")
 
 
 def parse_query(

@@ -11,11 +11,13 @@ from cepheid.algebra.precision import DecimalType, result_type
 from cepheid.algebra.scope import check_scope
 from cepheid.errors import CODES, CepheidError
 from cepheid.languages import lower, parse
+from cepheid.pipeline import parse_text
 
 DOCS = Path(__file__).parents[2] / "docs"
 LANGUAGE = (DOCS / "language.md").read_text(encoding="utf-8")
 VALUES = (DOCS / "values.md").read_text(encoding="utf-8")
 SREMO = (DOCS / "sremo.md").read_text(encoding="utf-8")
+SASE = (DOCS / "sase.md").read_text(encoding="utf-8")
 ERRORS = (DOCS / "errors.md").read_text(encoding="utf-8")
 SECTIONS = dict(re.findall(r"^## (\S+)\n(.*?)(?=^## |\Z)", ERRORS, re.MULTILINE | re.DOTALL))
 FOUND_IN_TEXT = (
@@ -27,6 +29,7 @@ FOUND_IN_TEXT = (
     "empty-register",
     "register-clash",
     "misplaced-not",
+    "misplaced-condition",
     "needs-window",
     "uncovered-event",
     "bad-argument",
@@ -88,6 +91,17 @@ def test_the_examples_of_sremo_are_well_formed(text: str) -> None:
     check_scope(lower(parse(text)))
 
 
+@pytest.mark.parametrize("text", re.findall(r"```sase\n(.*?)```", SASE, re.DOTALL))
+def test_the_examples_of_sase_are_well_formed(text: str) -> None:
+    assert parse_text(text).language == "sase"
+
+
+def test_what_the_page_on_sase_prints_is_printed() -> None:
+    results = doctest.testfile(str(DOCS / "sase.md"), module_relative=False, encoding="utf-8")
+    assert results.failed == 0
+    assert results.attempted > 6
+
+
 def test_what_the_page_on_sremo_prints_is_printed() -> None:
     results = doctest.testfile(str(DOCS / "sremo.md"), module_relative=False, encoding="utf-8")
     assert results.failed == 0
@@ -106,12 +120,12 @@ def test_what_the_page_on_time_prints_is_printed() -> None:
 
 
 def test_links_between_pages_lead_to_sections() -> None:
-    for page in ("sremo.md", "language.md", "data.md", "time.md"):
+    for page in ("sremo.md", "sase.md", "language.md", "data.md", "time.md"):
         text = (DOCS / page).read_text(encoding="utf-8")
         for target, section in re.findall(r"\]\(([a-z]+\.md)(?:#([a-z-]+))?\)", text):
             headings = re.findall(r"^#+ (.*)$", (DOCS / target).read_text(encoding="utf-8"), re.MULTILINE)
             assert not section or section in {
-                heading.lower().replace(",", "").replace(" ", "-") for heading in headings
+                re.sub("[,?]", "", heading.lower()).replace(" ", "-") for heading in headings
             }
 
 

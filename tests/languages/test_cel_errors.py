@@ -259,7 +259,7 @@ def test_an_unknown_language_lists_the_known_ones() -> None:
         parse("SELECT * FROM s WHERE A", language="sql")
     assert str(caught.value) == (
         "error[unknown-language]: there is no query language `sql`\n"
-        "  hint: the known languages are `cel`, `sremo`"
+        "  hint: the known languages are `cel`, `sremo`, `sase`"
     )
 
 

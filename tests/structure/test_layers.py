@@ -23,6 +23,7 @@ LAYERS = [
         "engine",
         "whole",
         "pipeline",
+        "scripts",
     ),
     *("precompile", "files", "frames", "spark", "feeds", "piecewise", "api", "__init__", "demo", "cli"),
     "__main__",

@@ -7,13 +7,13 @@ NULL,
   `""` the empty string. Columns are whole numbers, reals, timestamps (`2024-01-31T10:00:00`) or text,
   whichever all values are; `type` is always text. Without a column `ts` an event's time is its row. It holds
   until the next one.
-- `cel`, `sremo`: a query of that language; `nary` after the word says that conditions compare events.
+- `cel`, `sremo`, `sase`: a query of that language; `nary` after the word says that conditions compare events.
 - `matches`: what the queries since the last such block must all give, one line per match: its positions and,
 where
   the lines say so, its bindings: `{1,2} x=1 y=2`, and `y=[4,6]` for a variable that can hold several events.
   A variable that is not bound is left out.
 - `rows`: instead, a table of columns of the output, a row per match; `-` is NULL, `""` the empty string, `[1,-]` a
-  list, `#3` the event of row 3; text is bare.
+  list, `#3` the event of row 3, `(1,-)` a struct; text is bare.
 - `error`: the code of the error the queries must give, then lines that its text must contain.
 """
 
@@ -65,7 +65,7 @@ def examples(path: Path) -> Iterator[Example]:
                 heading, count = body, 0
             case "stream":
                 stream = read_stream(body)
-            case "cel" | "sremo":
+            case "cel" | "sremo" | "sase":
                 queries.append(body)
             case "matches" | "error" | "rows":
                 assert stream is not None, f"{path.name}: no stream before {heading!r}"
@@ -166,8 +166,10 @@ def _written(value: Any) -> str:
             return f"[{','.join(map(_written, value))}]"
         case bool():
             return str(value).lower()
-        case dict():
+        case dict() if ROW in value:
             return f"#{value[ROW]}"
+        case dict():
+            return f"({','.join(map(_written, value.values()))})"
         case dt.datetime():
             return value.isoformat()
         case _:

@@ -16,6 +16,7 @@ from cepheid.algebra.nodes import (
     Atom,
     Bind,
     Filter,
+    Nfab,
     Not,
     Or,
     PartBy,
@@ -85,7 +86,7 @@ def _ways(pattern: Pattern) -> Iterator[Pattern]:
                 yield from _ways(part)
         case Filter(body) | PartBy(body) | Bind(body) | Select(_, body) | Within(body) | Repeat(body):
             yield from _ways(body)
-        case Atom() | Seq() | StrictSeq() | All() | Not() | Recognise():
+        case Atom() | Seq() | StrictSeq() | All() | Not() | Recognise() | Nfab():
             yield pattern
         case _:
             assert_never(pattern)
@@ -94,7 +95,7 @@ def _ways(pattern: Pattern) -> Iterator[Pattern]:
 def _has_events(pattern: Pattern) -> bool:
     """Whether a match of the pattern may have events."""
     match pattern:
-        case Atom() | Recognise():
+        case Atom() | Recognise() | Nfab():
             return True
         case Not():
             return False
@@ -122,7 +123,7 @@ def _check_for(pattern: Pattern, neighbours: bool) -> None:
             _check_for(body, neighbours or (is_iteration(pattern) and _has_events(body)))
         case Select(_, body):
             _check_for(body, neighbours=False)
-        case Atom() | Or() | All() | Filter() | PartBy() | Bind() | Within() | Recognise():
+        case Atom() | Or() | All() | Filter() | PartBy() | Bind() | Within() | Recognise() | Nfab():
             for child in children(pattern):
                 _check_for(child, neighbours)
         case _:
@@ -146,7 +147,7 @@ def _beside_neighbours(pattern: Pattern) -> list[Not]:
             return _at_edge(body, last=True) + _at_edge(body, last=False) if strict else []
         case Atom() | Seq() | Or() | All() | Filter() | PartBy():
             return []
-        case Select() | Bind() | Not() | Within() | Recognise():
+        case Select() | Bind() | Not() | Within() | Recognise() | Nfab():
             return []
         case _:
             assert_never(pattern)

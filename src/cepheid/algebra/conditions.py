@@ -51,12 +51,14 @@ class Literal:
 @node
 class Attribute(Node):
     """`var.name`; `var` None is the event being read (an atom's own condition, SREMO's plain names). `each`: `var` is
-    a set (CEL's `IN`), and the condition must hold for every event of it."""
+    a set (CEL's `IN`), and the condition must hold for every event of it. `indexed`: `var` is a reference of SASE+,
+    such as `a[1]`, and not a name."""
 
     var: str | None
     name: str
     each: bool = False
     span: Span | None = field(default=None, compare=False, repr=False)
+    indexed: bool = field(default=False, repr=False)
 
     @property
     def variable_span(self) -> Span | None:
@@ -228,6 +230,15 @@ class Previous(Node):
     span: Span | None = field(default=None, compare=False, repr=False)
 
 
+@node
+class Record(Node):
+    """`var.(name, …)`: the named values as one struct. Only columns of the output are made of it."""
+
+    names: tuple[str, ...]
+    values: tuple[Expression, ...]
+    span: Span | None = field(default=None, compare=False, repr=False)
+
+
 Expression = (
     Literal
     | Attribute
@@ -247,6 +258,7 @@ Expression = (
     | Cast
     | Aggregate
     | Previous
+    | Record
 )
 Condition = Expression
 
@@ -274,6 +286,8 @@ def children(expression: Expression) -> tuple[Expression, ...]:
             return (operand, *items)
         case Call(_, arguments):
             return arguments
+        case Record(_, values):
+            return values
         case Case(conditions, values, otherwise):
             return (*conditions, *values, otherwise)
         case _:
@@ -297,6 +311,8 @@ def rebuild(expression: Expression, change: Callable[[Expression], Expression]) 
             return replace(expression, operand=change(operand), items=tuple(map(change, items)))
         case Call(_, arguments):
             return replace(expression, arguments=tuple(map(change, arguments)))
+        case Record(_, values):
+            return replace(expression, values=tuple(map(change, values)))
         case Case(conditions, values, otherwise, span):
             return Case(tuple(map(change, conditions)), tuple(map(change, values)), change(otherwise), span)
         case _:
@@ -395,7 +411,7 @@ def without_negations(condition: Condition, negated: bool = False) -> tuple[Cond
             return without_negations(operand)
         case Literal() | Attribute() | Arithmetic() | Call() | Conjunction() | Disjunction():
             return condition, negated
-        case Element() | Case() | Cast() | Aggregate() | Previous():
+        case Element() | Case() | Cast() | Aggregate() | Previous() | Record():
             return condition, negated
         case Comparison() | IsTrue() | IsNull() | In() | Like() | RLike():
             return condition, negated

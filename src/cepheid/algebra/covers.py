@@ -18,6 +18,7 @@ from cepheid.algebra.nodes import (
     Atom,
     Bind,
     Filter,
+    Nfab,
     Not,
     Or,
     PartBy,
@@ -58,7 +59,7 @@ def check_sets(pattern: Pattern) -> None:
                 _check_part_by(node, pattern)
             case Atom() | Seq() | StrictSeq() | Or() | All() | Repeat():
                 pass
-            case Filter() | Select() | Not() | Within() | Recognise():
+            case Filter() | Select() | Not() | Within() | Recognise() | Nfab():
                 pass
             case _:
                 assert_never(node)
@@ -141,7 +142,7 @@ def uncovered(pattern: Pattern, names: frozenset[str]) -> Iterator[Atom]:
         case Atom(_, var):
             if var not in names:
                 yield pattern
-        case Recognise() | Repeat(hi=0):
+        case Recognise() | Nfab() | Repeat(hi=0):
             return
         case Seq() | StrictSeq() | Or() | All() | Repeat() | Filter():
             for child in children(pattern):

@@ -16,6 +16,7 @@ from cepheid.algebra.nodes import (
     Atom,
     Bind,
     Filter,
+    Nfab,
     Not,
     Or,
     PartBy,
@@ -47,7 +48,7 @@ def nullable(pattern: Pattern) -> bool:
     (True, False)
     """
     match pattern:
-        case Atom() | Recognise() | Filter() | Select() | Not() | Within():
+        case Atom() | Recognise() | Nfab() | Filter() | Select() | Not() | Within():
             return False
         case Or(parts):
             return any(map(nullable, parts))

@@ -28,11 +28,30 @@ from cepheid.algebra.conditions import (
     Literal,
     Negation,
     Previous,
+    Record,
     RLike,
     children,
 )
-from cepheid.algebra.nodes import Atom, Query, conditions_in, walk
-from cepheid.errors import CepheidError, did_you_mean, quoted
+from cepheid.algebra.nodes import (
+    All,
+    Atom,
+    Bind,
+    Filter,
+    Nfab,
+    Not,
+    Or,
+    PartBy,
+    Query,
+    Recognise,
+    Repeat,
+    Select,
+    Seq,
+    StrictSeq,
+    Within,
+    conditions_in,
+    walk,
+)
+from cepheid.errors import CepheidError, Span, did_you_mean, quoted
 
 
 def check_event_types(query: Query, possible: Sequence[str]) -> None:
@@ -44,18 +63,35 @@ def check_event_types(query: Query, possible: Sequence[str]) -> None:
 the data has no type column, so every event's type is `farm`
       hint: write `farm AS x`, or name the column with the event types: `type=`, on the command line `--type`
     """
-    for atom in walk(query.pattern):
-        if not isinstance(atom, Atom) or atom.type is None or atom.type in possible:
+    for type, named, span in _named(query):
+        if type in possible:
             continue
         if len(possible) == 1:
             types = f"every event's type is `{possible[0]}`"
-            write = f"write `{possible[0]} AS {atom.var}`" if atom.var else f"write `{possible[0]}`"
+            write = f"write `{possible[0]}{named}`"
         else:
             types = "an event's type is the name of its stream"
-            write = did_you_mean(atom.type, possible) or f"write one of {quoted(possible)}"
-        message = f"no event can be of type `{atom.type}`: the data has no type column, so {types}"
+            write = did_you_mean(type, possible) or f"write one of {quoted(possible)}"
+        message = f"no event can be of type `{type}`: the data has no type column, so {types}"
         hint = f"{write}, or name the column with the event types: `type=`, on the command line `--type`"
-        raise CepheidError("unknown-type", message, span=atom.span, hint=hint)
+        raise CepheidError("unknown-type", message, span=span, hint=hint)
+
+
+def _named(query: Query) -> Iterator[tuple[str, str, Span | None]]:
+    """The types that a pattern names, with what its language writes after them and where they stand."""
+    for node in walk(query.pattern):
+        match node:
+            case Atom(str() as type, var):
+                yield type, f" AS {var}" if var else "", node.span
+            case Nfab(components):
+                for part in components:
+                    yield part.type, f"+ {part.var}[]" if part.kleene else f" {part.var}", part.span
+            case Atom() | Seq() | StrictSeq() | Or() | All() | Repeat() | Filter() | PartBy() | Select():
+                pass
+            case Bind() | Not() | Within() | Recognise():
+                pass
+            case _:
+                assert_never(node)
 
 
 def types_named(query: Query, column: str) -> tuple[str, ...]:
@@ -66,10 +102,7 @@ def types_named(query: Query, column: str) -> tuple[str, ...]:
     >>> types_named(Query(Filter(Atom("H", "x"), wanted)), "kind")
     ('H', 'T')
     """
-    named: dict[str, None] = {}
-    for node in walk(query.pattern):
-        if isinstance(node, Atom) and node.type is not None:
-            named[node.type] = None
+    named: dict[str, None] = dict.fromkeys(type for type, _, _ in _named(query))
     for condition in conditions_in(query.pattern):
         named.update(dict.fromkeys(_compared(condition, column)))
     return tuple(named)
@@ -89,7 +122,7 @@ def _compared(expression: Expression, column: str) -> Iterator[str]:
             pass
         case Negation() | IsTrue() | IsNull() | In() | Like() | RLike() | Call():
             pass
-        case Element() | Case() | Cast() | Aggregate() | Previous():
+        case Element() | Case() | Cast() | Aggregate() | Previous() | Record():
             pass
         case _:
             assert_never(expression)

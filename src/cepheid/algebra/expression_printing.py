@@ -31,6 +31,7 @@ from cepheid.algebra.conditions import (
     Literal,
     Negation,
     Previous,
+    Record,
     RLike,
     type_of_value,
 )
@@ -107,6 +108,15 @@ def print_condition(condition: Condition) -> str:
     return _condition(condition, ANY_OF)
 
 
+def print_operand(condition: Condition) -> str:
+    """A condition as an operand of AND.
+
+    >>> print_operand(Disjunction((Attribute("x", "hot"), Attribute("x", "wet"))))
+    '(x.hot OR x.wet)'
+    """
+    return _condition(condition, ALL_OF + 1)
+
+
 def _condition(condition: Condition, place: int) -> str:
     text, binding = _bare_condition(condition)
     return text if binding >= place else f"({text})"
@@ -147,6 +157,8 @@ def _bare_condition(condition: Condition) -> tuple[str, int]:
             return f"CAST({print_condition(operand)} AS {target})", VALUE
         case Aggregate(function, operand, distinct):
             return f"{function}({'DISTINCT ' if distinct else ''}{print_condition(operand)})", VALUE
+        case Record(names, values):
+            return _record(names, values), VALUE
         case Previous(operand, steps):
             return f"prev({print_condition(operand)}{'' if steps == 1 else f', {steps}'})", VALUE
         case _:
@@ -183,6 +195,13 @@ def _case(case: Case) -> str:
     return f"CASE {whens}{last} END"
 
 
+def _record(names: tuple[str, ...], values: tuple[Condition, ...]) -> str:
+    """Attributes of one variable: `b.(price, volume)`."""
+    variables = {_variable(value) for value in values if isinstance(value, Attribute)}
+    listed = ", ".join(print_name(name, keyword_safe=True) for name in names)
+    return f"{', '.join(sorted(variables))}.({listed})"
+
+
 def _listed(items: tuple[Condition, ...]) -> str:
     # Lists may be long, and most are of literals.
     return ", ".join(
@@ -196,11 +215,16 @@ def print_attribute(attribute: Attribute) -> str:
     ('x.price', 'price')
     """
     if attribute.name == EVENT and attribute.var is not None:
-        return print_name(attribute.var)
+        return _variable(attribute)
     name = print_name(attribute.name, keyword_safe=attribute.var is not None)
     if attribute.var is None:
         return name
-    return f"{print_name(attribute.var)}.{name}"
+    return f"{_variable(attribute)}.{name}"
+
+
+def _variable(attribute: Attribute) -> str:
+    assert attribute.var is not None
+    return attribute.var if attribute.indexed else print_name(attribute.var)
 
 
 def print_value(value: type_of_value) -> str:

@@ -3,7 +3,8 @@
 There are two unions of them. A `Pattern` (CEL) means a set of (complex event, valuation, binding) over a stream: it
 skips the events that it does not bind. A `Reading` (SREMO, `srt`, section 3) means strings of neighbouring events: it
 reads each of them, marks it or not, and changes registers. `Recognise` makes a pattern of a reading. A node that means
-the same in both is in both. `semantics/` says what each means.
+the same in both is in both. `Nfab` is a whole pattern of SASE+, and never a part of another. `semantics/` says what
+each means.
 
 Passes are `match` + `assert_never`, so that the type checker lists what a new operator still lacks. Nodes are final, so
 that it knows that no node of one union is one of the other.
@@ -17,6 +18,7 @@ from enum import Enum
 from typing import Generic, TypeVar, assert_never, final
 
 from cepheid.algebra.conditions import TRUE, Condition, Expression
+from cepheid.algebra.nfab import Nfab as Nfab
 from cepheid.algebra.node import Node, node
 from cepheid.algebra.windows import Window as Window
 from cepheid.algebra.windows import WindowUnit as WindowUnit
@@ -249,6 +251,7 @@ Pattern = (
     | Not
     | Within["Pattern"]
     | Recognise
+    | Nfab
 )
 Reading = Read | Concat | Or["Reading"] | Iterate | Both | Complement | Within["Reading"]
 
@@ -306,7 +309,7 @@ class Query(Node):
 def children(node: Tree) -> tuple[Tree, ...]:
     """The direct parts, left to right. `Recognise` has none: its reading is not a pattern."""
     match node:
-        case Atom() | Recognise() | Read():
+        case Atom() | Recognise() | Nfab() | Read():
             return ()
         case Seq(left, right) | StrictSeq(left, right) | All(left, right):
             return (left, right)
@@ -329,7 +332,7 @@ def children(node: Tree) -> tuple[Tree, ...]:
 def rebuild(node: Tree, change: Callable[[Tree], Tree]) -> Tree:
     """The same node over changed parts."""
     match node:
-        case Atom() | Recognise() | Read():
+        case Atom() | Recognise() | Nfab() | Read():
             return node
         case Seq(left, right) | StrictSeq(left, right) | All(left, right):
             return replace(node, left=change(left), right=change(right))
@@ -372,6 +375,9 @@ def conditions_in(pattern: Pattern) -> Iterator[Condition]:
                 yield condition
             case Recognise(reading):
                 yield from (read.condition for read in walk(reading) if isinstance(read, Read))
+            case Nfab(_, clauses, _, having):
+                yield from (clause.condition for clause in clauses)
+                yield from () if having is None else (having,)
             case Seq() | StrictSeq() | Or() | All() | Repeat():
                 pass
             case PartBy() | Select() | Bind() | Not() | Within():

@@ -41,6 +41,7 @@ from cepheid.algebra.conditions import (
     Literal,
     Negation,
     Previous,
+    Record,
     RLike,
     attributes,
     rebuild,
@@ -146,7 +147,7 @@ def decimal_type(expression: Expression, schema: Schema) -> DecimalType | None:
             return decimal_type(operand, schema)
         case Literal() | Comparison() | Conjunction() | Disjunction() | Negation():
             return None
-        case IsTrue() | IsNull() | In() | Like() | RLike() | Call():
+        case IsTrue() | IsNull() | In() | Like() | RLike() | Call() | Record():
             return None
         case _:
             assert_never(expression)
@@ -231,7 +232,7 @@ def sources(expression: Expression) -> Iterator[Literal | Attribute | Element | 
             pass
         case Arithmetic() | Comparison() | Conjunction() | Disjunction() | Negation():
             pass
-        case IsTrue() | IsNull() | In() | Like() | RLike():
+        case IsTrue() | IsNull() | In() | Like() | RLike() | Record():
             pass
         case _:
             assert_never(expression)
@@ -312,7 +313,7 @@ def _resolved(expression: Expression, schema: Schema) -> _Resolved:
         case Previous(operand):
             of_operand, number = _resolved(operand, schema)
             return replace(expression, operand=of_operand), number
-        case Conjunction() | Disjunction() | Negation() | IsTrue() | IsNull() | Like() | RLike():
+        case Conjunction() | Disjunction() | Negation() | IsTrue() | IsNull() | Like() | RLike() | Record():
             return rebuild(expression, lambda child: _decided(_resolved(child, schema))), None
         case _:
             assert_never(expression)

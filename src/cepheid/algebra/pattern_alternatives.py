@@ -20,6 +20,7 @@ from cepheid.algebra.nodes import (
     Atom,
     Bind,
     Filter,
+    Nfab,
     Not,
     Or,
     PartBy,
@@ -103,7 +104,7 @@ class Alternatives(ABC, Generic[Known]):
                         "not-yet", f"{print_pattern(pattern)} forbids something among events compared"
                     )
                 return {known: pattern}
-            case All() | Select() | Recognise():
+            case All() | Select() | Recognise() | Nfab():
                 raise AssertionError(pattern)
             case _:
                 assert_never(pattern)

@@ -1,6 +1,6 @@
 """Algebra → text.
 
-In: conditions, patterns, queries. Out: CEL or SREMO that parses back to an equal value; what neither can say
+In: conditions, patterns, queries. Out: CEL, SREMO or SASE+ that parses back to an equal value; what none can say
 (conditions inside atoms) is printed in a plain form of its own. A node is put
 in parentheses exactly when it binds looser than its place asks for.
 """
@@ -17,6 +17,7 @@ from cepheid.algebra.expression_printing import print_condition as print_conditi
 from cepheid.algebra.expression_printing import print_name as print_name
 from cepheid.algebra.expression_printing import print_value as print_value
 from cepheid.algebra.expression_printing import print_window as print_window
+from cepheid.algebra.nfab_printing import print_column, print_components, print_where
 from cepheid.algebra.nodes import (
     PREVIOUS,
     All,
@@ -28,6 +29,7 @@ from cepheid.algebra.nodes import (
     Concat,
     Filter,
     Iterate,
+    Nfab,
     Not,
     Or,
     PartBy,
@@ -64,7 +66,7 @@ CLOSED = LOOSEST - 1  # in parentheses wherever it stands
 
 
 def print_query(query: Query) -> str:
-    """The query in its own language, CEL or SREMO, a clause per line.
+    """The query in its own language, a clause per line.
 
     >>> from cepheid.algebra.nodes import Atom, Query, Seq
     >>> print(print_query(Query(Seq(Atom("T", "x"), Atom("H")), streams=("farm",), limit=3)))
@@ -73,7 +75,8 @@ def print_query(query: Query) -> str:
     WHERE T AS x ; H
     LIMIT 3
     """
-    return "\n".join(_clauses(query))
+    pattern = query.pattern
+    return "\n".join(_sase(query, pattern) if isinstance(pattern, Nfab) else _clauses(query))
 
 
 def _clauses(query: Query) -> Iterator[str]:
@@ -89,6 +92,20 @@ def _clauses(query: Query) -> Iterator[str]:
         yield "CONSUME"
     if query.limit is not None:
         yield f"LIMIT {query.limit}"
+
+
+def _sase(query: Query, nfab: Nfab) -> Iterator[str]:
+    if query.streams:
+        yield "FROM " + _names(query.streams)
+    yield "PATTERN " + print_components(nfab)
+    if where := print_where(nfab):
+        yield "WHERE " + where
+    if query.window is not None:
+        yield "WITHIN " + print_window(query.window)
+    if nfab.having is not None:
+        yield "HAVING " + print_condition(nfab.having)
+    columns = [item for item in query.select or () if isinstance(item, Computed)]
+    yield "RETURN " + ", ".join(print_column(nfab, item.value, item.name) for item in columns)
 
 
 def _unwindowed(reading: Reading) -> str:
@@ -167,8 +184,17 @@ def _bare(pattern: Pattern) -> tuple[str, int]:
             return _pattern(body, REPEATED) + _within(" WITHIN", window) + _of(of), REPEATED
         case Recognise(reading):
             return print_reading(reading), LOOSEST
+        case Nfab():
+            return _nfab(pattern), LOOSEST
         case _:
             assert_never(pattern)
+
+
+def _nfab(nfab: Nfab) -> str:
+    """The pattern of SASE+ and its conditions, without the clauses around."""
+    where, having = print_where(nfab), nfab.having
+    text = print_components(nfab) + (f" WHERE {where}" if where else "")
+    return text if having is None else f"{text} HAVING {print_condition(having)}"
 
 
 def _together(pattern: All) -> str:
@@ -192,7 +218,7 @@ def _is_named(pattern: Pattern) -> bool:
             return True
         case Seq() | StrictSeq() | Or() | All() | Repeat():
             return False
-        case Filter() | PartBy() | Select() | Not() | Recognise():
+        case Filter() | PartBy() | Select() | Not() | Recognise() | Nfab():
             return False
         case _:
             assert_never(pattern)
@@ -277,6 +303,8 @@ def _head(node: Pattern | Reading, choice: str) -> str:
             return f"IN {print_name(var)}"
         case Recognise():
             return "recognise"
+        case Nfab():
+            return _nfab(node)
         case Read():
             return print_read(node)
         case Concat(parts):

@@ -10,11 +10,13 @@ from __future__ import annotations
 from math import inf
 from typing import assert_never
 
+from cepheid.algebra.nfab_edges import is_known_later
 from cepheid.algebra.nodes import (
     All,
     Atom,
     Bind,
     Filter,
+    Nfab,
     Not,
     Or,
     PartBy,
@@ -47,6 +49,8 @@ def waits(query: Query) -> tuple[Window, ...]:
     >>> waits(Query(Seq(Seq(Atom("A"), Not(Atom("B"))), Atom("C")), window=ten))
     ()
     """
+    if isinstance(query.pattern, Nfab):
+        return (query.window or FOR_EVER,) if is_known_later(query.pattern) else ()
     found = (window or query.window or FOR_EVER for _, window in edges(query.pattern, last=True))
     return tuple(dict.fromkeys(found))
 
@@ -97,7 +101,7 @@ def edges(pattern: Pattern, *, last: bool, closed: bool = False) -> list[Edge]:
         return edges(part, last=last, closed=closed)
 
     match pattern:
-        case Atom() | Recognise():
+        case Atom() | Recognise() | Nfab():
             return []
         case Not(Within(_, limit), None):
             return [(pattern, limit)]
@@ -137,7 +141,7 @@ def _inside_strategies(pattern: Pattern, last: bool, closed: bool) -> list[Edge]
 def may_be_empty(pattern: Pattern) -> bool:
     """Whether a match of the pattern may have no events."""
     match pattern:
-        case Atom() | Recognise():
+        case Atom() | Recognise() | Nfab():
             return False
         case Not():
             return True

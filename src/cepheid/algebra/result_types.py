@@ -33,6 +33,7 @@ from cepheid.algebra.conditions import (
     Literal,
     Negation,
     Previous,
+    Record,
     RLike,
 )
 from cepheid.algebra.elements import type_of
@@ -59,6 +60,10 @@ def result_type(expression: Expression, kind: Kind, schema: Schema) -> pa.DataTy
             return type_of(expression, schema)
         case Cast(_, target):
             return target.arrow
+        case Record(names, values):
+            return pa.struct(
+                [(name, result_type(value, kind, schema)) for name, value in zip(names, values, strict=True)]
+            )
         case Literal() | Arithmetic() | Call() | Case() | Aggregate() | Previous():
             return _of_kind(expression, kind, schema)
         case Comparison() | Conjunction() | Disjunction() | Negation():

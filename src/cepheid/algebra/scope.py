@@ -23,6 +23,7 @@ from cepheid.algebra.conditions import (
 )
 from cepheid.algebra.covers import check_set_use, check_sets
 from cepheid.algebra.empty import without_absences
+from cepheid.algebra.nfab_scope import check_nfab
 from cepheid.algebra.nodes import (
     PREVIOUS,
     All,
@@ -34,6 +35,7 @@ from cepheid.algebra.nodes import (
     Concat,
     Filter,
     Iterate,
+    Nfab,
     Not,
     Or,
     PartBy,
@@ -86,6 +88,8 @@ def check_scope(query: Query) -> None:
       hint: the formula binds `x`
     """
     places = query.places or Places()
+    if isinstance(query.pattern, Nfab):
+        check_nfab(query, query.pattern)
     for node in walk(query.pattern):
         match node:
             case Atom(_, _, condition):
@@ -100,7 +104,7 @@ def check_scope(query: Query) -> None:
                 _check_window(window, span)
             case Recognise(reading):
                 _check_reading(reading, query.window)
-            case Seq() | StrictSeq() | Or() | All() | PartBy() | Select() | Bind():
+            case Seq() | StrictSeq() | Or() | All() | PartBy() | Select() | Bind() | Nfab():
                 pass
             case _:
                 assert_never(node)
@@ -148,7 +152,7 @@ def _uses(pattern: Pattern, path: tuple[Pattern, ...]) -> Iterator[tuple[tuple[P
             yield inside, Attribute(name, "", span=span)
         case Atom() | Seq() | StrictSeq() | Or() | All() | Repeat() | PartBy() | Select() | Bind():
             pass
-        case Not() | Within() | Recognise():
+        case Not() | Within() | Recognise() | Nfab():
             pass
         case _:
             assert_never(pattern)
@@ -222,7 +226,7 @@ def _why_unbound(scope: Pattern, var: str) -> tuple[str, str]:
                     f"`{var}` is what NOT forbids, so no match binds it",
                     "put the filter around the NOT: a condition on what it forbids belongs to it",
                 )
-            case Atom() | Recognise():
+            case Atom() | Recognise() | Nfab():
                 pass
             case Seq() | StrictSeq() | All() | Repeat() | Filter() | PartBy() | Select() | Bind():
                 pass
@@ -258,7 +262,9 @@ def _check_select(query: Query, places: Places) -> None:
     columns = output_columns(query)
     for index, column in enumerate(columns):
         span = _at(places.select, index) or _binding_span(query.pattern, column.name)
-        if isinstance(column, Computed):
+        if isinstance(query.pattern, Nfab):
+            pass  # `nfab_scope` has checked its columns
+        elif isinstance(column, Computed):
             _check_computed(column, query.pattern)
         else:
             _check_bound(column.name, query.pattern, span)
@@ -267,7 +273,8 @@ def _check_select(query: Query, places: Places) -> None:
         if column.name in taken:
             raise _taken(query, places, index, column)
         if column.name in {before.name for before in columns[:index]}:
-            message = f"SELECT names `{column.name}` twice"
+            clause = "RETURN" if isinstance(query.pattern, Nfab) else "SELECT"
+            message = f"{clause} names `{column.name}` twice"
             both = all(isinstance(one, Shown) for one in columns if one.name == column.name)
             hint = "keep one of them" if both else _other_name(column)
             raise CepheidError("bad-argument", message, span=_at(places.select, index), hint=hint)
@@ -320,7 +327,7 @@ def _taken(query: Query, places: Places, index: int, column: Shown | Computed) -
 def _other_name(column: Shown | Computed) -> str:
     """How to give a column another name than it has."""
     if isinstance(column, Computed) and isinstance(column.value, Attribute):
-        own = f"{column.value.var}_{column.value.name}"
+        own = f"{(column.value.var or '').split('[')[0]}_{column.value.name}"
         return f"name it: {print_condition(column.value)} AS {print_name(own)}"
     return "give the column another name with AS"
 

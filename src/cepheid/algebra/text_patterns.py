@@ -31,6 +31,7 @@ from cepheid.algebra.conditions import (
     Literal,
     Negation,
     Previous,
+    Record,
     RLike,
     attributes,
     children,
@@ -75,6 +76,7 @@ def check_text_patterns(condition: Condition) -> None:
             | Cast()
             | Aggregate()
             | Previous()
+            | Record()
         ):
             pass
         case _:
@@ -129,7 +131,18 @@ def _longest(expression: Expression) -> int:
             return 3 * _longest(text)
         case Arithmetic() | Comparison() | Conjunction() | Disjunction() | Negation() | IsTrue() | IsNull():
             return max(map(_longest, children(expression)), default=1)
-        case In() | Like() | RLike() | Call() | Element() | Case() | Cast() | Aggregate() | Previous():
+        case (
+            In()
+            | Like()
+            | RLike()
+            | Call()
+            | Element()
+            | Case()
+            | Cast()
+            | Aggregate()
+            | Previous()
+            | Record()
+        ):
             return max(map(_longest, children(expression)), default=1)
         case _:
             assert_never(expression)

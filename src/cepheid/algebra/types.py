@@ -37,6 +37,7 @@ from cepheid.algebra.conditions import (
     Literal,
     Negation,
     Previous,
+    Record,
     RLike,
 )
 from cepheid.algebra.conditions import rebuild as rebuild_condition
@@ -54,6 +55,7 @@ from cepheid.algebra.nodes import (
     Concat,
     Filter,
     Iterate,
+    Nfab,
     Not,
     Or,
     PartBy,
@@ -146,6 +148,8 @@ def _pattern(pattern: Pattern, schema: Schema) -> Pattern:
             return replace(pattern, body=_pattern(body, schema))
         case Recognise(reading):
             return Recognise(_reading(reading, schema))
+        case Nfab():
+            return _nfab(pattern, schema)
         case Not(body, window, span):
             return Not(_pattern(body, schema), _typed_window(window, schema, span, "FOR"), span)
         case Within(body, window, span):
@@ -156,6 +160,18 @@ def _pattern(pattern: Pattern, schema: Schema) -> Pattern:
             return rebuild(pattern, lambda child: _pattern(child, schema))
         case _:
             assert_never(pattern)
+
+
+def _nfab(nfab: Nfab, schema: Schema) -> Nfab:
+    for equal in nfab.equal:
+        _column_kind(Attribute(None, equal.name, span=equal.span), schema)
+        if not is_comparable(dtype := schema.arrow.field(equal.name).type):
+            message = f"`[{equal.name}]` takes values that can be compared; `{equal.name}` has type {dtype}"
+            hint = "compare a string, a number, a boolean or a time"
+            raise CepheidError("type-mismatch", message, span=equal.span, hint=hint)
+    clauses = tuple(replace(clause, condition=_checked(clause.condition, schema)) for clause in nfab.clauses)
+    having = None if nfab.having is None else _checked(nfab.having, schema)
+    return replace(nfab, clauses=clauses, having=having)
 
 
 def _reading(reading: Reading, schema: Schema) -> Reading:
@@ -247,6 +263,8 @@ def _typed(expression: Expression, schema: Schema) -> Typed:
         case Previous(operand):
             typed, kind = _typed(operand, schema)
             return replace(expression, operand=typed), kind
+        case Record():
+            return rebuild_condition(expression, lambda child: _typed(child, schema)[0]), Kind.OTHER
         case _:
             assert_never(expression)
 

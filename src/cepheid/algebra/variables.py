@@ -13,6 +13,7 @@ from dataclasses import dataclass, replace
 from typing import assert_never
 
 from cepheid.algebra.conditions import Condition, mentioned, with_attributes
+from cepheid.algebra.nfab import events_shown
 from cepheid.algebra.node import kept
 from cepheid.algebra.nodes import (
     EVENTS,
@@ -21,6 +22,7 @@ from cepheid.algebra.nodes import (
     Bind,
     Computed,
     Filter,
+    Nfab,
     Not,
     Or,
     PartBy,
@@ -96,7 +98,7 @@ def defined_once(pattern: Pattern) -> frozenset[str]:
     match pattern:
         case Atom():
             return names_of(pattern)
-        case Recognise():
+        case Recognise() | Nfab():
             return frozenset()
         case Repeat() if is_iteration(pattern):
             return frozenset()
@@ -124,7 +126,7 @@ def bound(pattern: Pattern) -> frozenset[str]:
             return bound(left) | bound(right)
         case Repeat(body, lo, hi):
             return bound(body) if (lo, hi) == (1, 1) else frozenset()
-        case Recognise() | Not():
+        case Recognise() | Nfab() | Not():
             return frozenset()
         case Filter(body) | PartBy(body) | Bind(body) | Select(_, body) | Within(body):
             return bound(body)
@@ -144,7 +146,7 @@ def absent(pattern: Pattern) -> frozenset[str]:
             return bound(body) | sets(body) | absent(body)
         case Repeat() if is_iteration(pattern):
             return frozenset()
-        case Atom() | Select() | Recognise():
+        case Atom() | Select() | Recognise() | Nfab():
             return frozenset()
         case Seq() | StrictSeq() | Or() | All() | Repeat() | Filter() | PartBy() | Bind() | Within():
             return frozenset[str]().union(*map(absent, children(pattern)))
@@ -185,6 +187,8 @@ def label_at(node: Pattern) -> str | None:
             Seq() | StrictSeq() | Or() | All() | Repeat() | Filter() | PartBy() | Select() | Not() | Within()
         ):
             return None
+        case Nfab():
+            return None
         case _:
             assert_never(node)
 
@@ -200,6 +204,10 @@ def shown(query: Query) -> tuple[Shown, ...]:
     """
     counts = _at_most(query.pattern)
     names = _listed(query.pattern, counts) if query.select is None else _selected(query.select)
+    if isinstance(query.pattern, Nfab):
+        # Matches are told apart by all of their events, whatever is returned of them.
+        whole = [next(iter(events_shown(component))) for component in query.pattern.positive]
+        names = (*whole, *names)
     return tuple(Shown(name, counts.get(name, 0) > 1) for name in dict.fromkeys(names))
 
 
@@ -255,6 +263,8 @@ def _labels_outside_sets(pattern: Pattern) -> frozenset[str]:
             return frozenset()
         case Recognise():
             return frozenset([EVENTS])
+        case Nfab():
+            return frozenset()
         case Atom():
             label = label_of(pattern)
             return frozenset() if label is None else frozenset([label])
@@ -286,6 +296,9 @@ def _at_most(pattern: Pattern) -> dict[str, int]:
             return _at_most(body) if hi == 1 else dict.fromkeys(_at_most(body), 2)
         case Recognise():
             return {EVENTS: 2}
+        case Nfab():
+            shown = [events_shown(component) for component in pattern.positive]
+            return {name: 2 if many else 1 for one in shown for name, many in one.items()}
         case Bind(body, var):
             return {**_at_most(body), var: 2}
         case Not():

@@ -14,6 +14,7 @@ from cepheid.algebra.nodes import (
     Atom,
     Bind,
     Filter,
+    Nfab,
     Not,
     Or,
     PartBy,
@@ -61,6 +62,7 @@ def _atoms(body: Pattern) -> frozenset[Atom] | None:
             | Not()
             | Within()
             | Recognise()
+            | Nfab()
         ):
             return None
         case _:

@@ -43,6 +43,7 @@ from cepheid.algebra.nodes import (
     Atom,
     Bind,
     Filter,
+    Nfab,
     Not,
     Or,
     PartBy,
@@ -194,7 +195,7 @@ def _renamed(pattern: Pattern, scope: dict[str, str], names: _Names) -> Pattern:
             return replace(pattern, body=_renamed(body, scope, names), of=scope[name])
         case Seq() | StrictSeq() | Or() | All() | Repeat() | PartBy():
             return rebuild(pattern, lambda child: _renamed(child, scope, names))
-        case Select() | Bind() | Not() | Within() | Recognise():
+        case Select() | Bind() | Not() | Within() | Recognise() | Nfab():
             return rebuild(pattern, lambda child: _renamed(child, scope, names))
         case _:
             assert_never(pattern)
@@ -294,7 +295,7 @@ def _parts(pattern: Pattern, known: frozenset[str], names: _Names) -> Parts:
                 waiting: part if is_empty(part) else Bind(part, limit.gathered)
                 for waiting, part in _parts(body, known, names).items()
             }
-        case Within() | Recognise():
+        case Within() | Recognise() | Nfab():
             raise NotAttachedError("an operator has no automaton yet")
         case _:
             assert_never(pattern)

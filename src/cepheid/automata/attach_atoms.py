@@ -22,6 +22,7 @@ from cepheid.algebra.nodes import (
     Atom,
     Bind,
     Filter,
+    Nfab,
     Not,
     Or,
     PartBy,
@@ -70,7 +71,18 @@ def on_last(condition: Condition, pattern: Pattern) -> Pattern:
             return replace(pattern, body=on_last(condition, body))
         case Repeat(body, 1, 1):
             return replace(pattern, body=on_last(condition, body))
-        case Atom() | Seq() | StrictSeq() | All() | Repeat() | Filter() | PartBy() | Select() | Recognise():
+        case (
+            Atom()
+            | Seq()
+            | StrictSeq()
+            | All()
+            | Repeat()
+            | Filter()
+            | PartBy()
+            | Select()
+            | Recognise()
+            | Nfab()
+        ):
             pass
         case Not() | Within():
             pass
@@ -99,7 +111,7 @@ def on_first(condition: Condition, pattern: Pattern) -> Pattern:
             if nullable(left):
                 return sequence(left, on_first(condition, right))
             return sequence(on_first(condition, left), right)
-        case Or() | All() | Repeat() | Filter() | PartBy() | Select() | Bind() | Recognise():
+        case Or() | All() | Repeat() | Filter() | PartBy() | Select() | Bind() | Recognise() | Nfab():
             return rebuild(pattern, lambda child: on_first(condition, child))
         case Not() | Within():
             raise not_bound(condition)
@@ -130,7 +142,7 @@ def non_empty(pattern: Pattern) -> Pattern | None:
         case Repeat(body, _, hi):
             inner = None if hi == 0 else non_empty(body)
             return None if inner is None else inner if hi == 1 else replace(pattern, body=inner, lo=1)
-        case Atom() | All() | Filter() | PartBy() | Select() | Not() | Within() | Recognise():
+        case Atom() | All() | Filter() | PartBy() | Select() | Not() | Within() | Recognise() | Nfab():
             raise AssertionError(pattern)
         case _:
             assert_never(pattern)

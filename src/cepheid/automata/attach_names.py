@@ -16,6 +16,7 @@ from cepheid.algebra.nodes import (
     Atom,
     Bind,
     Filter,
+    Nfab,
     Not,
     Or,
     PartBy,
@@ -84,7 +85,7 @@ def pattern_with(pattern: Pattern, names: Mapping[str, str]) -> Pattern:
             return replace(pattern, body=pattern_with(body, names), var=names.get(var, var))
         case Seq() | StrictSeq() | Or() | All() | Repeat() | Filter():
             return rebuild(pattern, lambda child: pattern_with(child, names))
-        case PartBy() | Select() | Not() | Within() | Recognise():
+        case PartBy() | Select() | Not() | Within() | Recognise() | Nfab():
             return rebuild(pattern, lambda child: pattern_with(child, names))
         case _:
             assert_never(pattern)

@@ -41,6 +41,7 @@ from cepheid.algebra.nodes import (
     Atom,
     Bind,
     Filter,
+    Nfab,
     Not,
     Or,
     PartBy,
@@ -273,7 +274,7 @@ def _restricted(pattern: Pattern, condition: Condition) -> Pattern:
             return Or(tuple(_restricted(part, condition) for part in parts))
         case Seq() | StrictSeq() | All() | Repeat() | Filter():
             raise AssertionError(pattern)
-        case PartBy() | Select() | Not() | Within() | Recognise():
+        case PartBy() | Select() | Not() | Within() | Recognise() | Nfab():
             raise AssertionError(pattern)
         case _:
             assert_never(pattern)

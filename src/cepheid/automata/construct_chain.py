@@ -34,6 +34,7 @@ from cepheid.algebra.nodes import (
     Atom,
     Bind,
     Filter,
+    Nfab,
     Not,
     Or,
     PartBy,
@@ -161,6 +162,10 @@ def refuse_operators(pattern: Pattern) -> None:
     match pattern:
         case All(apart=apart):
             raise NoChainError(f"{'AND' if apart else 'ALL'} takes its parts in any order")
+        case Nfab():
+            raise NoChainError(
+                "a strategy of SASE+ is a condition on the edges of a run, and no chain has those"
+            )
         case Recognise():
             raise NoChainError("SREMO reads every event of a piece of the stream, with registers")
         case Select() | Not() | Within():
@@ -204,7 +209,7 @@ def _part(pattern: Pattern, positions: Positions) -> Part:
             part = _part(body, positions)
             waiting = [_pending(item, part, bound(body)) for item in conjuncts(condition)]
             part = replace(part, waiting=(*part.waiting, *waiting))
-        case All() | Select() | Not() | Within() | Recognise():
+        case All() | Select() | Not() | Within() | Recognise() | Nfab():
             raise AssertionError(pattern)
         case _:
             assert_never(pattern)

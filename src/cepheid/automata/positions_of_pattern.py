@@ -15,6 +15,7 @@ from cepheid.algebra.nodes import (
     Atom,
     Bind,
     Filter,
+    Nfab,
     Not,
     Or,
     PartBy,
@@ -71,7 +72,7 @@ def count_positions(pattern: Pattern) -> int:
             return count_positions(body) * (max(1, lo) if hi is None else hi)
         case Not():
             return 0
-        case Select() | Within() | Recognise():
+        case Select() | Within() | Recognise() | Nfab():
             raise _unsupported(pattern)
         case _:
             assert_never(pattern)
@@ -107,7 +108,7 @@ def _fragment(pattern: Pattern, positions: Positions) -> Fragment:
             if any(isinstance(node, Not) for node in walk(pattern)):
                 raise _unsupported(pattern)
             return interleaved(positions_of(left), positions_of(right), positions, apart)
-        case Filter() | PartBy() | Select() | Not() | Within() | Recognise():
+        case Filter() | PartBy() | Select() | Not() | Within() | Recognise() | Nfab():
             raise _unsupported(pattern)
         case _:
             assert_never(pattern)

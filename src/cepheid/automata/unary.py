@@ -10,6 +10,7 @@ from cepheid.algebra.nodes import (
     Atom,
     Bind,
     Filter,
+    Nfab,
     Not,
     Or,
     PartBy,
@@ -42,7 +43,7 @@ def _is_regular(node: Pattern) -> bool:
             return condition is None or _is_local(condition)
         case Seq() | StrictSeq() | Or() | All() | Repeat() | Bind() | Not():
             return True
-        case Filter() | PartBy() | Select() | Within() | Recognise():
+        case Filter() | PartBy() | Select() | Within() | Recognise() | Nfab():
             return False
         case _:
             assert_never(node)

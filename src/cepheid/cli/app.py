@@ -36,7 +36,7 @@ from cepheid.errors import CepheidError
 from cepheid.extras import require
 from cepheid.files.described import Described
 from cepheid.files.formats import format_of
-from cepheid.pipeline import choice_for
+from cepheid.pipeline import ParsedScript, choice_for
 from cepheid.plan.explain import draw
 from cepheid.schema import DEFAULT_TYPE
 
@@ -256,7 +256,9 @@ def explain(
     """Print every stage of a query: tree, algebra, rewrites, automaton, plan and why."""
     with reported(file):
         if dot:
-            print(draw(choice_for(_parsed(file, text, language, param), str(evaluator))))
+            parsed = _parsed(file, text, language, param)
+            for query in parsed.queries if isinstance(parsed, ParsedScript) else [parsed]:
+                print(draw(choice_for(query, str(evaluator))))
             return
         columns = Columns(time, time_format, schema_given(schema))
         data = Data(inputs_of(input or [], format), columns, _type(type, no_type), order)

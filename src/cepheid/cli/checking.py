@@ -8,13 +8,13 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
 
 import pyarrow as pa
 
 from cepheid.cli.inputs import Columns, Input, described
 from cepheid.files.described import Described
 from cepheid.files.reading import open_files
+from cepheid.pipeline import ParsedQuery, ParsedScript
 from cepheid.streams.type_occurrence import TypeOccurrence
 
 
@@ -33,8 +33,14 @@ class Data:
         return {stream.stream: described(stream, self.columns) for stream in self.given}
 
 
-def look_for_types(query: Any, data: Data) -> None:
+def look_for_types(query: ParsedQuery | ParsedScript, data: Data) -> None:
     """Warns of event types that the query names and that occur in none of the streams it reads."""
+    if isinstance(query, ParsedScript):
+        made = {step.stream for step in query.steps}
+        for one in query.queries:
+            if not made & set(one.query.streams):
+                look_for_types(one, data)
+        return
     if data.type is None:
         return
     named = data.found if None in data.found or not query.query.streams else query.query.streams

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+from cepheid.algebra.nodes import Nfab
 from cepheid.automata.automaton import Automaton
 from cepheid.automata.determinise_chain import ChainDeterminiser
 from cepheid.evaluators.chain.evaluator import ChainEvaluator
@@ -17,6 +18,7 @@ from cepheid.evaluators.configurations.match_checks import MatchChecks
 from cepheid.evaluators.configurations.projection import Projected
 from cepheid.evaluators.configurations.selection import HOW, Selection
 from cepheid.evaluators.interface import Evaluator
+from cepheid.evaluators.nfab import NfabEvaluator
 from cepheid.evaluators.semantics import SemanticsEvaluator
 from cepheid.plan.automaton_with_registers import determinised
 from cepheid.plan.candidates import CHAIN, COMPACT
@@ -28,6 +30,8 @@ def evaluator_for(plan: Plan, counting: bool, limit: int | None) -> Evaluator:
         plan = plan.for_counting
     limit = None if counting else limit
     automaton = plan.automaton
+    if isinstance(plan.rewritten.pattern, Nfab):
+        return NfabEvaluator(plan, counting)
     if automaton is None:
         return SemanticsEvaluator(plan, counting, limit)
     if plan.evaluator == COMPACT.evaluator:

@@ -16,10 +16,13 @@ from cepheid.languages.cel.lower import lower_cel
 from cepheid.languages.cel.tree import parse_cel
 from cepheid.languages.parameters import Values, with_parameters
 from cepheid.languages.parsed import ParsedTree
+from cepheid.languages.sase.lower import lower_sase
+from cepheid.languages.sase.statements import Statement, statements_of
+from cepheid.languages.sase.tree import parse_sase
 from cepheid.languages.sremo.lower import lower_sremo
 from cepheid.languages.sremo.tree import parse_sremo
 
-__all__ = ["LANGUAGES", "Language", "ParsedTree", "detect", "lower", "parse"]
+__all__ = ["LANGUAGES", "Language", "ParsedTree", "Statement", "detect", "lower", "parse", "statements_of"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,6 +40,7 @@ FIRST = re.compile(r"(?:\s|--[^\n]*+)*+(\w+|.)")
 LANGUAGES: dict[str, Language] = {
     "cel": Language("cel", frozenset(["select"]), parse_cel, lower_cel),
     "sremo": Language("sremo", frozenset(["any", *"[(#@!-"]), parse_sremo, lower_sremo),
+    "sase": Language("sase", frozenset(["pattern", "from"]), parse_sase, lower_sase),
 }
 
 
@@ -66,6 +70,8 @@ def detect(text: str) -> str:
     'cel'
     >>> detect("-[price > 10] . [name = 'IBM']")
     'sremo'
+    >>> detect("PATTERN SEQ(A a) RETURN a.id")
+    'sase'
     """
     word = _first_word(text)
     return next((name for name, known in LANGUAGES.items() if word in known.first_words), "cel")

@@ -38,6 +38,7 @@ from cepheid.errors import CepheidError, Source, Span
 from cepheid.languages.calls import called, of_distinct, of_events
 from cepheid.languages.literals import literals_of
 from cepheid.languages.parsed import Node, Part, span_of
+from cepheid.languages.sase.references import referred
 from cepheid.languages.words import decimal_of, integer_of, interval_of, name_of, negated, text_of, time_of
 
 ARITHMETIC = {"add": "+", "subtract": "-", "multiply": "*", "divide": "/", "remainder": "%"}
@@ -131,8 +132,10 @@ def _lowered(source: Source, node: Node) -> Condition:
             return IsNull(lower_condition(source, operand), span)
         case "is_true", [operand]:
             return IsTrue(lower_condition(source, operand), span)
-        case other:
-            raise AssertionError(other)
+        case other, _:
+            referring = referred(source, node)
+            assert referring is not None, other
+            return referring
 
 
 def _minus(source: Source, node: Node, operand: Node) -> Condition:

@@ -31,6 +31,7 @@ SIGNS = {
     "AMPERSAND": "`&`",
     "SEMICOLON": "`;`",
     "COLON": "`:`",
+    "PLUS": "`+`",
     "STAR": "`*`",
     "MINUS": "`-`",
     "MORETHAN": "`>`",
@@ -39,6 +40,10 @@ SIGNS = {
     "RBRACE": "`}`",
     "LSQB": "`[`",
     "RSQB": "`]`",
+    "ABSENT": "`~`",
+    "CUT": "`!`",
+    "BRACKETS": "`[]`",
+    "BEFORE": "`..i-1`",
     "INT": "a whole number",
     "DECIMAL": "a number",
     "STRING": "a string in single quotes",
@@ -48,8 +53,23 @@ WORDS = {
     "_PART_BY": "PART-BY",
     "_ABSENT": "NOT",
     "ANY_AS": "ANY",
+    "IN_STREAM": "IN STREAM",
+    "SELECTION": "a strategy",
+    "PARTITION_OF": "PARTITION(…)",
 }  # terminals that are not called as they are written
-SILENT = frozenset(["OR_SIGN", "AND_SIGN", "NOT_SIGN", "PARAMETER", "_NEXT_AGAIN", "WITHIN_OF", "$END"])
+SILENT = frozenset(
+    [
+        "OR_SIGN",
+        "AND_SIGN",
+        "NOT_SIGN",
+        "PARAMETER",
+        "_NEXT_AGAIN",
+        "WITHIN_OF",
+        "CIRCUMFLEX",
+        "PERCENT",
+        "$END",
+    ]
+)
 LEXEME = re.compile(r"--[^\n]*|'(?:[^']|'')*'|\"(?:[^\"]|\"\")*\"|`(?:[^`]|``)*`|\w+|\S")
 
 

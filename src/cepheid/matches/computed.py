@@ -21,6 +21,7 @@ from cepheid.algebra.conditions import (
     Expression,
     Literal,
     Previous,
+    Record,
     children,
     rebuild,
     sets_chosen,
@@ -56,10 +57,17 @@ class Expressions:
     def values(self, item: Computed) -> tuple[Ints | None, pa.Array]:
         """The values, and where the values of each match begin if it has a list of them."""
         if not sets_chosen(item.value):
-            return None, self._over(item.value, None)
+            return None, self._shown(item.value, None)
         (several,) = sets_chosen(item.value)
         offsets, rows = self._chosen.all_of(several)
-        return offsets, self._over(item.value, (offsets, rows))
+        return offsets, self._shown(item.value, (offsets, rows))
+
+    def _shown(self, value: Expression, several: tuple[Ints, Rows] | None) -> pa.Array:
+        """The value, or the struct of several, for each match or for each event of `several`."""
+        if not isinstance(value, Record):
+            return self._over(value, several)
+        parts = [self._over(part, several) for part in value.values]
+        return pa.StructArray.from_arrays(parts, fields=list(type_of_value(value, self._schema)))
 
     def _over(self, value: Expression, several: tuple[Ints, Rows] | None) -> pa.Array:
         """The value for each match, or for each event of `several`."""

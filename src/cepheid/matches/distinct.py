@@ -21,6 +21,7 @@ from cepheid.matches.shown_events import Chosen
 from cepheid.matches.table import Labels, Layout, ids_of
 from cepheid.streams.gather import Gathered
 from cepheid.streams.partitions import Texts, numbered
+from cepheid.streams.plain import whole
 
 _ID = 32  # characters
 
@@ -47,10 +48,10 @@ def _firsts(found: Found, labels: Labels, layout: Layout, rows: RowsOfMatches, e
     for item in layout.items:
         if isinstance(item, Computed):
             offsets, values = expressions.values(item)
-            keys += _numbers_of_values(values) if offsets is None else [_numbers_of_lists(offsets, values)]
+            keys += numbers_of_values(values) if offsets is None else [numbers_of_lists(offsets, values)]
         elif item.many:
             offsets, events = chosen.all_of(item.name)
-            keys.append(_numbers_of_lists(offsets, pa.array(events)))
+            keys.append(numbers_of_lists(offsets, pa.array(events)))
         else:
             event, missing = chosen.one_of(item.name)
             place = event.astype(np.int64)
@@ -62,21 +63,21 @@ def _firsts(found: Found, labels: Labels, layout: Layout, rows: RowsOfMatches, e
     return firsts
 
 
-def _numbers_of_values(values: pa.Array) -> list[Ints]:
+def numbers_of_values(values: pa.Array) -> list[Ints]:
     """Whole numbers that are equal where values are."""
     numbers, null = numbered(values, "", Texts())
     return [numbers] if null is None else [np.where(null, 0, numbers), null.astype(np.int64)]
 
 
-def _numbers_of_lists(offsets: Ints, values: pa.Array) -> Ints:
+def numbers_of_lists(offsets: Ints, values: pa.Array) -> Ints:
     """A whole number per list that is equal where lists are: lists of one length are told apart one place after
     another.
 
-    >>> numbers = _numbers_of_lists(np.array([0, 2, 2, 4, 5]), pa.array([7, 8, 7, 8, 7])).tolist()
+    >>> numbers = numbers_of_lists(np.array([0, 2, 2, 4, 5]), pa.array([7, 8, 7, 8, 7])).tolist()
     >>> numbers[0] == numbers[2], len(set(numbers))
     (True, 3)
     """
-    elements = _codes(np.stack(_numbers_of_values(values))) if len(values) else np.zeros(0, np.int64)
+    elements = _codes(np.stack(numbers_of_values(values))) if len(values) else np.zeros(0, np.int64)
     width = int(elements.max(initial=0)) + 1
     lengths = np.diff(offsets)
     numbers: npt.NDArray[np.int64] = np.unique(lengths, return_inverse=True)[1].reshape(-1)
@@ -94,3 +95,27 @@ def _numbers_of_lists(offsets: Ints, values: pa.Array) -> Ints:
 def _codes(rows: npt.NDArray[np.int64]) -> Ints:
     """A number per column of a matrix, equal for equal columns."""
     return np.unique(rows, axis=1, return_inverse=True)[1].reshape(-1)
+
+
+def numbers_of_columns(columns: list[pa.ChunkedArray]) -> Ints:
+    """A whole number per row that is equal where rows are.
+
+    >>> lists, texts = pa.chunked_array([[[1], [1], [2]]]), pa.chunked_array([["a", "a", "a"]])
+    >>> numbers_of_columns([lists, texts]).tolist()
+    [0, 0, 1]
+    """
+    keys = [key for column in columns for key in _numbers_of_any(whole(column))]
+    return _codes(np.stack(keys))
+
+
+def _numbers_of_any(values: pa.Array) -> list[Ints]:
+    """Whole numbers that are equal where values, lists or structs are."""
+    if pa.types.is_struct(values.type):
+        fields = [values.field(place) for place in range(values.type.num_fields)]
+        return [key for field in fields for key in _numbers_of_any(field)]
+    if pa.types.is_list(values.type) or pa.types.is_large_list(values.type):
+        offsets = values.offsets.to_numpy().astype(np.int64)
+        elements = _codes(np.stack(_numbers_of_any(values.flatten()))) if len(values.flatten()) else None
+        flat = pa.array(np.zeros(0, np.int64) if elements is None else elements)
+        return [numbers_of_lists(offsets - offsets[0], flat)]
+    return numbers_of_values(values)

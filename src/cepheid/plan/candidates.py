@@ -17,6 +17,7 @@ from cepheid.algebra.nodes import (
     Atom,
     Bind,
     Filter,
+    Nfab,
     Not,
     Or,
     PartBy,
@@ -91,6 +92,8 @@ def _chain(query: Query, rewritten: Query) -> Taken | str:
 
 
 def _configurations(query: Query, rewritten: Query) -> Taken | str:
+    if isinstance(rewritten.pattern, Nfab):
+        return "the NFAᵇ of a SASE+ query has no register automaton yet"
     found = automaton_with_registers(query, rewritten)
     if isinstance(found, str):
         return found
@@ -151,6 +154,8 @@ def _beyond_unary(query: Query) -> str:
                     of_part
                     or f"WITHIN {print_window(window)} of a {'part' if of is None else 'step'} compares events"
                 )
+            case Nfab():
+                return "an NFAᵇ of SASE+ has conditions of its own on each edge, and a match buffer"
             case Recognise():
                 return "SREMO reads every event of a piece of the stream, with registers"
             case Atom() | Seq() | StrictSeq() | Or() | All() | Repeat() | Bind():

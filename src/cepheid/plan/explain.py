@@ -11,7 +11,8 @@ from math import inf
 import pyarrow as pa
 
 from cepheid.algebra.conditions import sets_chosen, with_names
-from cepheid.algebra.nodes import Computed, Query
+from cepheid.algebra.nfab_printing import nfab_dot, print_edges
+from cepheid.algebra.nodes import Computed, Nfab, Query
 from cepheid.algebra.printing import (
     print_condition,
     print_name,
@@ -51,6 +52,8 @@ def explain_plan(tree: ParsedTree, plan: Plan, spark: str | None = None) -> str:
 
 def draw(choice: Choice) -> str:
     """The automaton that runs as Graphviz text."""
+    if isinstance(choice.rewritten.pattern, Nfab):
+        return nfab_dot(choice.rewritten.pattern, choice.rewritten.window)
     if choice.automaton is None:
         raise CepheidError("not-yet", f"there is no automaton yet: {_why_none(choice)}")
     return automaton_dot(_readable(choice.automaton, choice.attached))
@@ -86,6 +89,8 @@ def _attached(attached: Attached) -> str:
 
 
 def _automaton(choice: Choice) -> str:
+    if isinstance(choice.rewritten.pattern, Nfab):
+        return print_edges(choice.rewritten.pattern, choice.rewritten.window)
     if choice.automaton is None:
         return f"none: {_why_none(choice)}"
     return print_automaton(_readable(choice.automaton, choice.attached))
@@ -122,7 +127,8 @@ def _plan(plan: Plan) -> str:
         lines.append("partitions: none; the whole stream is one ordered sequence")
     inner = [name for name in plan.rewritten.partition_by if name not in query.partition_by]
     if inner:
-        lines.append(f"PART-BY: runs as partitions by {', '.join(inner)}, with the same matches")
+        asked = "equality" if isinstance(query.pattern, Nfab) else "PART-BY"
+        lines.append(f"{asked}: runs as partitions by {', '.join(inner)}, with the same matches")
     lines.extend(_times(plan))
     lines.append(f"memory: {_memory(query)}")
     return "\n".join(lines)

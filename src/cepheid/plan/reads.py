@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from cepheid.algebra.conditions import attributes
-from cepheid.algebra.nodes import Computed, PartBy, Query, conditions_in, walk
+from cepheid.algebra.nodes import Computed, Nfab, PartBy, Query, conditions_in, walk
 from cepheid.algebra.variables import output_columns
 from cepheid.schema import Schema
 
@@ -54,5 +54,6 @@ def read_by_conditions(query: Query) -> set[str]:
     {'value'}
     """
     keys = {name for node in walk(query.pattern) if isinstance(node, PartBy) for _, name in node.keys}
+    keys |= {equal.name for node in walk(query.pattern) if isinstance(node, Nfab) for equal in node.equal}
     read = {item.name for condition in conditions_in(query.pattern) for item in attributes(condition)}
     return keys | read

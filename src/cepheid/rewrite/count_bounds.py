@@ -19,6 +19,7 @@ from cepheid.algebra.nodes import (
     Atom,
     Bind,
     Filter,
+    Nfab,
     Not,
     Or,
     PartBy,
@@ -92,7 +93,7 @@ def _where_gathered(pattern: Pattern, name: str, change: Callable[[Repeat], Patt
             if changed is None:
                 return None
             return replace(pattern, left=changed) if in_left else replace(pattern, right=changed)
-        case Atom() | Seq() | StrictSeq() | Or() | All() | Repeat() | Select() | Not() | Recognise():
+        case Atom() | Seq() | StrictSeq() | Or() | All() | Repeat() | Select() | Not() | Recognise() | Nfab():
             return None
         case _:
             assert_never(pattern)
@@ -105,7 +106,7 @@ def _repetition(pattern: Pattern, change: Callable[[Repeat], Pattern]) -> Patter
             return change(pattern) if is_iteration(pattern) and _is_one_event(body) else None
         case Bind(body) | Filter(body) | PartBy(body) | Within(body):
             return _around(pattern, _repetition(body, change))
-        case Atom() | Seq() | StrictSeq() | Or() | All() | Select() | Not() | Recognise():
+        case Atom() | Seq() | StrictSeq() | Or() | All() | Select() | Not() | Recognise() | Nfab():
             return None
         case _:
             assert_never(pattern)
@@ -125,7 +126,18 @@ def _is_one_event(pattern: Pattern) -> bool:
             return all(map(_is_one_event, parts))
         case Bind(body) | Filter(body) | Repeat(body, 1, 1):
             return _is_one_event(body)
-        case Seq() | StrictSeq() | All() | Repeat() | PartBy() | Select() | Not() | Within() | Recognise():
+        case (
+            Seq()
+            | StrictSeq()
+            | All()
+            | Repeat()
+            | PartBy()
+            | Select()
+            | Not()
+            | Within()
+            | Recognise()
+            | Nfab()
+        ):
             return False
         case _:
             assert_never(pattern)

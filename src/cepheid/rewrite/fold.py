@@ -31,6 +31,7 @@ from cepheid.algebra.conditions import (
     Literal,
     Negation,
     Previous,
+    Record,
     RLike,
     conjunction,
     mentioned,
@@ -69,7 +70,18 @@ def _when_true(condition: Condition) -> Condition:
             return _any(_flat(tuple(_when_true(operand) for operand in operands)))
         case Literal() | Attribute() | Arithmetic() | Comparison() | Negation() | IsNull():
             return condition
-        case In() | Like() | RLike() | Call() | Element() | Case() | Cast() | Aggregate() | Previous():
+        case (
+            In()
+            | Like()
+            | RLike()
+            | Call()
+            | Element()
+            | Case()
+            | Cast()
+            | Aggregate()
+            | Previous()
+            | Record()
+        ):
             return condition
         case _:
             assert_never(condition)
@@ -119,7 +131,18 @@ def _value(expression: Expression) -> Expression:
             return NULL
         case Literal() | Attribute() | Arithmetic() | Comparison() | Negation() | IsTrue() | IsNull():
             return expression
-        case In() | Like() | RLike() | Call() | Element() | Case() | Cast() | Aggregate() | Previous():
+        case (
+            In()
+            | Like()
+            | RLike()
+            | Call()
+            | Element()
+            | Case()
+            | Cast()
+            | Aggregate()
+            | Previous()
+            | Record()
+        ):
             return expression
         case _:
             assert_never(expression)
@@ -151,7 +174,7 @@ def _is_two_valued(condition: Condition) -> bool:
             return value is not None
         case Attribute() | Arithmetic() | Comparison() | In() | Like() | RLike() | Call():
             return False
-        case Element() | Case() | Cast() | Aggregate() | Previous():
+        case Element() | Case() | Cast() | Aggregate() | Previous() | Record():
             return False
         case _:
             assert_never(condition)

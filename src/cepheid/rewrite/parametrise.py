@@ -28,6 +28,7 @@ from cepheid.algebra.nodes import (
     Atom,
     Bind,
     Filter,
+    Nfab,
     Not,
     Or,
     PartBy,
@@ -102,7 +103,7 @@ def _undecided(pattern: Pattern) -> tuple[Condition, ...]:
             return tuple(part for part in _undecided(body) if only_variable(part) not in defined_once(body))
         case Atom() | Seq() | StrictSeq() | Or() | All() | Repeat():
             return tuple(dict.fromkeys(part for child in children(pattern) for part in _undecided(child)))
-        case PartBy() | Bind() | Not() | Within() | Recognise():
+        case PartBy() | Bind() | Not() | Within() | Recognise() | Nfab():
             return tuple(dict.fromkeys(part for child in children(pattern) for part in _undecided(child)))
         case _:
             assert_never(pattern)
@@ -120,7 +121,7 @@ def _assume(pattern: Pattern, condition: Condition, var: str, truth: Literal) ->
             return Filter(_assume(body, condition, var, truth), conjunction(parts), span)
         case Atom() | Seq() | StrictSeq() | Or() | All() | Repeat():
             return rebuild(pattern, lambda child: _assume(child, condition, var, truth))
-        case PartBy() | Bind() | Not() | Within() | Recognise():
+        case PartBy() | Bind() | Not() | Within() | Recognise() | Nfab():
             return rebuild(pattern, lambda child: _assume(child, condition, var, truth))
         case _:
             assert_never(pattern)

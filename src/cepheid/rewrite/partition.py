@@ -13,11 +13,13 @@ from dataclasses import replace
 from typing import assert_never
 
 from cepheid.algebra.covers import uncovered
+from cepheid.algebra.nfab_edges import skips_other_keys
 from cepheid.algebra.nodes import (
     All,
     Atom,
     Bind,
     Filter,
+    Nfab,
     Not,
     Or,
     PartBy,
@@ -71,6 +73,8 @@ def _without_outer_part_bys(pattern: Pattern) -> tuple[Pattern, tuple[str, ...]]
             if any(set(others) != set(names) for _, others in taken):
                 return pattern, ()
             return Or(tuple(part for part, _ in taken)), names
+        case Nfab(_, _, equal):
+            return pattern, tuple(dict.fromkeys(one.name for one in equal))  # NULL still equals nothing
         case Atom() | Seq() | StrictSeq() | All() | Repeat() | Select() | Not() | Within() | Recognise():
             return pattern, ()
         case _:
@@ -93,6 +97,8 @@ def _depends_on_whole_stream(node: Pattern) -> bool:
     match node:
         case StrictSeq() | Select() | Recognise():
             return True
+        case Nfab():
+            return not skips_other_keys(node)
         case Repeat(strict=strict):
             return strict
         case Not(_, window) | Within(_, window):

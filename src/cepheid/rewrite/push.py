@@ -28,6 +28,7 @@ from cepheid.algebra.nodes import (
     Atom,
     Bind,
     Filter,
+    Nfab,
     Not,
     Or,
     PartBy,
@@ -142,7 +143,7 @@ def restrict(pattern: Pattern, conditions: tuple[Condition, ...]) -> Pattern:
             return _with_condition(pattern, *here)
         case Seq() | StrictSeq() | Or() | All() | Repeat() | Filter() | PartBy() | Bind() | Not() | Within():
             return rebuild(pattern, further)
-        case Select() | Recognise():
+        case Select() | Recognise() | Nfab():
             # A strategy chooses among its matches before the filter sees them.
             for condition in reversed(conditions):
                 pattern = Filter(pattern, condition)

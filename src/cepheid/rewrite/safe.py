@@ -20,6 +20,7 @@ from cepheid.algebra.nodes import (
     Atom,
     Bind,
     Filter,
+    Nfab,
     Not,
     Or,
     PartBy,
@@ -112,7 +113,7 @@ def _groups(pattern: Pattern, shared: frozenset[str]) -> Groups:
             return _merged([*_groups(body, shared).items(), (frozenset(), EMPTY)])
         case Repeat(body, 1, 1):
             return _groups(body, shared)
-        case Atom() | Repeat() | Select() | Not() | Recognise():
+        case Atom() | Repeat() | Select() | Not() | Recognise() | Nfab():
             return {surely: pattern}
         case _:
             assert_never(pattern)

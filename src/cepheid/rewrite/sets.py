@@ -33,6 +33,7 @@ from cepheid.algebra.nodes import (
     Atom,
     Bind,
     Filter,
+    Nfab,
     Not,
     Or,
     PartBy,
@@ -149,7 +150,7 @@ def _can_be_split(pattern: Pattern) -> bool:
     """Whether a match of the pattern can be followed from event to event."""
     for node in walk(pattern):
         match node:
-            case All() | Select() | Not() | Recognise():
+            case All() | Select() | Not() | Recognise() | Nfab():
                 return False
             case Repeat(_, lo, hi, strict=strict):
                 if max(lo, hi or 0) > MOST_COUNTED or (strict and is_iteration(node)):

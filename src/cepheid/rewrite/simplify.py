@@ -17,6 +17,7 @@ from cepheid.algebra.nodes import (
     Atom,
     Bind,
     Filter,
+    Nfab,
     Not,
     Or,
     PartBy,
@@ -69,7 +70,7 @@ def simplify(pattern: Pattern) -> Pattern:
             return simple if folded == TRUE else Filter(simple, folded, span)
         case Seq() | StrictSeq() | Or() | All() | Repeat() | PartBy():
             return _tidy(prune(pattern, simplify))
-        case Select() | Bind() | Not() | Within() | Recognise():
+        case Select() | Bind() | Not() | Within() | Recognise() | Nfab():
             return _tidy(prune(pattern, simplify))
         case _:
             assert_never(pattern)
@@ -103,7 +104,7 @@ def _tidy(pattern: Pattern) -> Pattern:
         case Or():
             choices = list(_choices(pattern))
             return pattern if len(set(choices)) == len(choices) and EMPTY not in choices else either(choices)
-        case Atom() | Recognise() | Select() | Filter():
+        case Atom() | Recognise() | Nfab() | Select() | Filter():
             return pattern
         case Seq() | StrictSeq() | All() | Repeat() | PartBy() | Bind() | Not() | Within():
             return pattern

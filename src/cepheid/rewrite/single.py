@@ -13,6 +13,7 @@ from cepheid.algebra.nodes import (
     Atom,
     Bind,
     Filter,
+    Nfab,
     Not,
     Or,
     PartBy,
@@ -50,7 +51,7 @@ def _at_most_one(pattern: Pattern) -> bool:
             return hi == 0 or (hi == 1 and _at_most_one(body))
         case Filter(body) | PartBy(body) | Bind(body) | Select(_, body) | Within(body):
             return _at_most_one(body)
-        case Seq() | StrictSeq() | All() | Not() | Recognise():
+        case Seq() | StrictSeq() | All() | Not() | Recognise() | Nfab():
             return False
         case _:
             assert_never(pattern)

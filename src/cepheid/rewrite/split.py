@@ -29,6 +29,7 @@ from cepheid.algebra.conditions import (
     Literal,
     Negation,
     Previous,
+    Record,
     RLike,
     conjuncts,
     sets_read,
@@ -99,7 +100,18 @@ def _negations_inwards(condition: Condition) -> Condition:
             return Conjunction(tuple(_negations_inwards(Negation(operand)) for operand in operands), span)
         case Literal() | Attribute() | Arithmetic() | Comparison() | Negation() | IsTrue() | IsNull():
             return condition
-        case In() | Like() | RLike() | Call() | Element() | Case() | Cast() | Aggregate() | Previous():
+        case (
+            In()
+            | Like()
+            | RLike()
+            | Call()
+            | Element()
+            | Case()
+            | Cast()
+            | Aggregate()
+            | Previous()
+            | Record()
+        ):
             return condition
         case _:
             assert_never(condition)

@@ -16,6 +16,7 @@ from cepheid.algebra.nodes import (
     Atom,
     Bind,
     Filter,
+    Nfab,
     Not,
     Or,
     PartBy,
@@ -57,7 +58,7 @@ def prune(pattern: Pattern, change: Callable[[Pattern], Pattern]) -> Pattern:
                 return replace(pattern, body=change(body))
             except UnsatisfiableError:
                 return EMPTY
-        case Atom() | Recognise():
+        case Atom() | Recognise() | Nfab():
             return pattern
         case Seq() | StrictSeq() | All() | Repeat() | Filter() | PartBy() | Select() | Bind() | Within():
             return rebuild(pattern, change)

@@ -15,6 +15,7 @@ from cepheid.algebra.nodes import (
     Atom,
     Bind,
     Filter,
+    Nfab,
     Not,
     Or,
     PartBy,
@@ -55,7 +56,7 @@ def _without_window(pattern: Pattern, window: Window | None) -> tuple[Pattern, W
             return replace(pattern, body=body), window
         case Atom() | Seq() | StrictSeq() | Or() | All() | Repeat():
             return pattern, window
-        case Select() | Not() | Within() | Recognise():
+        case Select() | Not() | Within() | Recognise() | Nfab():
             return pattern, window
         case _:
             assert_never(pattern)

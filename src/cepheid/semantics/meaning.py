@@ -36,6 +36,7 @@ from cepheid.algebra.nodes import (
     Atom,
     Bind,
     Filter,
+    Nfab,
     Not,
     Or,
     PartBy,
@@ -110,7 +111,18 @@ def asked_about(pattern: Pattern) -> frozenset[str]:
                 asked |= sets_read(condition)
             case PartBy(_, keys):
                 asked |= {var for var, _ in keys if var is not None}
-            case Atom() | Seq() | StrictSeq() | Or() | All() | Repeat() | Select() | Bind() | Recognise():
+            case (
+                Atom()
+                | Seq()
+                | StrictSeq()
+                | Or()
+                | All()
+                | Repeat()
+                | Select()
+                | Bind()
+                | Recognise()
+                | Nfab()
+            ):
                 pass
             case Not() | Within():
                 pass
@@ -155,6 +167,8 @@ def _meaning(pattern: Pattern, stream: Stream, shown: frozenset[str] | None) -> 
             return _part_by(_meaning(body, stream, shown), keys, stream)
         case Recognise(reading):
             return frozenset(_recognised(recognised(reading, stream), shown))
+        case Nfab():
+            raise AssertionError(pattern)  # a whole pattern, whose runs its query's window bounds (`nfab`)
         case _:
             assert_never(pattern)
 
@@ -450,7 +464,7 @@ def free(pattern: Pattern) -> frozenset[str]:
             return below | {name}
         case Repeat(body) if is_iteration(pattern):
             return below - defined_once(body)
-        case Atom() | Recognise():
+        case Atom() | Recognise() | Nfab():
             return below
         case Seq() | StrictSeq() | Or() | All() | Repeat() | PartBy() | Select() | Bind() | Not() | Within():
             return below

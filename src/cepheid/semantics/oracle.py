@@ -14,12 +14,13 @@ from dataclasses import dataclass
 from itertools import groupby
 from math import inf
 
-from cepheid.algebra.nodes import Query
+from cepheid.algebra.nodes import Nfab, Query
 from cepheid.algebra.reach import is_over, looks_everywhere
 from cepheid.algebra.unmarked_prefix import lead
 from cepheid.algebra.variables import shown
 from cepheid.semantics.keys import key_of
 from cepheid.semantics.meaning import meaning
+from cepheid.semantics.nfab import all_matches, binding_of
 from cepheid.semantics.output import first_of_equal
 from cepheid.semantics.results import Pairs, Result, kept, stands
 from cepheid.semantics.strategies import ComplexEvent, choose
@@ -119,6 +120,10 @@ def by_end(
 def answers(query: Query, partition: Stream) -> list[OracleMatch]:
     """The matches of one partition by the definitions: meaning, window, strategy, selected variables."""
     names = frozenset(item.name for item in shown(query))
+    if isinstance(query.pattern, Nfab):
+        runs = all_matches(query.pattern, query.window, partition)
+        chosen_events = [OracleMatch(run.positions, binding_of(query.pattern, run, names)) for run in runs]
+        return sorted(chosen_events, key=_order)
 
     def fits(result: Result) -> bool:
         return inside(query.window, partition, result.events[0], result.events[-1])
@@ -148,7 +153,7 @@ def slides(query: Query) -> bool:
     """Whether the matches that end at a position depend only on the events of its window and a bounded number before
     it: not if a strategy inside the formula compares complex events that no window bounds, nor if a SREMO may read any
     number of events before it marks one."""
-    if query.window is None or looks_everywhere(query.pattern):
+    if query.window is None or looks_everywhere(query.pattern) or isinstance(query.pattern, Nfab):
         return False
     return lead(query.pattern) < inf
 

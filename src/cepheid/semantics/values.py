@@ -39,6 +39,7 @@ from cepheid.algebra.conditions import (
     Literal,
     Negation,
     Previous,
+    Record,
     RLike,
 )
 from cepheid.algebra.precision import DecimalType
@@ -111,6 +112,8 @@ def value_of(expression: Expression, events: Mapping[str | None, Attributes]) ->
             return value_of(next((value for when, value in pairs if holds(when, events)), otherwise), events)
         case Cast(operand, target):
             return cast(value_of(operand, events), target, expression.kind)
+        case Record(names, values):
+            return {name: value_of(value, events) for name, value in zip(names, values, strict=True)}
         case Aggregate() | Previous():
             raise AssertionError(expression)  # literals stand in their place (`whole_sets`)
         case _:

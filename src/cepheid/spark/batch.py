@@ -22,7 +22,7 @@ from pyspark.errors import PySparkException
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as sql
 
-from cepheid.algebra.nodes import Query
+from cepheid.algebra.nodes import Nfab, Query
 from cepheid.algebra.reach import longest_wait
 from cepheid.engine import Engine
 from cepheid.errors import CepheidError, error_in, warn
@@ -115,8 +115,10 @@ def explain_spark(plan: Plan) -> str:
     obstacle = why_not(query)
     attributes = key_attributes(query)
     if attributes:
-        roles = "" if len(attributes) == 1 else "; an event goes to each key that it has"
-        lines.append(f"tasks: rows are shuffled by {', '.join(attributes)}, which PART-BY compares{roles}")
+        is_nfab = isinstance(query.pattern, Nfab)
+        compares = f"{', '.join(f'[{name}]' for name in attributes)}" if is_nfab else "PART-BY"
+        roles = "" if len(attributes) == 1 or is_nfab else "; an event goes to each key that it has"
+        lines.append(f"tasks: rows are shuffled by {', '.join(attributes)}, which {compares} compares{roles}")
         lines.append("skew: the rows of one key go through one task, in order")
     elif query.partition_by:
         keys = ", ".join(query.partition_by)
@@ -160,8 +162,8 @@ def _distributed(
 def _by_attributes(rows: DataFrame, plan: Plan, attributes: tuple[str, ...]) -> tuple[DataFrame, Plan]:
     """The rows shuffled by the attributes that the outermost PART-BY compares, and the plan for them."""
     schema = plan.schema
-    if len(attributes) == 1:
-        return rows.repartition(column(attributes[0])), plan
+    if len(attributes) == 1 or isinstance(plan.query.pattern, Nfab):
+        return rows.repartition(*map(column, attributes)), plan
     query = playing_roles(plan.query)
     rewriting = rewrite(query)
     bucketed = replace(rewriting, query=replace(rewriting.query, partition_by=(BUCKET,)))

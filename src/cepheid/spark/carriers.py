@@ -25,7 +25,7 @@ from pyspark.sql.types import (
     _parse_datatype_json_string,
 )
 
-from cepheid.algebra.conditions import Attribute, Expression
+from cepheid.algebra.conditions import Attribute, Expression, Record
 from cepheid.algebra.nodes import Computed
 from cepheid.algebra.variables import output_columns
 from cepheid.plan.plan import Plan
@@ -121,7 +121,7 @@ def _target(field: StructField, types: dict[str, DataType], plan: Plan) -> DataT
     if field.name not in items:
         return field.dataType
     item = items[field.name]
-    if isinstance(item, Computed):
+    if isinstance(item, Computed) and not isinstance(item.value, Record):
         return _attribute(field, item.value, types)
     if isinstance(field.dataType, ArrayType):
         return ArrayType(_event(field.dataType.elementType, types), field.dataType.containsNull)

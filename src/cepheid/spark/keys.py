@@ -1,6 +1,7 @@
 """PART-BY around a whole formula as the key of a shuffle: which rows go to which task.
 
-In: a query without PARTITION BY whose outermost operator is a PART-BY over all its events. Out: the attributes to
+In: a query without PARTITION BY whose outermost operator is a PART-BY over all its events, or one of SASE+ with
+`[attr]` under strategies that skip other keys. Out: the attributes to
 shuffle by, and the rows with the *bucket* of their key. With one attribute an event has one bucket. Where
 `PART-BY [X.a, Y.b]` compares different attributes, an event with both roles has up to two; a copy goes to each, marked
 with the attributes whose value gave that bucket, and plays only their roles there. The events of a match have
@@ -22,6 +23,7 @@ from cepheid.algebra.nodes import (
     Atom,
     Bind,
     Filter,
+    Nfab,
     Not,
     Or,
     PartBy,
@@ -56,6 +58,9 @@ def key_attributes(query: Query) -> tuple[str, ...]:
     >>> key_attributes(Query(pair)), key_attributes(Query(pair, consume=True))
     (('id',), ())
     """
+    if isinstance(query.pattern, Nfab):
+        equal = tuple(dict.fromkeys(one.name for one in query.pattern.equal))
+        return () if depends_on_whole_stream(query) else equal
     outermost = _outermost(query.pattern)
     if query.partition_by or outermost is None or depends_on_whole_stream(query):
         return ()
@@ -72,7 +77,17 @@ def _outermost(pattern: Pattern) -> PartBy | None:
             absent = any(isinstance(node, Not) for node in walk(pattern))
             return pattern if compares_all(pattern) and not absent else None
         case (
-            Atom() | Seq() | StrictSeq() | Or() | All() | Repeat() | Select() | Not() | Within() | Recognise()
+            Atom()
+            | Seq()
+            | StrictSeq()
+            | Or()
+            | All()
+            | Repeat()
+            | Select()
+            | Not()
+            | Within()
+            | Recognise()
+            | Nfab()
         ):
             return None
         case _:
@@ -101,7 +116,7 @@ def playing_roles(query: Query) -> Query:
                 return replace(pattern, condition=parts[0] if len(parts) == 1 else Conjunction(tuple(parts)))
             case Seq() | StrictSeq() | Or() | All() | Repeat() | Filter():
                 return rebuild(pattern, lambda child: restricted(child, around))
-            case PartBy() | Select() | Not() | Within() | Recognise():
+            case PartBy() | Select() | Not() | Within() | Recognise() | Nfab():
                 return rebuild(pattern, lambda child: restricted(child, around))
             case _:
                 assert_never(pattern)

@@ -37,6 +37,7 @@ from cepheid.algebra.conditions import (
     Literal,
     Negation,
     Previous,
+    Record,
     RLike,
     attributes,
     rebuild,
@@ -195,7 +196,7 @@ class Columns:
                 return self._first_true(conditions, values, otherwise)
             case Cast(operand, target):
                 return cast(self.value(operand), target, expression.kind)
-            case Aggregate() | Previous():
+            case Aggregate() | Previous() | Record():
                 raise AssertionError(expression)  # of whole matches, not of rows
             case _:
                 assert_never(expression)

@@ -36,6 +36,7 @@ from cepheid.algebra.conditions import (
     Literal,
     Negation,
     Previous,
+    Record,
     RLike,
     attributes,
     children,
@@ -346,7 +347,7 @@ class Compiler:
                 self._call(expression, function, arguments, compiled)
             case Literal() | Attribute() | Element():
                 raise AssertionError(expression)  # these read one event at most
-            case Aggregate() | Previous():
+            case Aggregate() | Previous() | Record():
                 raise AssertionError(expression)  # `attach` leaves none on events
             case _:
                 assert_never(expression)

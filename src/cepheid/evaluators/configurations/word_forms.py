@@ -33,6 +33,7 @@ from cepheid.algebra.conditions import (
     Literal,
     Negation,
     Previous,
+    Record,
     RLike,
     children,
     type_of_value,
@@ -99,7 +100,7 @@ def form_of(expression: Expression, schema: Schema) -> int:
             return _shared(form_of(value, schema) for value in (*values, otherwise))
         case Cast(_, target):
             return _of_column(str(target), target.arrow)
-        case Aggregate() | Previous():
+        case Aggregate() | Previous() | Record():
             raise AssertionError(expression)  # `attach` leaves none on events
         case _:
             assert_never(expression)

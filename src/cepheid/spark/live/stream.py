@@ -15,6 +15,8 @@ import pyarrow as pa
 from pyspark.sql import DataFrame
 from pyspark.sql import functions as sql
 
+from cepheid.algebra.nfab import Nfab, Selection
+from cepheid.algebra.nfab_edges import is_maximal
 from cepheid.algebra.nodes import Computed, Query
 from cepheid.algebra.reach import FOR_EVER, waits
 from cepheid.algebra.variables import output_columns
@@ -99,12 +101,23 @@ def _kept(plan: Plan, names: tuple[str, ...] | None) -> tuple[str, ...] | None:
 
 def _check_waits(query: Query) -> None:
     """Refuses matches that only the end of a stream would make known."""
+    if isinstance(query.pattern, Nfab):
+        _check_ends(query.pattern, query)
+        return
     if FOR_EVER in waits(query):
         message = "a stream has no end at which it is known that nothing came that a NOT forbids"
         hint = "add WITHIN, or say how long: NOT B FOR 10 minutes"
         if query.window is not None:
             hint = "the strategy around the NOT looks beyond the query's window: say how long, NOT B FOR 10 minutes"
         raise CepheidError("needs-window", message, hint=hint)
+
+
+def _check_ends(nfab: Nfab, query: Query) -> None:
+    """A run that skips stops with its window, as the wait for what is negated does; contiguity is broken by events."""
+    skips = is_maximal(nfab) and nfab.positive[-1].selection is Selection.NEXT
+    if query.window is None and (skips or nfab.components[-1].negated):
+        message = "a stream has no end at which it is known that the last component of the pattern is over"
+        raise CepheidError("needs-window", message, span=nfab.span, hint="add WITHIN")
 
 
 def _without_zones(plan: Plan, parsed: ParsedQuery, evaluator: str) -> Plan:

@@ -1,0 +1,1 @@
+"""SASE+ (`sase-plus`): its grammar, its syntax tree and its lowering."""
