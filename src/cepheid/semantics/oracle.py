@@ -123,7 +123,7 @@ def answers(query: Query, partition: Stream) -> list[OracleMatch]:
     if isinstance(query.pattern, Nfab):
         runs = all_matches(query.pattern, query.window, partition)
         chosen_events = [OracleMatch(run.positions, binding_of(query.pattern, run, names)) for run in runs]
-        return sorted(chosen_events, key=_order)
+        return sorted(chosen_events, key=order)
 
     def fits(result: Result) -> bool:
         return inside(query.window, partition, result.events[0], result.events[-1])
