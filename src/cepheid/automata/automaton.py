@@ -21,6 +21,7 @@ from typing import TypeVar
 from cepheid.algebra.conditions import Condition, variables
 from cepheid.algebra.windows import Window
 from cepheid.automata.attach_rounds import Check
+from cepheid.automata.derived import Derived
 
 Item = TypeVar("Item", bound=Hashable)
 
@@ -103,7 +104,8 @@ class Automaton:
     `predicates` (the unary tests), `tests` (those that read registers) and `labels` number what transitions use: saved
     states refer to these numbers. `labels[0]` is the empty set. `checks`: conditions that are left for
     whole matches, over names in the labels. `exposes`: labels show which events registers hold (`expose_registers`).
-    `guarded`: guards check the query's window (`window_guards`), so the evaluator does not.
+    `guarded`: guards check the query's window (`window_guards`), so the evaluator does not. `derived`: the columns
+    beyond those of the stream that conditions may read.
     """
 
     states: int
@@ -115,6 +117,7 @@ class Automaton:
     checks: tuple[Check, ...] = ()
     exposes: bool = False
     guarded: bool = False
+    derived: tuple[Derived, ...] = ()
 
     @property
     def marks(self) -> list[Transition]:

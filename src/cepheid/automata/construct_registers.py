@@ -13,6 +13,7 @@ from dataclasses import replace
 from cepheid.algebra.conditions import IsTrue, Negation, conjuncts, variables
 from cepheid.algebra.nodes import Atom, walk
 from cepheid.algebra.variables import defined, label_of, sets
+from cepheid.algebra.windows import Window
 from cepheid.automata.attach import Attached
 from cepheid.automata.attach_atoms import NotAttachedError
 from cepheid.automata.automaton import Automaton, Guard, Predicate, Test, Transition, numbered
@@ -23,7 +24,9 @@ from cepheid.automata.trim import trim
 MOST_STATES = 2_500
 
 
-def construct_registers(attached: Attached, shown: tuple[str, ...], strict: bool = False) -> Automaton:
+def construct_registers(
+    attached: Attached, shown: tuple[str, ...], strict: bool = False, window: Window | None = None
+) -> Automaton:
     """The automaton of an attached CEL pattern. Its labels have the names that its checks are about, too.
 
     >>> from cepheid.algebra.conditions import Attribute, Comparison
@@ -37,9 +40,8 @@ def construct_registers(attached: Attached, shown: tuple[str, ...], strict: bool
     check_positions(attached.pattern, MOST_STATES)
     names = defined(attached.pattern) | sets(attached.pattern)
     types = {label_of(node) for node in walk(attached.pattern) if isinstance(node, Atom)}
-    positions = trim(
-        construct(attached.pattern, tuple(sorted(names | {name for name in types if name is not None})))
-    )
+    every = tuple(sorted(names | {name for name in types if name is not None}))
+    positions = trim(construct(attached.pattern, every, window))
     guards = {one.guard: _guard(one.guard) for one in positions.marks}
     guards |= {one.guard: _skipping(one.guard) for one in positions.skips}
     read = frozenset[str]().union(*(guard.registers for guard in guards.values()))
@@ -50,7 +52,9 @@ def construct_registers(attached: Attached, shown: tuple[str, ...], strict: bool
         for label in positions.labels
     }
     transitions = [
-        Transition(one.source, one.target, guards[one.guard], labels[one.label], one.label & read)
+        Transition(
+            one.source, one.target, guards[one.guard], labels[one.label], (one.label & read) | one.writes
+        )
         for one in positions.transitions
         if one.label is not None
     ]
@@ -58,6 +62,7 @@ def construct_registers(attached: Attached, shown: tuple[str, ...], strict: bool
         transitions += (replace(one, guard=guards[one.guard]) for one in positions.skips)
     transitions.sort(key=lambda one: (one.source, one.target))
     automaton = numbered(positions.states, transitions, positions.finals, checks=attached.checks)
+    automaton = replace(automaton, derived=positions.derived)
     _check_bound(automaton, attached.variable)
     return automaton
 

@@ -16,10 +16,11 @@ from cepheid.evaluators.configurations.evaluator import ConfigurationsEvaluator
 from cepheid.evaluators.configurations.match_checks import MatchChecks
 from cepheid.evaluators.configurations.projection import Projected
 from cepheid.evaluators.configurations.selection import HOW, Selection
+from cepheid.evaluators.derived_columns import DerivedColumns, with_derived
 from cepheid.evaluators.interface import Evaluator
 from cepheid.evaluators.semantics import SemanticsEvaluator
 from cepheid.plan.automaton_with_registers import determinised
-from cepheid.plan.candidates import CHAIN, COMPACT
+from cepheid.plan.candidates import CHAIN, COMPACT, CONFIGURATIONS
 from cepheid.plan.plan import Plan
 
 
@@ -30,6 +31,22 @@ def evaluator_for(plan: Plan, counting: bool, limit: int | None) -> Evaluator:
     automaton = plan.automaton
     if automaton is None:
         return SemanticsEvaluator(plan, counting)
+    if automaton.derived:
+        return _with_derived_columns(plan, automaton, counting, limit)
+    return _of_automaton(plan, automaton, counting, limit)
+
+
+def _with_derived_columns(plan: Plan, automaton: Automaton, counting: bool, limit: int | None) -> Evaluator:
+    with_columns = plan.with_schema(with_derived(plan.schema, automaton.derived))
+    every = (
+        plan.evaluator == CONFIGURATIONS.evaluator
+        and not determinised(plan.rewritten, automaton).is_idle_on_others
+    )
+    inner = _of_automaton(with_columns, automaton, counting, limit)
+    return DerivedColumns(inner, automaton, plan.rewritten, plan.schema, every)
+
+
+def _of_automaton(plan: Plan, automaton: Automaton, counting: bool, limit: int | None) -> Evaluator:
     if plan.evaluator == COMPACT.evaluator:
         return CompactEvaluator(automaton, plan.rewritten, plan.schema, counting, limit)
     if plan.evaluator == CHAIN.evaluator:

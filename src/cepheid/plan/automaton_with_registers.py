@@ -102,7 +102,7 @@ def _constructed(query: Query, names: tuple[str, ...], extremes: bool) -> Constr
         whole = construct_reading(query.pattern.reading, names, query.window)
     else:
         attached = attach(query.pattern, extremes)
-        whole = construct_registers(attached, names, query.strategy is Strategy.STRICT)
+        whole = construct_registers(attached, names, query.strategy is Strategy.STRICT, query.window)
     return Construction(trim_guards(with_single_final(whole)), attached)
 
 
