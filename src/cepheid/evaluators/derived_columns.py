@@ -13,6 +13,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
+from math import inf
 from typing import assert_never
 
 import numpy as np
@@ -27,7 +28,7 @@ from cepheid.algebra.windows import Window
 from cepheid.automata.automaton import Automaton, Predicate, Test
 from cepheid.automata.derived import Derived, Edge, EdgeOfNext, Place, PlaceOfLast, counts_events
 from cepheid.evaluators.compact.classes import Classes
-from cepheid.evaluators.held_events import HeldEvents, HeldRows
+from cepheid.evaluators.held_events import HeldEvents
 from cepheid.evaluators.interface import Bounds, Evaluator, Events, State, named, part_of
 from cepheid.evaluators.window import ALL_BEFORE, SlidingWindow
 from cepheid.kernels.columns.forbidden import last_forbidden, note_next
@@ -35,7 +36,7 @@ from cepheid.matches.match_arrays import Found, Gathering, Ints
 from cepheid.plan.reads import read_by_conditions
 from cepheid.schema import Schema
 from cepheid.state_checks import require, require_ascending, require_indices, words
-from cepheid.streams.times import Time, age_limit, ties_of, unsigned
+from cepheid.streams.times import Time, Times, age_limit, recent, ties_of, unsigned
 
 _LEAST, _MOST = np.iinfo(np.int64).min, np.iinfo(np.int64).max
 SILENT, REPORTED = 1, 2
@@ -93,14 +94,15 @@ class DerivedColumns:
             if isinstance(column, PlaceOfLast)
         }
         self._newest = {column: np.full(0, -1) for column in self._open}
-        read = {schema.time, schema.type, *read_by_conditions(query)}
-        self._rows = HeldRows(schema.arrow, [name for name in schema.names if name in read])
+        read = {schema.type, *read_by_conditions(query)}
+        names = [name for name in schema.names if name in read] or [schema.time]
         self._is_real = pa.types.is_floating(schema.time_type)
         first_edge = _FURTHER + len(self._known)
         self._edge_field = {window: first_edge + number for number, window in enumerate(self._windows)}
         first_list = first_edge + len(self._windows)
         self._list_field = {column: first_list + 2 * number for number, column in enumerate(self._open)}
-        self._events = HeldEvents(first_list + 2 * len(self._open))
+        self._events = HeldEvents(first_list + 2 * len(self._open), schema.only(names).arrow)
+        self._taken = 0
 
     @property
     def labels(self) -> tuple[frozenset[str], ...]:
@@ -111,26 +113,26 @@ class DerivedColumns:
         return self._released(self._known_until(events.times[-1]))
 
     def pass_time(self, now: int | float) -> Found:
-        last = self._rows.last_time
         found = Gathering()
-        if last is not None:
-            found.add(self._released(self._known_until(max(_next(now, self._is_real), last))))
+        found.add(self._released(self._known_until(_next(now, self._is_real))))
         found.add(self._inner.pass_time(now))
         return found.found
 
     @property
     def waiting_since(self) -> int | float | None:
-        held = self._events.words[:, self._events.words[_OWN] == REPORTED]
-        if not held.shape[1]:
-            return None
-        first = held[_CLOCK, :1]
-        return float(first.view(np.float64)[0]) if self._is_real else int(first[0])
+        waiting = self._times[self._events.words[_OWN] == REPORTED]
+        return waiting[0].item() if len(waiting) else None
 
     def finish(self) -> Found:
         found = Gathering()
-        found.add(self._released(self._rows.end))
+        found.add(self._released(len(self._events)))
         found.add(self._inner.finish())
         return found.found
+
+    @property
+    def _times(self) -> Times:
+        clock: Ints = self._events.words[_CLOCK]
+        return clock.view(np.float64) if self._is_real else clock
 
     # ── as events come ──────────────────────────────────────────────────────────────────────────────────────────
 
@@ -150,15 +152,17 @@ class DerivedColumns:
         nothing = np.full(len(rows), -1)
         values = [np.zeros(len(rows), np.int64) for _ in self._known]
         fields = [rows, partitions, positions, clock, own, *values, *edges.values()]
-        self._events.add([*fields, *([nothing] * (2 * len(self._open)))])
-        new = self._events.words[:, len(self._events.words[0]) - len(rows) :]
+        table = events.table.select(self._events.names)
+        table = table if len(kept) == len(table) else table.take(pa.array(kept))
+        self._events.add([*fields, *([nothing] * (2 * len(self._open)))], table, events.report)
+        new = self._events.words[:, len(self._events) - len(rows) :]
         for number, column in enumerate(self._known):
             new[_FURTHER + number] = self._value(column, new, classes, edges)
         for open_column, newest in self._newest.items():
             forbidden = self._forbidden(open_column.atoms)[classes]
             before, next_one = self._events.words[self._list_field[open_column] :][:2]
             note_next(partitions, forbidden, first, self._events.first, newest, before, next_one)
-        self._rows.add(events)
+        self._taken = events.first + len(events.times)
 
     def _value(self, column: Derived, events: Ints, classes: Ints, edges: dict[Window, Ints]) -> Ints:
         """The values in a column that is known when events come."""
@@ -207,35 +211,31 @@ class DerivedColumns:
     # ── as they are given on ────────────────────────────────────────────────────────────────────────────────────
 
     def _known_until(self, now: Time) -> int:
-        """The first row after which something may still come that matters to matches that end there, where all events
-        before the time `now` have come."""
-        until = self._rows.end
+        """Of how many held events it is known what lies beyond matches that end there, where all events before the time
+        `now` have come."""
+        count = len(self._events)
         for window in self._waits:
             if counts_events(window):  # without partitions, positions are rows
-                until = min(until, self._rows.end + 1 - int(window.amount))
+                until = self._taken + 1 - int(window.amount)
+                count = min(count, int(np.searchsorted(self._events.words[_ROW], until)))
             else:
-                until = min(until, self._rows.older(now, window.amount))
-        return max(until, self._rows.older(now, self._bound))
+                count = min(count, _older(self._times, now, window.amount))
+        return max(count, _older(self._times, now, self._bound))
 
-    def _released(self, until: int) -> Found:
+    def _released(self, count: int) -> Found:
         found = Gathering()
-        for (table, times, report), first in self._rows.take(until):
-            held = self._events.words
-            count = int(np.searchsorted(held[_ROW], first + len(times)))
-            events = held[:, :count]
-            values = [*(events[_FURTHER + number] for number in range(len(self._known)))]
-            values += [self._edge_of_next(column, count) for column in self._open]
-            places = events[_ROW] - first
+        edges = [self._edge_of_next(column, count) for column in self._open]
+        at = 0
+        for (table, report), events in self._events.take(count):
+            end = at + len(table)
+            values = [*events[_FURTHER : _FURTHER + len(self._known)], *(edge[at:end] for edge in edges)]
             for column, its in zip([*self._known, *self._open], values, strict=True):
-                whole = np.full(len(times), _nowhere(column))
-                whole[places] = its
-                table = table.append_column(column.name, pa.array(whole))
-            keyed = None
-            if self._is_keyed:
-                keyed = (np.zeros(len(times), np.int64), np.zeros(len(times), np.int64))
-                keyed[0][places], keyed[1][places] = events[_PARTITION], events[_POSITION]
-            self._events.drop(count)
-            found.add(self._inner.advance(Events(table, first, times, keyed, report)))
+                table = table.append_column(column.name, pa.array(its))
+            rows, clock = events[_ROW], events[_CLOCK]
+            times = clock.view(np.float64) if self._is_real else clock
+            keyed = (events[_PARTITION], events[_POSITION]) if self._is_keyed else None
+            found.add(self._inner.advance(Events(table, int(rows[0]), times, keyed, report, rows)))
+            at = end
         return found.found
 
     def _edge_of_next(self, column: EdgeOfNext, count: int) -> Ints:
@@ -277,11 +277,12 @@ class DerivedColumns:
     def memory(self) -> int:
         arrays = [*self._last.values(), *self._newest.values()]
         windows = sum(window.memory for window in self._windows.values())
-        own = self._rows.memory + self._events.memory + windows + sum(array.nbytes for array in arrays)
+        own = self._events.memory + windows + sum(array.nbytes for array in arrays)
         return own + self._inner.memory
 
     def save(self) -> State:
-        events = self._events.words.copy()
+        held = dict(self._events.save())
+        events = held["events"]
         state: dict[str, npt.NDArray[np.generic]] = {}
         for number, column in enumerate(self._open):
             lists = events[self._list_field[column] :][:2]
@@ -291,26 +292,24 @@ class DerivedColumns:
             state[f"last{number}"] = last
         for number, window in enumerate(self._windows.values()):
             state |= named(f"window{number}:", window.save())
-        return {
-            **state,
-            "held": events,
-            **named("rows:", self._rows.save()),
-            **named("inner:", self._inner.save()),
-        }
+        return {**state, **named("held:", held), **named("inner:", self._inner.save())}
 
     def load(self, state: State, bounds: Bounds) -> None:
-        self._rows.load(part_of(state, "rows:"), bounds)
-        self._events.load(state, "held")
+        self._taken = bounds.rows
+        self._events.load(part_of(state, "held:"))
         held = self._events.words
-        require_indices(held[_ROW], self._rows.begin, self._rows.end, "held")
+        require_indices(held[_ROW], 0, bounds.rows, "held")
         require_ascending(held[_ROW], "held", strictly=True)
+        require(bool(np.isfinite(self._times).all()), "an event that is held has a time that is none")
+        require_ascending(self._times, "held")
         require_indices(held[_PARTITION], 0, max(1, bounds.partitions), "held")
-        own = np.arange(held.shape[1])
+        own = np.arange(len(self._events))
         for number, column in enumerate(self._open):
             before, next_one = held[self._list_field[column] :][:2]
-            require_indices(before, -1, len(own), "held")
             require_indices(next_one, -1, len(own), "held")
-            require(bool((before < own).all()), "a list of its held events goes on to later ones")
+            require(
+                bool(((before >= -1) & (before < own)).all()), "a list of held events goes on to later ones"
+            )
             self._newest[column] = words(state, f"newest{number}", None)
             require_indices(self._newest[column], -1, len(own), "newest")
         self._last = {
@@ -320,13 +319,6 @@ class DerivedColumns:
         for number, window in enumerate(self._windows.values()):
             window.load(part_of(state, f"window{number}:"), bounds)
         self._inner.load(part_of(state, "inner:"), bounds)
-
-
-def _next(now: int | float, is_real: bool) -> Time:
-    """The next time after `now` that there is."""
-    if is_real:
-        return float(np.nextafter(now, np.inf))
-    return np.int64(min(int(now // 1) + 1, _MOST))
 
 
 def _reads_positions(column: Derived) -> bool:
@@ -343,9 +335,23 @@ def _reads_positions(column: Derived) -> bool:
             assert_never(column)
 
 
-def _nowhere(column: Derived) -> int:
-    """What a column holds for events that are not kept: no comparison of two such values holds."""
-    return _LEAST if isinstance(column, Place | EdgeOfNext) else _MOST
+def _next(now: int | float, is_real: bool) -> Time:
+    """The next time after `now` that there is."""
+    if is_real:
+        return float(np.nextafter(now, np.inf))
+    return np.int64(min(int(now // 1) + 1, _MOST))
+
+
+def _older(times: Times, now: Time, amount: int | float) -> int:
+    """How many of these times, which ascend, are more than `amount` older than `now`."""
+    if amount == inf:
+        return 0
+    low, high = 0, len(times)
+    while low < high:
+        middle = (low + high) // 2
+        is_recent = times[middle] > now or recent(times[middle : middle + 1], now, amount)[0]
+        low, high = (low, middle) if is_recent else (middle + 1, high)
+    return low
 
 
 def _looked_at(automaton: Automaton) -> list[Predicate]:

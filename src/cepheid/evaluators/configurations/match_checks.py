@@ -82,7 +82,7 @@ class MatchChecks(MatchFilter):
 
     def _filtered(self, candidates: Found, piece: Events) -> Found:
         relevant = self._inner.relevant
-        events = piece.table.select(self._read.names).take(pa.array(relevant - piece.first))
+        events = piece.table.select(self._read.names).take(pa.array(piece.places_of(relevant)))
         self._events.add(self._numbered(events, relevant))
         found = self._passing(candidates, piece, relevant) if len(candidates) else nothing_found()
         if len(self._events) > 2 * self._alive + _SPARE:
