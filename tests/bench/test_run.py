@@ -35,7 +35,7 @@ def setting() -> Setting:
 
 
 @pytest.mark.parametrize(
-    "name", ["targets", "window", "length", "relevance", "consumption", "strategies", "joins"]
+    "name", ["targets", "window", "length", "relevance", "consumption", "strategies", "joins", "absence"]
 )
 def test_an_experiment_runs_and_its_table_fits_the_screen(
     name: str, setting: Setting, monkeypatch: pytest.MonkeyPatch

@@ -73,6 +73,7 @@ from cepheid.automata.attach_sets import NoExtremeError, on_sets
 from cepheid.automata.pattern_alternatives import in_sequence
 from cepheid.automata.pattern_of_positions import pattern_of
 from cepheid.automata.positions_of_pattern import positions_of
+from cepheid.automata.rivals import RivalCheck
 from cepheid.semantics.whole_sets import holds_of_sets
 
 MOST_PARTS = 256
@@ -85,7 +86,7 @@ class Attached:
 
     pattern: Pattern
     variable: dict[str, str]
-    checks: tuple[Check, ...] = ()
+    checks: tuple[Check | RivalCheck, ...] = ()
 
 
 def attach(pattern: Pattern, extremes: bool = True) -> Attached:

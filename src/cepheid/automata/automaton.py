@@ -22,6 +22,7 @@ from cepheid.algebra.conditions import Condition, variables
 from cepheid.algebra.windows import Window
 from cepheid.automata.attach_rounds import Check
 from cepheid.automata.derived import Derived
+from cepheid.automata.rivals import RivalCheck
 
 Item = TypeVar("Item", bound=Hashable)
 
@@ -114,7 +115,7 @@ class Automaton:
     predicates: tuple[Predicate, ...] = ()
     tests: tuple[Test, ...] = ()
     labels: tuple[frozenset[str], ...] = (NOTHING,)
-    checks: tuple[Check, ...] = ()
+    checks: tuple[Check | RivalCheck, ...] = ()
     exposes: bool = False
     guarded: bool = False
     derived: tuple[Derived, ...] = ()
@@ -152,7 +153,7 @@ def numbered(
     states: int,
     transitions: Iterable[Transition],
     finals: frozenset[int],
-    checks: tuple[Check, ...] = (),
+    checks: tuple[Check | RivalCheck, ...] = (),
 ) -> Automaton:
     """The automaton with these transitions; tests and labels have numbers in the order of the transitions.
 

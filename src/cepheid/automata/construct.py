@@ -201,15 +201,18 @@ def _states(positions: Positions, whole: Fragment) -> Iterator[_State]:
     for source, target in sorted(positions.gaps):
         for absence in sorted(positions.gaps[source, target], key=repr):
             watched.setdefault((source, absence), set()).add(target)
+    several = [source for source, _ in watched]
     waiting: list[set[int]] = []
     count = len(positions.atoms)
-    for position, (several, strict) in enumerate(
-        zip(positions.loose, positions.strict, strict=True), start=1
-    ):
-        loose = several
+    for position, (every, strict) in enumerate(zip(positions.loose, positions.strict, strict=True), start=1):
+        loose = every
         if positions.gaps:
-            loose = {target for target in several if (position, target) not in positions.gaps}
-        if not loose:
+            loose = {target for target in every if (position, target) not in positions.gaps}
+        is_end = position in whole.last and PRESENT in whole.after.get(position, FREE)
+        if not loose and not strict and not is_end and several.count(position) == 1:
+            absence = next(absence for source, absence in watched if source == position)
+            yield _State(position, watched.pop((position, absence)), position, absence)
+        elif not loose:
             yield _State(position, strict, None)
         elif strict <= loose:
             yield _State(position, loose, position)

@@ -90,7 +90,9 @@ class Alternatives(ABC, Generic[Known]):
                 raise CepheidError("not-yet", "a contiguous repetition is compared with later events")
             case Repeat(body, lo, hi):
                 return self._rounds(body, lo, hi, known, inside)
-            case All() | Filter() | PartBy() | Select() | Not() | Within() | Recognise():
+            case Not():
+                raise CepheidError("not-yet", "a pattern with NOT compares sets")
+            case All() | Filter() | PartBy() | Select() | Within() | Recognise():
                 raise AssertionError(pattern)
             case _:
                 assert_never(pattern)

@@ -27,7 +27,11 @@ from cepheid.algebra.reach import bound, waits
 from cepheid.algebra.windows import Window
 from cepheid.automata.automaton import Automaton, Predicate, Test
 from cepheid.automata.derived import Derived, Edge, EdgeOfNext, Place, PlaceOfLast, counts_events
+from cepheid.automata.rivals import RivalCheck
 from cepheid.evaluators.compact.classes import Classes
+from cepheid.evaluators.configurations.rival_checks import kinds_of_rivals
+from cepheid.evaluators.configurations.rival_events import RivalEvents
+from cepheid.evaluators.event_words import FIELDS, PARTITION, POSITION, ROW, are_inside, times_in
 from cepheid.evaluators.held_events import HeldEvents
 from cepheid.evaluators.interface import Bounds, Evaluator, Events, State, named, part_of
 from cepheid.evaluators.window import ALL_BEFORE, SlidingWindow
@@ -36,16 +40,16 @@ from cepheid.matches.match_arrays import Found, Gathering, Ints
 from cepheid.plan.reads import read_by_conditions
 from cepheid.schema import Schema
 from cepheid.state_checks import require, require_ascending, require_indices, words
-from cepheid.streams.times import Time, Times, age_limit, recent, ties_of, unsigned
+from cepheid.streams.times import Time, Times, recent, ties_of
 
 _LEAST, _MOST = np.iinfo(np.int64).min, np.iinfo(np.int64).max
 SILENT, REPORTED = 1, 2
 """Of an event that the automaton looks at: whether matches that end there are reported."""
 
-_ROW, _PARTITION, _POSITION, _CLOCK, _OWN, _FURTHER = range(6)
-"""The fields of a kept event: where it is, its time as a whole number (`ties_of`), whether the automaton looks at it.
-Then come its values in the columns that are known when it comes, the edges of windows, and for each column that is not
-known, the event before it that waits for the same and the next forbidden event."""
+_OWN, _FURTHER = FIELDS, FIELDS + 1
+"""The fields of a kept event beyond those of `event_words`: whether the automaton looks at it, its values in the
+columns that are known when it comes, the edges of windows, and for each column that is not known, the event before it
+that waits for the same and the next forbidden event."""
 
 
 def with_derived(schema: Schema, columns: Sequence[Derived]) -> Schema:
@@ -64,15 +68,23 @@ class DerivedColumns:
         query: Query,
         schema: Schema,
         every: bool = False,
+        rivals: RivalEvents | None = None,
     ) -> None:
         self._inner = inner
         columns = automaton.derived
         self._known = [column for column in columns if not isinstance(column, EdgeOfNext)]
         self._open = [column for column in columns if isinstance(column, EdgeOfNext)]
-        self._waits = waits(query) if self._open else ()
+        self._rivals = rivals
+        self._waits = waits(query) if self._open or rivals is not None else ()
+        self._window = query.window
         self._bound = bound(query)
         self._is_keyed = bool(query.partition_by)
-        self.positional = inner.positional or any(map(_reads_positions, columns))
+        compared = [
+            window for check in automaton.checks if isinstance(check, RivalCheck) for window in check.windows
+        ]
+        self.positional = (
+            inner.positional or any(map(_reads_positions, columns)) or any(map(counts_events, compared))
+        )
         self.relevant: Ints = np.zeros(0, np.int64)
 
         own = [Predicate(None, None)] if every else _looked_at(automaton)
@@ -84,18 +96,19 @@ class DerivedColumns:
         )
         self._own = range(len(own))
         self._number_of = {atom: len(own) + number for number, atom in enumerate(atoms)}
-        self._classes = Classes((*own, *(Predicate(atom.type, atom.condition) for atom in atoms)), schema)
+        forbidden = [Predicate(atom.type, atom.condition) for atom in atoms]
+        kinds = kinds_of_rivals(automaton.checks)
+        self._kinds = range(len(own) + len(forbidden), len(own) + len(forbidden) + len(kinds))
+        self._classes = Classes((*own, *forbidden, *kinds), schema)
 
         windows = [column.window for column in columns if isinstance(column, Edge | EdgeOfNext)]
         self._windows = {window: SlidingWindow(window) for window in windows if window is not None}
         self._last = {
-            column: np.full((0, _CLOCK + 1), _LEAST)
-            for column in self._known
-            if isinstance(column, PlaceOfLast)
+            column: np.full((0, FIELDS), _LEAST) for column in self._known if isinstance(column, PlaceOfLast)
         }
         self._newest = {column: np.full(0, -1) for column in self._open}
-        read = {schema.type, *read_by_conditions(query)}
-        names = [name for name in schema.names if name in read] or [schema.time]
+        read = {schema.type, schema.time, *read_by_conditions(query)}
+        names = [name for name in schema.names if name in read]
         self._is_real = pa.types.is_floating(schema.time_type)
         first_edge = _FURTHER + len(self._known)
         self._edge_field = {window: first_edge + number for number, window in enumerate(self._windows)}
@@ -110,7 +123,10 @@ class DerivedColumns:
 
     def advance(self, events: Events) -> Found:
         self._take(events)
-        return self._released(self._known_until(events.times[-1]))
+        found = self._released(self._known_until(events.times[-1]))
+        if self._rivals is not None:
+            self._forget_rivals(self._rivals, events.times[-1])
+        return found
 
     def pass_time(self, now: int | float) -> Found:
         found = Gathering()
@@ -131,8 +147,7 @@ class DerivedColumns:
 
     @property
     def _times(self) -> Times:
-        clock: Ints = self._events.words[_CLOCK]
-        return clock.view(np.float64) if self._is_real else clock
+        return times_in(self._events.words, self._is_real)
 
     # ── as events come ──────────────────────────────────────────────────────────────────────────────────────────
 
@@ -162,37 +177,41 @@ class DerivedColumns:
             forbidden = self._forbidden(open_column.atoms)[classes]
             before, next_one = self._events.words[self._list_field[open_column] :][:2]
             note_next(partitions, forbidden, first, self._events.first, newest, before, next_one)
+        if self._rivals is not None:
+            self._add_rivals(self._rivals, new[:FIELDS], classes, table)
         self._taken = events.first + len(events.times)
+
+    def _add_rivals(self, rivals: RivalEvents, events: Ints, classes: Ints, table: pa.Table) -> None:
+        of_class = np.zeros(len(self._classes.satisfied), np.int64)
+        for bit, predicate in enumerate(self._kinds):
+            of_class |= self._satisfying([predicate]).astype(np.int64) << bit
+        kinds = of_class[classes]
+        are_rivals = np.flatnonzero(kinds)
+        rivals.add(events[:, are_rivals], kinds[are_rivals], table.take(pa.array(are_rivals)))
+
+    def _forget_rivals(self, rivals: RivalEvents, now: Time) -> None:
+        """Rivals that are outside of the window of all matches to come."""
+        if self._window is not None and not counts_events(self._window):
+            now = self._times[0] if len(self._events) else now
+            rivals.drop(_older(times_in(rivals.words, self._is_real), now, self._window.amount))
 
     def _value(self, column: Derived, events: Ints, classes: Ints, edges: dict[Window, Ints]) -> Ints:
         """The values in a column that is known when events come."""
         match column:
             case Place(by_position):
-                place: Ints = events[_POSITION if by_position else _ROW]
+                place: Ints = events[POSITION if by_position else ROW]
                 return place
             case Edge(window):
                 return np.full(len(classes), ALL_BEFORE) if window is None else edges[window]
             case PlaceOfLast(atoms, within, by_position):
-                last = np.empty((_CLOCK + 1, len(classes)), np.int64)
+                last = np.empty((FIELDS, len(classes)), np.int64)
                 last_forbidden(events, self._forbidden(atoms)[classes], self._last[column], last)
-                is_near = (last[_ROW] >= 0) & self._is_near(last, events, within)
-                return np.where(is_near, last[_POSITION if by_position else _ROW], _LEAST)
+                is_near = (last[ROW] >= 0) & are_inside(last, events, within, self._is_real)
+                return np.where(is_near, last[POSITION if by_position else ROW], _LEAST)
             case EdgeOfNext():
                 raise AssertionError(column)
             case _:
                 assert_never(column)
-
-    def _is_near(self, earlier: Ints, later: Ints, within: Window | None) -> npt.NDArray[np.bool_]:
-        """Event by event, whether the later one is inside the window that begins with the earlier one."""
-        if within is None:
-            return np.ones(earlier.shape[1], np.bool_)
-        if counts_events(within):
-            return np.asarray(later[_POSITION] - earlier[_POSITION] + 1 <= within.amount)
-        if self._is_real:
-            with np.errstate(over="ignore"):
-                ages = later[_CLOCK].view(np.float64) - earlier[_CLOCK].view(np.float64)
-            return np.asarray(ages <= within.amount)
-        return np.asarray(unsigned(later[_CLOCK] - earlier[_CLOCK]) <= age_limit(within.amount))
 
     def _forbidden(self, atoms: Iterable[Atom]) -> npt.NDArray[np.bool_]:
         return self._satisfying(self._number_of[atom] for atom in atoms)
@@ -217,7 +236,7 @@ class DerivedColumns:
         for window in self._waits:
             if counts_events(window):  # without partitions, positions are rows
                 until = self._taken + 1 - int(window.amount)
-                count = min(count, int(np.searchsorted(self._events.words[_ROW], until)))
+                count = min(count, int(np.searchsorted(self._events.words[ROW], until)))
             else:
                 count = min(count, _older(self._times, now, window.amount))
         return max(count, _older(self._times, now, self._bound))
@@ -231,9 +250,8 @@ class DerivedColumns:
             values = [*events[_FURTHER : _FURTHER + len(self._known)], *(edge[at:end] for edge in edges)]
             for column, its in zip([*self._known, *self._open], values, strict=True):
                 table = table.append_column(column.name, pa.array(its))
-            rows, clock = events[_ROW], events[_CLOCK]
-            times = clock.view(np.float64) if self._is_real else clock
-            keyed = (events[_PARTITION], events[_POSITION]) if self._is_keyed else None
+            rows, times = events[ROW], times_in(events, self._is_real)
+            keyed = (events[PARTITION], events[POSITION]) if self._is_keyed else None
             found.add(self._inner.advance(Events(table, int(rows[0]), times, keyed, report, rows)))
             at = end
         return found.found
@@ -243,11 +261,11 @@ class DerivedColumns:
         held = self._events.words
         numbers = held[self._list_field[column] + 1, :count]
         here = np.maximum(numbers - self._events.first, 0)
-        following = held[: _CLOCK + 1, here]
+        following = held[:FIELDS, here]
         edges = np.full(count, ALL_BEFORE)
         if column.window is not None:
             edges = held[self._edge_field[column.window], here]
-        is_near = (numbers >= 0) & self._is_near(held[:, :count], following, column.within)
+        is_near = (numbers >= 0) & are_inside(held[:, :count], following, column.within, self._is_real)
         return np.where(is_near, edges, _MOST)
 
     # ── between batches ─────────────────────────────────────────────────────────────────────────────────────────
@@ -258,25 +276,28 @@ class DerivedColumns:
 
     def live_rows(self) -> Ints:
         held = self._events.words
-        return np.concatenate([self._inner.live_rows(), held[_ROW, held[_OWN] != 0]])
+        return np.concatenate([self._inner.live_rows(), held[ROW, held[_OWN] != 0]])
 
     def keep_partitions(self, partitions: Ints) -> None:
         """Partitions of events that are held are among them: what is forgotten lies longer ago than anything waits."""
         held = self._events.words
-        numbers = np.searchsorted(partitions, held[_PARTITION])
-        assert bool((partitions[numbers] == held[_PARTITION]).all()), (
+        numbers = np.searchsorted(partitions, held[PARTITION])
+        assert bool((partitions[numbers] == held[PARTITION]).all()), (
             "events of a forgotten partition are held"
         )
-        held[_PARTITION] = numbers
+        held[PARTITION] = numbers
         self._fit_partitions(1 + int(partitions.max(initial=-1)))
         self._last = {column: last[partitions] for column, last in self._last.items()}
         self._newest = {column: newest[partitions] for column, newest in self._newest.items()}
+        if self._rivals is not None:
+            self._rivals.keep_partitions(partitions)
         self._inner.keep_partitions(partitions)
 
     @property
     def memory(self) -> int:
         arrays = [*self._last.values(), *self._newest.values()]
         windows = sum(window.memory for window in self._windows.values())
+        windows += 0 if self._rivals is None else self._rivals.memory
         own = self._events.memory + windows + sum(array.nbytes for array in arrays)
         return own + self._inner.memory
 
@@ -292,17 +313,19 @@ class DerivedColumns:
             state[f"last{number}"] = last
         for number, window in enumerate(self._windows.values()):
             state |= named(f"window{number}:", window.save())
+        if self._rivals is not None:
+            state |= named("rivals:", self._rivals.save())
         return {**state, **named("held:", held), **named("inner:", self._inner.save())}
 
     def load(self, state: State, bounds: Bounds) -> None:
         self._taken = bounds.rows
         self._events.load(part_of(state, "held:"))
         held = self._events.words
-        require_indices(held[_ROW], 0, bounds.rows, "held")
-        require_ascending(held[_ROW], "held", strictly=True)
+        require_indices(held[ROW], 0, bounds.rows, "held")
+        require_ascending(held[ROW], "held", strictly=True)
         require(bool(np.isfinite(self._times).all()), "an event that is held has a time that is none")
         require_ascending(self._times, "held")
-        require_indices(held[_PARTITION], 0, max(1, bounds.partitions), "held")
+        require_indices(held[PARTITION], 0, max(1, bounds.partitions), "held")
         own = np.arange(len(self._events))
         for number, column in enumerate(self._open):
             before, next_one = held[self._list_field[column] :][:2]
@@ -313,11 +336,12 @@ class DerivedColumns:
             self._newest[column] = words(state, f"newest{number}", None)
             require_indices(self._newest[column], -1, len(own), "newest")
         self._last = {
-            column: words(state, f"last{number}", None, _CLOCK + 1)
-            for number, column in enumerate(self._last)
+            column: words(state, f"last{number}", None, FIELDS) for number, column in enumerate(self._last)
         }
         for number, window in enumerate(self._windows.values()):
             window.load(part_of(state, f"window{number}:"), bounds)
+        if self._rivals is not None:
+            self._rivals.load(part_of(state, "rivals:"), bounds, len(self._kinds))
         self._inner.load(part_of(state, "inner:"), bounds)
 
 

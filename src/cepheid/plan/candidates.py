@@ -40,6 +40,7 @@ from cepheid.automata.automaton import Automaton
 from cepheid.automata.construct import construct
 from cepheid.automata.construct_chain import NoChainError, construct_chain
 from cepheid.automata.derived import counts_events
+from cepheid.automata.rivals import RivalCheck
 from cepheid.automata.trim import trim
 from cepheid.automata.unary import is_unary
 from cepheid.errors import CepheidError
@@ -196,6 +197,10 @@ def _grows(automaton: Automaton, strategy: Strategy) -> list[str]:
     read."""
     grows = []
     for check in automaton.checks:
+        if isinstance(check, RivalCheck):
+            rivals = "is checked on all matches of the query without it, with each event that it may forbid"
+            grows.append(f"{check.absence} {rivals}: time grows with the pairs of these")
+            continue
         no_extreme = (
             "is about whole sets, which no run holds"
             if check.whole
