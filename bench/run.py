@@ -36,6 +36,7 @@ from bench.experiments import (
     streaming,
     stress,
     targets,
+    waiting,
     window,
 )
 from bench.results import Report, Row, Setting, Target
@@ -61,6 +62,7 @@ EXPERIMENTS: dict[str, Callable[[Setting], Report]] = {
     "registers-kleene": registers_kleene.run,
     "registers-operators": registers_operators.run,
     "streaming": streaming.run,
+    "waiting": waiting.run,
 }
 
 

@@ -347,7 +347,7 @@ class Engine:
         try:
             yield
         except CepheidError as error:
-            if error.code != "too-many-matches" or self.plan.query.window is not None:
+            if error.code != "too-many-matches" or self.plan.rewritten.window is not None:
                 raise
             message = f"{error.message}, and without WITHIN a match can begin at any time in the past"
             hint = f"add WITHIN; {error.hint}" if error.hint else "add WITHIN"
@@ -391,14 +391,14 @@ class Engine:
     @property
     def _forgets(self) -> bool:
         """Whether what happened long ago can play no part any more."""
-        query = self.plan.query
+        query = self.plan.rewritten
         reaches = lead(query.pattern) or looks_everywhere(query.pattern)
         return self._memory < inf and not reaches and not self._options["lane_positions"]
 
     @property
     def _memory(self) -> int | float:
         """How long an event can play a part: in matches within the window, and in those that wait to become known."""
-        window = self.plan.query.window
+        window = self.plan.rewritten.window
         if window is None or window.unit is WindowUnit.EVENTS:
             return inf
         return max(window.amount, longest_wait(self.plan.rewritten) or 0)

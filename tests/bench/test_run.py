@@ -12,6 +12,7 @@ import pytest
 from bench.calibration import Calibration
 from bench.curves import short, svg_of
 from bench.experiments import streaming, stress, targets, window
+from bench.experiments.stocks import STOCKS
 from bench.results import Curve, Report, Row, Setting, Target
 from bench.tables import millions
 from bench.timing import Timing, WrongCountError, measure
@@ -19,6 +20,7 @@ from rich.console import Console
 
 from bench import run
 
+has_stocks = pytest.mark.skipif(not STOCKS.exists(), reason="the stock stream is not beside the project")
 CALIBRATION = Calibration(events=1000, copy_bytes_per_s=1e10, step_ns=2.0)
 
 
@@ -35,7 +37,11 @@ def setting() -> Setting:
 
 
 @pytest.mark.parametrize(
-    "name", ["targets", "window", "length", "relevance", "consumption", "strategies", "joins", "absence"]
+    "name",
+    [
+        *("targets", "window", "length", "relevance", "consumption", "strategies", "waiting", "absence"),
+        pytest.param("joins", marks=has_stocks),
+    ],
 )
 def test_an_experiment_runs_and_its_table_fits_the_screen(
     name: str, setting: Setting, monkeypatch: pytest.MonkeyPatch

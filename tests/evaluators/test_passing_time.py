@@ -221,3 +221,19 @@ def test_events_of_the_partition_end_a_wait_that_counts_them_and_so_does_the_win
         assert [0, *found] == for_rows
         late = sum(len(piece) for piece in engine.pass_time(99))
         assert late == (1 if for_time is not None and not sum(found) else 0)
+
+
+@pytest.mark.parametrize("select", ["*", "DISTINCT a"])
+def test_a_limit_takes_the_matches_that_end_first_and_not_those_that_are_known_first(select: str) -> None:
+    """The first A waits for events of its partition, which come last; those of the second key are there at once."""
+    table = pa.table({"ts": range(6), "type": list("AACCCC"), "k": [1, 2, 2, 2, 1, 1]})
+    text = f"SELECT {select} FROM s WHERE A AS a ; NOT B FOR 3 EVENTS PARTITION BY k"
+    for limit, wanted in ((1, [0]), (2, [0, 1])):
+        engine = cepheid.query(f"{text} LIMIT {limit}").engine(table.schema)
+        pieces = [engine.push(table.slice(row, 1)) for row in range(6)]
+        assert [end for piece in pieces for end in piece["end"].to_pylist()] == wanted
+        counting = Engine(cepheid.query(f"{text} LIMIT {limit}").engine(table.schema).plan, counting=True)
+        for row in range(6):
+            counting.push(table.slice(row, 1))
+        counting.finish()
+        assert counting.counted == limit

@@ -8,10 +8,10 @@ from dataclasses import replace
 from hypothesis import HealthCheck, given, note, settings
 from hypothesis import strategies as st
 
-from cepheid.algebra.nodes import Not, walk
+from cepheid.algebra.nodes import Not, Within, walk
 from support.agreement import differences, plan_of
 from support.generators import Case, Limits
-from support.varied_patterns import BETWEEN, seeded_varied, varied_cases
+from support.varied_patterns import BETWEEN, WINDOWS, seeded_varied, varied_cases
 
 CUTS = st.lists(st.integers(0, 12), max_size=3)
 SMALL = Limits(events=8, atoms=3)
@@ -47,3 +47,19 @@ def test_absence_between_two_events_runs_on_automata() -> None:
             cuts = [min(seed % cut, len(case.table)) for cut in (9, 5)]
             assert differences(case, cuts, "auto", saved=True) is None, (seed, case)
     assert (ran["compact"] > 20, ran["configurations"] > 10) == (True, True), ran
+
+
+def test_windows_of_parts_and_steps_run_on_automata() -> None:
+    """All but the few whose reasons say that the definition runs them."""
+    ran = Counter[str]()
+    for seed in range(250):
+        limits = Limits(events=9, atoms=3, nary=seed % 3 == 1, sets=seed % 4 == 1)
+        case = seeded_varied(seed, limits, (WINDOWS,))
+        plan = plan_of(case, "auto")
+        if plan is None or not any(isinstance(node, Within) for node in walk(plan.query.pattern)):
+            continue
+        ran[plan.evaluator] += 1
+        if plan.evaluator != "semantics":
+            cuts = [min(seed % cut, len(case.table)) for cut in (9, 5)]
+            assert differences(case, cuts, "auto", saved=seed % 3 == 0) is None, (seed, case)
+    assert (ran["configurations"] > 80, ran["semantics"] < 10) == (True, True), ran

@@ -148,7 +148,11 @@ def noting(run: list[Automaton], begin: Callable[..., None]) -> Callable[..., No
 
 def explained(automaton: Automaton, choice: Choice) -> str:
     """An automaton as `explain` prints it."""
-    names = None if choice.attached is None else readable_names(choice.attached.pattern)
+    names = (
+        None
+        if choice.attached is None
+        else readable_names(choice.attached.pattern, choice.attached.behind.values())
+    )
     return print_automaton(automaton if names is None else automaton_with(automaton, names))
 
 

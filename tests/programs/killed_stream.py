@@ -1,4 +1,4 @@
-"""A driver that is killed and started again: `python -m programs.killed_stream FOLDER`.
+"""A driver that is killed and started again: `python -m programs.killed_stream FOLDER QUERY`.
 
 In: `FOLDER/rows`, Parquet files, one per micro-batch. Out: the matches in `FOLDER/sink` and late rows in `FOLDER/late`
 as the stream goes on; when it has come to its end, `found.arrow` and `finish.arrow`: what the sink holds and what
@@ -17,10 +17,16 @@ from pyspark.sql import DataFrame
 import cepheid
 from cepheid.spark.session import local_session
 
-QUERY = """
-    SELECT * FROM s WHERE A AS x ; (B AS y FILTER y.v > 0.4)+ ; C AS z
-    PARTITION BY k WITHIN 8 seconds
-"""
+QUERIES = {
+    "an event at its end": """
+        SELECT * FROM s WHERE A AS x ; (B AS y FILTER y.v > 0.4)+ ; C AS z
+        PARTITION BY k WITHIN 8 seconds
+    """,
+    "a NOT at its end": """
+        SELECT * FROM s WHERE A AS x ; (B AS y FILTER y.v > 0.4)+ ; NOT C FOR 3 seconds
+        PARTITION BY k WITHIN 8 seconds
+    """,
+}
 DELAY_SECONDS = 10
 SCHEMA = "ts timestamp, n bigint, type string, k string, v double"
 SETTINGS = {
@@ -34,11 +40,11 @@ SECONDS = 1200
 FAILURES = 50
 
 
-def main(folder: Path) -> None:
+def main(folder: Path, query: str) -> None:
     session = local_session("local[2,8]", name="killed", settings=SETTINGS)
     rows = session.readStream.schema(SCHEMA).option("maxFilesPerTrigger", 1).parquet(str(folder / "rows"))
     matches = cepheid.match(
-        rows, QUERY, order="n", watermark=f"{DELAY_SECONDS} seconds", late=folder / "late"
+        rows, query, order="n", watermark=f"{DELAY_SECONDS} seconds", late=folder / "late"
     )
     if not any(ended(matches, folder) for _ in range(FAILURES)):
         raise RuntimeError(f"the query has failed {FAILURES} times")
@@ -70,4 +76,4 @@ def keep(frame: DataFrame, path: Path) -> None:
 
 
 if __name__ == "__main__":
-    main(Path(sys.argv[1]))
+    main(Path(sys.argv[1]), QUERIES[sys.argv[2]])

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from decimal import Decimal
+from functools import reduce
 from pathlib import Path
 
 import numpy as np
@@ -79,6 +80,40 @@ def test_any_number_of_slices_gives_the_same_matches(spark: SparkSession, kind: 
         found = match_spark(frame(spark, table), query, time="ts", slices=slices)
         assert rows_of(found) == expected
         assert count_spark(frame(spark, table), query, time="ts", slices=slices) == len(expected)
+
+
+@pytest.mark.parametrize("kind", list(TIMES))
+def test_slices_report_a_match_that_waits_by_its_last_event(spark: SparkSession, kind: str) -> None:
+    """What a NOT after it forbids may lie in the next slices, or be the first of them: all in one job."""
+    table = events(kind, rows=200)
+    texts = [
+        f"SELECT {select} FROM s WHERE {formula} WITHIN {WINDOWS[kind]}"
+        for select, formula in (
+            ("*", "A AS x ; NOT (B AS y FILTER y.v < 0.3)"),
+            (
+                "*",
+                "(A AS x ; NOT D AS y ; B AS z ; NOT (C AS w FILTER w.v < 0.1)) FILTER x.v < 0.3 AND z.v < 0.5",
+            ),
+            ("MAX *", "(A AS a FILTER a.v < 0.4)+ ; NOT C{2,} FOR 3 EVENTS"),
+            ("DISTINCT z", "(A AS x ; B AS z ; NOT D FOR 2 EVENTS) FILTER x.v < z.v"),
+            ("x, y, avg(X.v) AS mean", "(A AS x ; B AS y) IN X ; NOT D"),
+        )
+    ]
+    expected = [(n, id) for n, text in enumerate(texts) for id in ids_of(cepheid.match(table, text))]
+    assert len({n for n, _ in expected}) == len(texts)
+    rows = frame(spark, table)
+    parts = [
+        match_spark(rows, cepheid.query(text), time="ts", slices=5).select(sql.lit(n).alias("n"), "match_id")
+        for n, text in enumerate(texts)
+    ]
+    found = reduce(DataFrame.unionAll, parts).collect()
+    assert sorted((row["n"], row["match_id"]) for row in found) == sorted(expected)
+    counted = count_spark(rows, cepheid.query(texts[0]), time="ts", slices=3)
+    assert counted == sum(n == 0 for n, _ in expected)
+
+
+def ids_of(matches: pa.Table) -> list[str]:
+    return matches["match_id"].to_pylist()  # type: ignore[no-any-return]
 
 
 @pytest.mark.parametrize("strategy", ["ALL", "STRICT", "NXT", "LAST", "MAX"])

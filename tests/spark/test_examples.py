@@ -14,8 +14,12 @@ from pyspark.sql import functions as sql
 
 import cepheid
 from cepheid.algebra.printing import print_query
-from support.generators import UNARY, seeded
+from support.agreement import within_patience
+from support.generators import UNARY, Limits, seeded
+from support.microbatches import selected
 from support.spec_files import examples
+from support.varied_patterns import seeded_varied, seeded_waiting
+from support.whole_set_queries import seeded_whole
 
 pytestmark = [pytest.mark.spark, pytest.mark.filterwarnings("ignore::cepheid.CepheidWarning")]
 
@@ -68,6 +72,16 @@ def test_the_examples_of_the_spec_give_the_same_ids(spark: SparkSession) -> None
 
 
 def test_random_queries_give_the_same_ids(spark: SparkSession) -> None:
-    cases = [seeded(seed, UNARY) for seed in range(100)]
-    runs = runs_of([(print_query(case.query), case.table) for case in cases], 40)
+    """Also with absence, conjunction, nested strategies and aggregates, and with columns of their own."""
+    small = Limits(events=8, atoms=3)
+    runs = []
+    for make in (
+        lambda seed: seeded(seed, UNARY),
+        lambda seed: seeded_varied(seed, small),
+        lambda seed: seeded_waiting(seed, small),
+        seeded_whole,
+        selected,
+    ):
+        cases = [within_patience(make(seed))[0] for seed in range(60)]
+        runs += runs_of([(print_query(case.query), case.table) for case in cases], 15)
     assert together(spark, runs) == apart(runs)

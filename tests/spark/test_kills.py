@@ -26,7 +26,7 @@ import pytest
 
 import cepheid
 from programs.deadly_workers import FOLDER, POINTS
-from programs.killed_stream import DELAY_SECONDS, QUERY
+from programs.killed_stream import DELAY_SECONDS, QUERIES
 from support.late_stream import files_of, micro_batches, split_late, write_files
 from support.session_processes import Process, end_session, kill, processes_in, python_path
 
@@ -43,9 +43,11 @@ SECONDS = 1200
 
 @dataclass
 class Run:
-    """The driver, and the kills that are still to come, each with the micro-batch from which on it is due."""
+    """The driver, and the kills that are still to come, each with the micro-batch from which on it is due; `query` is
+    the name of what it runs."""
 
     folder: Path
+    query: str
     choice: random.Random
     session: int = 0
     done: Counter[str] = field(default_factory=Counter)
@@ -63,7 +65,7 @@ class Run:
         }
         with (self.folder / "log").open("ab") as log:
             self._process = subprocess.Popen(
-                [sys.executable, "-m", "programs.killed_stream", str(self.folder)],
+                [sys.executable, "-m", "programs.killed_stream", str(self.folder), self.query],
                 env=environment,
                 stdin=subprocess.DEVNULL,
                 stdout=log,
@@ -141,13 +143,13 @@ def appeared(folder: Path, moment: str, batch: int, *, begun: bool) -> bool:
     return False
 
 
-@pytest.fixture
-def run(tmp_path: Path) -> Iterator[Run]:
+@pytest.fixture(params=QUERIES)
+def run(tmp_path: Path, request: pytest.FixtureRequest) -> Iterator[Run]:
     seed = int(os.environ.get("CEPHEID_TEST_SEED") or time.time_ns() % 1_000_000)
     print(f"CEPHEID_TEST_SEED={seed}")  # noqa: T201
     for name in ("orders", "deaths", "tmp"):
         (tmp_path / name).mkdir()
-    made = Run(tmp_path, random.Random(seed))
+    made = Run(tmp_path, request.param, random.Random(seed))
     try:
         yield made
     finally:
@@ -200,7 +202,7 @@ def test_a_killed_stream_gives_each_match_once(run: Run) -> None:
     assert "CepheidError" not in failures
     batches = micro_batches(files, run.folder / "checkpoint")
     in_time, late = split_late(batches, DELAY_SECONDS, run.passed_over)
-    expected = cepheid.match(in_time, QUERY, order="n")
+    expected = cepheid.match(in_time, QUERIES[run.query], order="n")
     assert len(expected) > 100
     assert len(late) > FILES
     found, rest = table_in(run.folder / "found.arrow"), table_in(run.folder / "finish.arrow")

@@ -131,10 +131,18 @@ TIMES: dict[str, tuple[str, Callable[[np.ndarray], pa.Array], int | float | str,
         "SELECT MAX * FROM s WHERE (A AS x)+ ; B AS y PARTITION BY k WITHIN 6 days",
         {"order": "n"},
     ),
+    "waiting": (
+        "bigint",
+        lambda n: pa.array(n),
+        10,
+        "SELECT x, z.n - x.n AS rise, avg(X.n) AS mean FROM s "
+        "WHERE (A AS x AND C AS z) IN X ; NOT (B AS b FILTER b.n > x.n) FOR 4 PARTITION BY k WITHIN 6",
+        {"order": "n"},
+    ),
 }
 
 
-DELAYS = {"int": 10, "double": 1250, "date": 864_000_000}
+DELAYS = {"int": 10, "waiting": 10, "double": 1250, "date": 864_000_000}
 """Milliseconds of Spark's watermark."""
 LATE_TABLE = "late_rows_of_a_test"
 
@@ -282,6 +290,13 @@ def test_what_cannot_run_is_refused_on_the_driver(spark: SparkSession, tmp_path:
     ):
         with pytest.raises(CepheidError, match=f"(?s)bad-argument.*{said}"):
             cepheid.match(frame, query, **options)
+    for query, hint in (
+        ("A AS x ; NOT B", "add WITHIN"),
+        ("C ; MAX(A+ ; NOT B) WITHIN 5", "the strategy around the NOT"),
+    ):
+        text = f"SELECT * FROM s WHERE {query}"
+        with pytest.raises(CepheidError, match=f"(?s)needs-window.*no end at which it is known.*{hint}"):
+            cepheid.match(numbers.frame(), text, watermark=1)
     with pytest.raises(CepheidError, match="number of matches of a stream is known only at its end"):
         cepheid.count(numbers.frame(), KEYED)
     batch = spark.createDataFrame([(1,)], "ts bigint")

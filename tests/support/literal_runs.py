@@ -40,7 +40,7 @@ def simulate(automaton: Automaton, stream: Stream, window: Window | None = None)
                     continue
                 so_far = marked if one.label is None else (*marked, (position, one.label))
                 if not so_far or inside(window, stream, so_far[0][0], position):
-                    after = tuple(sorted((held | dict.fromkeys(one.writes, position)).items()))
+                    after = tuple(sorted(one.held_after(held, position).items()))
                     longer.add((one.target, after, so_far))
                     if one.label is not None and one.target in automaton.finals:
                         accepted.add(so_far)

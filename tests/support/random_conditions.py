@@ -10,11 +10,13 @@ from typing import Any
 
 import pyarrow as pa
 
+from cepheid.algebra.cast_types import CastType, cast_type
 from cepheid.algebra.conditions import (
     Arithmetic,
     Attribute,
     Call,
     Case,
+    Cast,
     Comparison,
     Condition,
     Conjunction,
@@ -59,6 +61,21 @@ REALS = (
     1e-9,
 )
 TEXTS = ("a", "ab", "b", "", "é", "日本", "ß", "A%_", " a ", "a\nb", "\\", "a\\b", "ΑΣ", "x\0y", "aXa")
+READABLE = (
+    "1",
+    " -2.50",
+    "+.5",
+    "1.",
+    "1e3",
+    "9223372036854775808",
+    "1e400",
+    "NaN",
+    "-inf",
+    "yes",
+    "F\n",
+    "2024-02-29",
+    "٣",
+)
 PATTERNS = (
     "%",
     "_",
@@ -119,6 +136,8 @@ COLUMNS: dict[str, tuple[pa.DataType, Sequence[Any]]] = {
     "r": (pa.large_string(), TEXTS),
     "q": (pa.string_view(), TEXTS),
     "c": (pa.dictionary(pa.int8(), pa.string()), TEXTS),
+    "sn": (pa.string(), READABLE),
+    "sp": (pa.large_string(), ("1", "-2.50", "+7", " 40 ")),
     "kd": (pa.dictionary(pa.int32(), pa.int64()), NUMBERS),
     "t": (pa.timestamp("us"), TIMES),
     "ts": (pa.timestamp("s"), tuple(time.replace(microsecond=0) for time in TIMES)),
@@ -160,6 +179,16 @@ LITERALS: dict[Kind, Sequence[Any]] = {
     Kind.TIME: (TimeOfDay(0), TimeOfDay(1), TimeOfDay(10**9)),
     Kind.DURATION: (None, Interval(1), Interval(-(10**9)), Interval(86_400 * 10**9)),
 }
+_DECIMALS = ((10, 2), (18, 18), (5, 0), (38, 10), (76, 20))
+CASTS: dict[Kind, Sequence[CastType]] = {
+    Kind.NUMBER: (
+        *(cast_type(name, (), None) for name in ("TINYINT", "SMALLINT", "INT", "BIGINT", "FLOAT", "DOUBLE")),
+        *(cast_type("DECIMAL", digits, None) for digits in _DECIMALS),
+    ),
+    Kind.STRING: (CastType("STRING"),),
+    Kind.BOOLEAN: (CastType("BOOLEAN"),),
+    Kind.DATE: (CastType("DATE"),),
+}
 ORDERED = (Kind.NUMBER, Kind.STRING, Kind.TIMESTAMP, Kind.DATE, Kind.TIME, Kind.DURATION, Kind.BOOLEAN)
 
 
@@ -180,7 +209,11 @@ def expression(choices: Choices, kind: Kind, depth: int) -> Expression:
         op = pick(choices, ("+", "-", "*", "/", "%"))
         return Arithmetic(op, expression(choices, kind, depth - 1), expression(choices, kind, depth - 1))
     if depth and roll == 4:
-        return call(choices, depth, kind)
+        return (
+            cast(choices, depth, kind)
+            if kind in CASTS and chance(choices, 50)
+            else call(choices, depth, kind)
+        )
     if roll == 5:
         return Literal(pick(choices, (*LITERALS[kind], *LITERALS[kind], None)))
     if depth and roll == 6:
@@ -220,6 +253,13 @@ def case(choices: Choices, kind: Kind, depth: int) -> Case:
     return Case(conditions, values, last)
 
 
+def cast(choices: Choices, depth: int, kind: Kind) -> Cast:
+    """A CAST to a type of that kind; typing notes the kind of the operand."""
+    target = pick(choices, CASTS[kind])
+    of = pick(choices, sorted(target.takes, key=str))
+    return Cast(expression(choices, of, depth - 1), target, kind=of)
+
+
 def call(choices: Choices, depth: int, kind: Kind) -> Call:
     """A function with that kind of result."""
     suitable = [
@@ -254,7 +294,8 @@ def condition(choices: Choices, depth: int = 3) -> Condition:
         case 6:
             return IsNull(simple(pick(choices, ORDERED)))
         case 7:
-            return call(choices, depth, Kind.BOOLEAN)
+            make = cast if chance(choices, 20) else call
+            return make(choices, depth, Kind.BOOLEAN)
         case 8 | 9:
             return Conjunction((part(), part()))
         case 10 | 11:

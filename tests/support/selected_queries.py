@@ -24,6 +24,7 @@ from cepheid.algebra.conditions import (
     Expression,
     IsNull,
     Literal,
+    Previous,
     sets_chosen,
 )
 from cepheid.algebra.nodes import EVENTS, Bind, Computed, Query, Recognise, Strategy, WindowUnit
@@ -107,6 +108,8 @@ def _reads_one_set(item: str | Computed) -> bool:
 
 def _column(choices: Choices, number: int, names: Sequence[str], several: Sequence[str]) -> Computed:
     name = f"c{number}"
+    if several and chance(choices, 15):
+        return Computed(name, _with_previous(choices, pick(choices, several)))
     if several and chance(choices, 40):
         total = _aggregate(choices, pick(choices, several))
         if total.function in ("count", "sum", "avg") and chance(choices, 30):
@@ -114,6 +117,15 @@ def _column(choices: Choices, number: int, names: Sequence[str], several: Sequen
             return Computed(name, Arithmetic("-", attribute, total))
         return Computed(name, total)
     return Computed(name, _expression(choices, pick(choices, names), pick(choices, names)))
+
+
+def _with_previous(choices: Choices, name: str) -> Expression:
+    column = pick(choices, ("n", "v", "s"))
+    before = Previous(Attribute(name, column), pick(choices, (1, 1, 2)))
+    if column == "s":
+        return before
+    value = Attribute(name, pick(choices, ("n", "v")))
+    return pick(choices, (before, Arithmetic("-", value, before), Call("coalesce", (before, value))))
 
 
 def _aggregate(choices: Choices, name: str) -> Aggregate:

@@ -63,7 +63,9 @@ def whole_condition(choices: Choices, name: str, other: str, is_set: bool) -> Co
 
 def _with_previous(choices: Choices, name: str, other: str) -> Condition:
     column = pick(choices, (*NUMBERS, "s"))
-    before: Expression = Previous(Attribute(name, column), pick(choices, (1, 1, 1, 2)))
+    before: Expression = Previous(Attribute(name, column), pick(choices, (1, 1, 2, 3)))
+    if column != "s" and chance(choices, 15):
+        before = Arithmetic("-", before, Previous(Attribute(name, column), pick(choices, (1, 2))))
     if column != "s" and chance(choices, 20):
         before = Arithmetic("+", before, Attribute(other, column))
     return Comparison(pick(choices, OPERATORS), Attribute(name, column), before)

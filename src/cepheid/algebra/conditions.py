@@ -13,6 +13,7 @@ from dataclasses import dataclass, field, replace
 from decimal import Decimal
 from typing import assert_never
 
+from cepheid.algebra.cast_types import CastType
 from cepheid.algebra.kinds import Kind
 from cepheid.algebra.moments import Interval, Moment, TimeOfDay
 from cepheid.algebra.node import Node, node
@@ -187,6 +188,17 @@ class Case(Node):
     span: Span | None = field(default=None, compare=False, repr=False)
 
 
+@node
+class Cast(Node):
+    """`CAST(operand AS target)`: the value in another type, NULL where that has no such value. `kind`: the kind of the
+    operand, which typing notes."""
+
+    operand: Expression
+    target: CastType
+    span: Span | None = field(default=None, compare=False, repr=False)
+    kind: Kind | None = field(default=None, repr=False)
+
+
 AGGREGATES = ("count", "sum", "avg", "min", "max", "first", "last")
 EVENT = ""
 """The name of the `Attribute` that stands for events themselves, as in `count(X)`; no column can be written so."""
@@ -232,6 +244,7 @@ Expression = (
     | Call
     | Element
     | Case
+    | Cast
     | Aggregate
     | Previous
 )
@@ -255,7 +268,7 @@ def children(expression: Expression) -> tuple[Expression, ...]:
             return operands
         case Negation(operand) | IsTrue(operand) | IsNull(operand) | Like(operand) | RLike(operand):
             return (operand,)
-        case Element(operand) | Aggregate(_, operand) | Previous(operand):
+        case Element(operand) | Cast(operand) | Aggregate(_, operand) | Previous(operand):
             return (operand,)
         case In(operand, items):
             return (operand, *items)
@@ -278,7 +291,7 @@ def rebuild(expression: Expression, change: Callable[[Expression], Expression]) 
             return replace(expression, operands=tuple(map(change, operands)))
         case Negation(operand) | IsTrue(operand) | IsNull(operand) | Like(operand) | RLike(operand):
             return replace(expression, operand=change(operand))
-        case Element(operand) | Aggregate(_, operand) | Previous(operand):
+        case Element(operand) | Cast(operand) | Aggregate(_, operand) | Previous(operand):
             return replace(expression, operand=change(operand))
         case In(operand, items):
             return replace(expression, operand=change(operand), items=tuple(map(change, items)))
@@ -382,7 +395,7 @@ def without_negations(condition: Condition, negated: bool = False) -> tuple[Cond
             return without_negations(operand)
         case Literal() | Attribute() | Arithmetic() | Call() | Conjunction() | Disjunction():
             return condition, negated
-        case Element() | Case() | Aggregate() | Previous():
+        case Element() | Case() | Cast() | Aggregate() | Previous():
             return condition, negated
         case Comparison() | IsTrue() | IsNull() | In() | Like() | RLike():
             return condition, negated

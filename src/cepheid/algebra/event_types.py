@@ -15,6 +15,7 @@ from cepheid.algebra.conditions import (
     Attribute,
     Call,
     Case,
+    Cast,
     Comparison,
     Conjunction,
     Disjunction,
@@ -88,7 +89,7 @@ def _compared(expression: Expression, column: str) -> Iterator[str]:
             pass
         case Negation() | IsTrue() | IsNull() | In() | Like() | RLike() | Call():
             pass
-        case Element() | Case() | Aggregate() | Previous():
+        case Element() | Case() | Cast() | Aggregate() | Previous():
             pass
         case _:
             assert_never(expression)

@@ -18,6 +18,7 @@ from cepheid.algebra.conditions import (
     Attribute,
     Call,
     Case,
+    Cast,
     Comparison,
     Condition,
     Conjunction,
@@ -148,6 +149,8 @@ def _bare_condition(condition: Condition) -> tuple[str, int]:
             return f"{_condition(operand, VALUE)}[{key}]", VALUE
         case Case():
             return _case(condition), VALUE
+        case Cast(operand, target):
+            return f"CAST({print_condition(operand)} AS {target})", VALUE
         case Aggregate(function, operand, distinct):
             return f"{function}({'DISTINCT ' if distinct else ''}{print_condition(operand)})", VALUE
         case Previous(operand, steps):

@@ -41,7 +41,7 @@ class Atom(Node):
     """One event of `type` (None: any type) for which `condition` holds, bound to `var`.
 
     `condition` is about the current event (attributes with var None). `also`: further variables of the event, where ALL
-    has one event for several atoms.
+    has one event for several atoms. `near`: variables bound before, and how long after their events this one may come.
     """
 
     type: str | None
@@ -49,6 +49,7 @@ class Atom(Node):
     condition: Condition | None = None
     span: Span | None = field(default=None, compare=False, repr=False)
     also: tuple[str, ...] = field(default=(), repr=False)
+    near: tuple[tuple[str, Window], ...] = field(default=(), repr=False)
 
 
 @final

@@ -20,12 +20,14 @@ from typing import assert_never
 
 import pyarrow as pa
 
+from cepheid.algebra.cast_types import CastType
 from cepheid.algebra.conditions import (
     Aggregate,
     Arithmetic,
     Attribute,
     Call,
     Case,
+    Cast,
     Comparison,
     Condition,
     Conjunction,
@@ -131,6 +133,8 @@ def decimal_type(expression: Expression, schema: Schema) -> DecimalType | None:
             return _one_decimal_type(arguments, schema)
         case Case(_, values, otherwise):
             return _one_decimal_type((*values, otherwise), schema)
+        case Cast(_, target):
+            return target.decimal
         case Element():
             dtype = type_of(expression, schema)
             return DecimalType(dtype.precision, dtype.scale) if pa.types.is_decimal(dtype) else None
@@ -192,16 +196,16 @@ def _may_be_unsigned(expression: Expression, schema: Schema) -> bool:
                 return True
             case Attribute() | Element() if type_of(source, schema) == pa.uint64():
                 return True
-            case Literal() | Attribute() | Element() | Arithmetic():
+            case Literal() | Attribute() | Element() | Arithmetic() | Cast():
                 pass
             case _:
                 assert_never(source)
     return False
 
 
-def sources(expression: Expression) -> Iterator[Literal | Attribute | Element | Arithmetic]:
-    """The constants, attributes and elements that can be an expression's value as they are, and what is computed of
-    times.
+def sources(expression: Expression) -> Iterator[Literal | Attribute | Element | Arithmetic | Cast]:
+    """The constants, attributes, elements and casts that can be an expression's value as they are, and what is computed
+    of times.
 
     >>> x, y = Attribute("x", "v"), Attribute("y", "v")
     >>> list(sources(Call("coalesce", (x, Call("nullif", (y, Literal(0))))))) == [x, y]
@@ -219,6 +223,8 @@ def sources(expression: Expression) -> Iterator[Literal | Attribute | Element | 
         case Case(_, values, otherwise):
             for value in (*values, otherwise):
                 yield from sources(value)
+        case Cast():
+            yield expression
         case Aggregate("min" | "max" | "first" | "last", operand) | Previous(operand):
             yield from sources(operand)
         case Aggregate():
@@ -297,6 +303,8 @@ def _resolved(expression: Expression, schema: Schema) -> _Resolved:
             return _call(function, [_resolved(argument, schema) for argument in arguments], span)
         case Case():
             return _case(expression, schema)
+        case Cast(operand, target):
+            return replace(expression, operand=_decided(_resolved(operand, schema))), _cast_number(target)
         case Aggregate(operand=Attribute(name="")):
             return expression, _ONE_WHOLE
         case Aggregate(_, operand):
@@ -462,6 +470,14 @@ def _case(node: Case, schema: Schema) -> _Resolved:
     numbers = [number for _, number in chosen if number is not None]
     *values, otherwise = (value for value, _ in chosen)
     return Case(conditions, tuple(values), otherwise, node.span), _one_of(numbers) if numbers else None
+
+
+def _cast_number(target: CastType) -> _Number | None:
+    if target.decimal is not None:
+        return _Number(_DECIMALS, target.decimal)
+    if target.bits is not None:
+        return _Number(_WHOLES, DecimalType(INTEGER_DIGITS[target.bits], 0))
+    return _ONE_REAL if target.kind is Kind.NUMBER else None
 
 
 def _aggregate(node: Aggregate, operand: Expression, number: _Number | None) -> _Resolved:

@@ -135,8 +135,8 @@ def _pattern(pattern: Pattern, place: int) -> str:
 def _bare(pattern: Pattern) -> tuple[str, int]:
     """The text of a pattern without parentheses around it, and how tightly it binds."""
     match pattern:
-        case Atom():
-            return _atom(pattern), UNIT
+        case Atom(near=near):
+            return _atom(pattern), REPEATED if near else UNIT
         case Seq(left, right):
             return f"{_pattern(left, SEQUENCE)} ; {_pattern(right, PREFIXED)}", SEQUENCE
         case StrictSeq(left, right):
@@ -215,7 +215,8 @@ def _atom(atom: Atom) -> str:
     text = "ANY" if atom.type is None else print_name(atom.type)
     if atom.condition is not None:
         text += f"[{print_condition(atom.condition)}]"
-    return text if atom.var is None else f"{text} AS {print_name(atom.var)}"
+    text = text if atom.var is None else f"{text} AS {print_name(atom.var)}"
+    return text + "".join(_within(" WITHIN", window) + _of(name) for name, window in atom.near)
 
 
 def _sign(pattern: Repeat) -> str:

@@ -14,7 +14,27 @@ from typing import Any, assert_never
 
 import pyarrow as pa
 
-from cepheid.algebra.conditions import Arithmetic, Attribute, Element, Expression, Literal
+from cepheid.algebra.conditions import (
+    Aggregate,
+    Arithmetic,
+    Attribute,
+    Call,
+    Case,
+    Cast,
+    Comparison,
+    Conjunction,
+    Disjunction,
+    Element,
+    Expression,
+    In,
+    IsNull,
+    IsTrue,
+    Like,
+    Literal,
+    Negation,
+    Previous,
+    RLike,
+)
 from cepheid.algebra.elements import type_of
 from cepheid.algebra.kinds import Kind
 from cepheid.algebra.moments import PER_SECOND, Interval, Moment, TimeOfDay
@@ -29,12 +49,27 @@ def result_type(expression: Expression, kind: Kind, schema: Schema) -> pa.DataTy
     >>> schema = schema_of(pa.schema([("ts", pa.timestamp("ms", "UTC")), ("v", pa.int8())]), time="ts")
     >>> result_type(Attribute("x", "v"), Kind.NUMBER, schema)
     DataType(int8)
-    >>> from cepheid.algebra.conditions import Call
     >>> result_type(Call("abs", (Attribute("x", "v"),)), Kind.NUMBER, schema)
     DataType(int64)
     """
-    if isinstance(expression, Attribute | Element):
-        return _stored(expression, schema)
+    match expression:
+        case Attribute(_, name):
+            return schema.arrow.field(name).type
+        case Element():
+            return type_of(expression, schema)
+        case Cast(_, target):
+            return target.arrow
+        case Literal() | Arithmetic() | Call() | Case() | Aggregate() | Previous():
+            return _of_kind(expression, kind, schema)
+        case Comparison() | Conjunction() | Disjunction() | Negation():
+            return pa.bool_()
+        case IsTrue() | IsNull() | In() | Like() | RLike():
+            return pa.bool_()
+        case _:
+            assert_never(expression)
+
+
+def _of_kind(expression: Expression, kind: Kind, schema: Schema) -> pa.DataType:
     match kind:
         case Kind.NUMBER:
             return number_type(expression, schema)
@@ -49,16 +84,6 @@ def result_type(expression: Expression, kind: Kind, schema: Schema) -> pa.DataTy
             return pa.null()
 
 
-def _stored(place: Attribute | Element, schema: Schema) -> pa.DataType:
-    match place:
-        case Attribute(_, name):
-            return schema.arrow.field(name).type
-        case Element():
-            return type_of(place, schema)
-        case _:
-            assert_never(place)
-
-
 def _times(expression: Expression, schema: Schema) -> Iterator[pa.DataType]:
     """The types of the times that an expression chooses from."""
     for source in sources(expression):
@@ -71,6 +96,8 @@ def _times(expression: Expression, schema: Schema) -> Iterator[pa.DataType]:
                 yield from _computed(source, schema)
             case Attribute() | Element():
                 yield type_of(source, schema)
+            case Cast(_, target):
+                yield target.arrow
             case _:
                 assert_never(source)
 

@@ -17,14 +17,10 @@ from typing import assert_never
 from cepheid.algebra.absence import check_absences
 from cepheid.algebra.conditions import (
     Attribute,
-    Expression,
-    Literal,
-    Previous,
     mentioned,
     sets_chosen,
     sets_read,
 )
-from cepheid.algebra.conditions import children as operands_of
 from cepheid.algebra.covers import check_set_use, check_sets
 from cepheid.algebra.empty import without_absences
 from cepheid.algebra.nodes import (
@@ -282,7 +278,7 @@ def _check_computed(column: Computed, pattern: Pattern) -> None:
     for read in mentioned(column.value):
         assert read.var is not None
         _check_bound(read.var, pattern, read.variable_span)
-    _check_aggregates(column, pattern)
+    _check_sets_gathered(column, pattern)
     several = sorted(sets_chosen(column.value))
     if len(several) > 1:
         message = f"a column has the values of one set, and this one reads {quoted(several)}"
@@ -290,21 +286,12 @@ def _check_computed(column: Computed, pattern: Pattern) -> None:
         raise CepheidError("bad-argument", message, span=column.span, hint=hint)
 
 
-def _check_aggregates(column: Computed, pattern: Pattern) -> None:
-    """An aggregate of SELECT may be over any variable that can be several events."""
+def _check_sets_gathered(column: Computed, pattern: Pattern) -> None:
+    """Aggregates and `prev` of SELECT may be over any variable that can be several events."""
     gathering = pattern
     for name in sets_read(column.value):
         gathering = Bind(gathering, name)
     check_whole_sets(column.value, gathering)
-    if _has_previous(column.value):
-        message = "SELECT does not yet show `prev`"
-        hint = "compare with it in FILTER, and select the values of the set"
-        raise CepheidError("not-yet", message, span=column.span, hint=hint)
-
-
-def _has_previous(expression: Expression) -> bool:
-    below = (child for child in operands_of(expression) if not isinstance(child, Literal))
-    return isinstance(expression, Previous) or any(map(_has_previous, below))
 
 
 def _check_bound(name: str, pattern: Pattern, span: Span | None) -> None:

@@ -17,6 +17,7 @@ from cepheid.algebra.conditions import (
     Attribute,
     Call,
     Case,
+    Cast,
     Comparison,
     Condition,
     Conjunction,
@@ -63,7 +64,18 @@ def check_text_patterns(condition: Condition) -> None:
             raise CepheidError("too-large", message, span=condition.span, hint=hint)
         case Literal() | Attribute() | Arithmetic() | Comparison() | Conjunction() | Disjunction():
             pass
-        case Negation() | IsTrue() | IsNull() | In() | Call() | Element() | Case() | Aggregate() | Previous():
+        case (
+            Negation()
+            | IsTrue()
+            | IsNull()
+            | In()
+            | Call()
+            | Element()
+            | Case()
+            | Cast()
+            | Aggregate()
+            | Previous()
+        ):
             pass
         case _:
             assert_never(condition)
@@ -117,7 +129,7 @@ def _longest(expression: Expression) -> int:
             return 3 * _longest(text)
         case Arithmetic() | Comparison() | Conjunction() | Disjunction() | Negation() | IsTrue() | IsNull():
             return max(map(_longest, children(expression)), default=1)
-        case In() | Like() | RLike() | Call() | Element() | Case() | Aggregate() | Previous():
+        case In() | Like() | RLike() | Call() | Element() | Case() | Cast() | Aggregate() | Previous():
             return max(map(_longest, children(expression)), default=1)
         case _:
             assert_never(expression)

@@ -23,6 +23,7 @@ from cepheid.algebra.conditions import (
     Attribute,
     Call,
     Case,
+    Cast,
     Comparison,
     Condition,
     Conjunction,
@@ -239,6 +240,8 @@ def _typed(expression: Expression, schema: Schema) -> Typed:
             return expression, kind_of(type_of(expression, schema))
         case Case():
             return _case(expression, schema)
+        case Cast():
+            return _cast(expression, schema)
         case Aggregate():
             return _aggregate(expression, schema)
         case Previous(operand):
@@ -489,6 +492,17 @@ def _case(node: Case, schema: Schema) -> Typed:
     kind = _shared_kind("CASE", typed, schema, "give all its values one type")
     *values, otherwise = (value for value, _ in typed)
     return Case(conditions, tuple(values), otherwise, node.span), kind
+
+
+def _cast(node: Cast, schema: Schema) -> Typed:
+    operand, kind = _typed(node.operand, schema)
+    if kind is not Kind.NULL and kind not in node.target.takes:
+        listed = " or ".join(sorted(item.value for item in node.target.takes))
+        message = f"CAST makes {node.target} of {listed}; `{print_condition(operand)}` is {kind.value}"
+        durations = kind is Kind.DURATION and node.target.kind is Kind.NUMBER
+        hint = "divide it by a duration: (y.ts - x.ts) / INTERVAL 1 SECOND" if durations else None
+        raise CepheidError("type-mismatch", message, span=node.operand.span or node.span, hint=hint)
+    return replace(node, operand=operand, kind=kind), node.target.kind
 
 
 def _aggregate(node: Aggregate, schema: Schema) -> Typed:

@@ -10,17 +10,17 @@ becomes `(ρ ; τ) FILTER P OR σ ; τ`. So each part of a pattern is represente
 (`pattern_of_positions`). Rounds `{l,m}` with pending conditions on their own events are written out; in an iteration
 without bound these events become a set. A condition on sets is attached where the last scope ends that binds one of its
 other variables (`attach_sets`): it holds for a set without events, so it needs no alternatives. PART-BY compares all
-events of its body with the first (`attach_keys`). Conditions on whole sets are checks, but for those that compare
-neighbours of a set (`attach_previous`).
+events of its body with the first (`attach_keys`). A condition on whole sets goes to their events, where
+registers hold what it reads of them (`attach_previous`, `attach_aggregates`); else it is a check.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from contextlib import suppress
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import partial
-from itertools import count
+from itertools import count, pairwise
 from typing import assert_never
 
 from cepheid.algebra.conditions import (
@@ -38,6 +38,7 @@ from cepheid.algebra.conditions import (
 from cepheid.algebra.empty import EMPTY, either, is_empty, nullable
 from cepheid.algebra.limits import guarded
 from cepheid.algebra.nodes import (
+    PREVIOUS,
     All,
     Atom,
     Bind,
@@ -55,9 +56,11 @@ from cepheid.algebra.nodes import (
     rebuild,
     walk,
 )
+from cepheid.algebra.pattern_alternatives import in_sequence
 from cepheid.algebra.printing import print_pattern
 from cepheid.algebra.variables import bound, defined, defined_once, is_iteration, names_of
 from cepheid.automata.absence import beyond_single_events
+from cepheid.automata.attach_aggregates import on_aggregates
 from cepheid.automata.attach_atoms import NotAttachedError, non_empty, not_bound, on_first, on_last, printed
 from cepheid.automata.attach_keys import with_one_key
 from cepheid.automata.attach_names import MARK, pattern_with
@@ -70,7 +73,7 @@ from cepheid.automata.attach_rounds import (
     with_first_marked,
 )
 from cepheid.automata.attach_sets import NoExtremeError, on_sets
-from cepheid.automata.pattern_alternatives import in_sequence
+from cepheid.automata.attach_windows import Limit, check_edges, near_event, near_previous, with_window
 from cepheid.automata.pattern_of_positions import pattern_of
 from cepheid.automata.positions_of_pattern import positions_of
 from cepheid.automata.rivals import RivalCheck
@@ -87,6 +90,8 @@ class Attached:
     pattern: Pattern
     variable: dict[str, str]
     checks: tuple[Check | RivalCheck, ...] = ()
+    behind: Mapping[str, str] = field(default_factory=dict)
+    """By register, the one before it in a row: it takes over what that has held, when an event goes to the first."""
 
 
 def attach(pattern: Pattern, extremes: bool = True) -> Attached:
@@ -114,7 +119,9 @@ def attach(pattern: Pattern, extremes: bool = True) -> Attached:
     for waiting in parts:
         for condition in waiting:
             raise not_bound(condition)
-    whole, checks = parts[()], []
+    whole, checks = _near_events({(): parts[()]}, None, names)[()], []
+    for limit in names.previous:
+        whole = near_previous(limit, whole, names.unseen("previous"))
     _check_absences(whole, names)
     for check in names.on_sets:
         decided = _decided_by_one(check, {(): whole}, frozenset(), names)
@@ -124,7 +131,7 @@ def attach(pattern: Pattern, extremes: bool = True) -> Attached:
         check_bound(check, whole, check.singles)
         singles = ((name, ()) for name in sorted(check.singles))
         checks.append(replace(check, paths=(*check.paths, *singles)))
-    return Attached(whole, names.variable, tuple(checks))
+    return Attached(whole, names.variable, tuple(checks), names.behind)
 
 
 def _check_absences(pattern: Pattern, names: _Names) -> None:
@@ -141,17 +148,27 @@ def _check_absences(pattern: Pattern, names: _Names) -> None:
 
 
 class _Names:
-    """`on_sets` are the conditions on sets, over names made here, that are not attached yet."""
+    """What is not attached yet, over names made here: `on_sets`, conditions on sets; `near` and `previous`, limits of
+    steps by a named event and by the one before them."""
 
     def __init__(self, extremes: bool) -> None:
         self.extremes = extremes
         self.variable: dict[str, str] = {}
         self.on_sets: list[Check] = []
+        self.near: list[Limit] = []
+        self.previous: list[Limit] = []
+        self.behind: dict[str, str] = {}
         self._next = count()
 
     def unseen(self, name: str) -> str:
         """A new name that no match shows."""
         return f"{name.partition(MARK)[0]}{MARK}{next(self._next)}"
+
+    def row(self, name: str, length: int) -> list[str]:
+        """So many new registers, each behind the one before it."""
+        registers = [self.unseen(name) for _ in range(length)]
+        self.behind |= dict(pairwise(reversed(registers)))
+        return registers
 
     def scope(self, names: frozenset[str]) -> dict[str, str]:
         """Names for these variables in a scope of their own."""
@@ -180,6 +197,10 @@ def _renamed(pattern: Pattern, scope: dict[str, str], names: _Names) -> Pattern:
         case Filter(body, condition):
             renamed = _in_scope(condition, scope)
             return replace(pattern, body=_renamed(body, scope, names), condition=renamed)
+        case Within(body, of=str() as name) if name != PREVIOUS:
+            if name not in scope:
+                raise NotAttachedError(f"`{name}` is bound nowhere that WITHIN … OF could see")
+            return replace(pattern, body=_renamed(body, scope, names), of=scope[name])
         case Seq() | StrictSeq() | Or() | All() | Repeat() | PartBy():
             return rebuild(pattern, lambda child: _renamed(child, scope, names))
         case Select() | Bind() | Not() | Within() | Recognise():
@@ -229,9 +250,13 @@ def _parts(pattern: Pattern, known: frozenset[str], names: _Names) -> Parts:
             lefts, rights = _parts(left, known, names), _parts(right, known | bound(left), names)
             return _joined(partial(in_sequence, type(pattern)), lefts, rights, known)
         case All(left, right, apart):
-            return _joined(
-                partial(_in_any_order, apart), _parts(left, known, names), _parts(right, known, names), known
-            )
+            before = len(names.previous)
+            lefts, rights = _parts(left, known, names), _parts(right, known, names)
+            if names.previous[before:]:
+                raise NotAttachedError(
+                    f"the event before a part of {'AND' if apart else 'ALL'} is that before both"
+                )
+            return _joined(partial(_in_any_order, apart), lefts, rights, known)
         case Or(parts):
             return _merged([_parts(part, known, names) for part in parts])
         case Bind(body):
@@ -242,6 +267,7 @@ def _parts(pattern: Pattern, known: frozenset[str], names: _Names) -> Parts:
         case Repeat(body) if is_iteration(pattern):
             before = len(names.on_sets)
             parts = _parts(body, known, names)
+            parts = _near_events(parts, defined_once(body), names)
             return _repeated(pattern, _with_sets_compared(parts, before, known, names), known, names)
         case Repeat(body):
             return _repeated(pattern, _parts(body, known, names), known, names)
@@ -255,12 +281,28 @@ def _parts(pattern: Pattern, known: frozenset[str], names: _Names) -> Parts:
         case Select(strategy):
             raise NotAttachedError(f"{strategy.value} compares matches inside the formula")
         case Not(body):
+            if any(isinstance(node, Within) for node in walk(body)):
+                raise NotAttachedError("a window limits what a NOT forbids")
             parts = _parts(body, known, names)
             if set(parts) != {()}:
                 raise NotAttachedError(
                     f"{print_pattern(pattern_with(pattern, names.variable))} compares with a later event"
                 )
             return {(): replace(pattern, body=parts[()])}
+        case Within(body, window, of=None):
+            check_edges(pattern)
+            return {
+                waiting: with_window(part, window, names.unseen("first"))
+                for waiting, part in _parts(body, known, names).items()
+            }
+        case Within(body, window, of=str() as name):
+            check_edges(pattern)
+            limit = Limit(names.unseen("step"), window, name)
+            (names.previous if name == PREVIOUS else names.near).append(limit)
+            return {
+                waiting: part if is_empty(part) else Bind(part, limit.gathered)
+                for waiting, part in _parts(body, known, names).items()
+            }
         case Within() | Recognise():
             raise NotAttachedError("an operator has no automaton yet")
         case _:
@@ -379,12 +421,17 @@ def _with_sets_named(parts: Parts, condition: Condition, names: _Names) -> Parts
 
 
 def _with_whole_sets(parts: Parts, condition: Condition, known: frozenset[str], names: _Names) -> Parts:
-    """A condition on whole sets on their events, if it reads of each only the one before it; else noted, under names
-    for what they gather here, and asked wherever what is filtered has a first event."""
+    """A condition on whole sets on their events, if registers hold what it reads of them; else noted, under names for
+    what they gather here, and asked wherever what is filtered has a first event."""
     if names.extremes:
         with suppress(NoExtremeError):
             return {
-                waiting: on_previous(condition, part, known, names.unseen) for waiting, part in parts.items()
+                waiting: on_previous(condition, part, known, names.row) for waiting, part in parts.items()
+            }
+        with suppress(NoExtremeError):
+            return {
+                waiting: on_aggregates(condition, part, known, names.unseen)
+                for waiting, part in parts.items()
             }
     scope = {name: names.unseen(name) for name in sorted(sets_read(condition))}
     marker = names.unseen("filter")
@@ -505,6 +552,19 @@ def _of_each(condition: Condition, scope: dict[str, str]) -> Condition:
     )
 
 
+# ── windows of steps ────────────────────────────────────────────────────────────────────────────────────────
+
+
+def _near_events(parts: Parts, mine: frozenset[str] | None, names: _Names) -> Parts:
+    """A scope with the limits attached that are about its own variables, `mine`; None: about any."""
+    limits = [limit for limit in names.near if mine is None or limit.of in mine]
+    names.near = [limit for limit in names.near if limit not in limits]
+    for limit in limits:
+        register = names.unseen("step")
+        parts = {waiting: near_event(limit, part, register) for waiting, part in parts.items()}
+    return parts
+
+
 # ── names in other rounds ───────────────────────────────────────────────────────────────────────────────────
 
 
@@ -525,4 +585,5 @@ def _copied(pattern: Pattern, scope: dict[str, str]) -> Pattern:
         (None if pattern.var is None else scope[pattern.var]),
         tuple(map(scope.__getitem__, pattern.also)),
     )
-    return replace(pattern, var=var, also=also, condition=condition)
+    near = tuple((scope.get(name, name), window) for name, window in pattern.near)
+    return replace(pattern, var=var, also=also, condition=condition, near=near)

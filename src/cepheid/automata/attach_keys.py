@@ -13,9 +13,9 @@ from cepheid.algebra.empty import either
 from cepheid.algebra.key_equality import same_key
 from cepheid.algebra.limits import guarded
 from cepheid.algebra.nodes import Atom, Bind, PartBy, Pattern
+from cepheid.algebra.pattern_alternatives import Alternatives
 from cepheid.algebra.variables import label_of, names_of
 from cepheid.automata.attach_atoms import restricted
-from cepheid.automata.pattern_alternatives import Alternatives
 
 
 def with_one_key(node: PartBy, variable: Mapping[str, str], register: Callable[[str], str]) -> Pattern:

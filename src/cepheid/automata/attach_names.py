@@ -6,7 +6,7 @@ the same with the names that the user wrote; where several stand for one variabl
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from typing import assert_never
 
@@ -37,14 +37,14 @@ MARK = "′"
 """Stands between the variable that a name was made of and a number."""
 
 
-def readable_names(pattern: Pattern) -> dict[str, str]:
-    """For each name that was made up, one to print.
+def readable_names(pattern: Pattern, others: Iterable[str] = ()) -> dict[str, str]:
+    """For each name that was made up, one to print; `others` are registers that no condition reads.
 
     >>> readable_names(Seq(Atom("A", "x′0"), Seq(Bind(Atom("B", "x′10"), "X"), Bind(Atom("B", "x′2"), "X′3"))))
     {'x′0': 'x', 'x′2': 'x_2', 'X′3': 'X_2', 'x′10': 'x_3'}
     """
     read = (variables(condition) for condition in conditions_in(pattern))
-    names = defined(pattern).union(sets(pattern), *read)
+    names = defined(pattern).union(sets(pattern), others, *read)
     made_up = sorted(filter(_is_made_up, names), key=_number)
     taken = set(names.difference(made_up))
     written = {name.rpartition(MARK)[0] for name in made_up} | taken
@@ -72,12 +72,13 @@ def _number(name: str) -> tuple[int, str]:
 def pattern_with(pattern: Pattern, names: Mapping[str, str]) -> Pattern:
     """The pattern under other names."""
     match pattern:
-        case Atom(var=var, condition=condition, also=also):
+        case Atom(var=var, condition=condition, also=also, near=near):
             return replace(
                 pattern,
                 var=None if var is None else names.get(var, var),
                 also=tuple(names.get(name, name) for name in also),
                 condition=None if condition is None else with_names(condition, names),
+                near=tuple((names.get(name, name), window) for name, window in near),
             )
         case Bind(body, var):
             return replace(pattern, body=pattern_with(body, names), var=names.get(var, var))
@@ -102,6 +103,7 @@ def automaton_with(automaton: Automaton, names: Mapping[str, str]) -> Automaton:
             one,
             guard=_guard(one.guard, names),
             writes=frozenset(names.get(name, name) for name in one.writes),
+            moves=frozenset((names.get(into, into), names.get(out, out)) for into, out in one.moves),
             label=None if one.label is None else renamed(one.label),
         )
 

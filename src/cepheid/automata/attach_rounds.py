@@ -14,9 +14,9 @@ from cepheid.algebra.conditions import Condition, attributes, sets_read, variabl
 from cepheid.algebra.empty import EMPTY, either
 from cepheid.algebra.limits import guarded
 from cepheid.algebra.nodes import Atom, Bind, Pattern
+from cepheid.algebra.pattern_alternatives import Alternatives
 from cepheid.algebra.variables import names_of
 from cepheid.automata.attach_atoms import not_bound
-from cepheid.automata.pattern_alternatives import Alternatives
 
 Path = tuple[str, ...]
 """The markers of the rounds around an event, the outermost first."""

@@ -52,9 +52,9 @@ from cepheid.algebra.nodes import (
     StrictSeq,
     Within,
 )
+from cepheid.algebra.pattern_alternatives import Alternatives, merged
 from cepheid.algebra.variables import defined, names_of, sets
 from cepheid.automata.attach_atoms import not_bound, restricted
-from cepheid.automata.pattern_alternatives import Alternatives, merged
 
 
 class NoExtremeError(Exception):

@@ -12,7 +12,7 @@ A run reads every event from some event on. A transition asks something of the e
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterable
+from collections.abc import Hashable, Iterable, Mapping
 from dataclasses import dataclass, replace
 from enum import Enum
 from functools import lru_cache
@@ -25,6 +25,7 @@ from cepheid.automata.derived import Derived
 from cepheid.automata.rivals import RivalCheck
 
 Item = TypeVar("Item", bound=Hashable)
+Held = TypeVar("Held")
 
 NOTHING: frozenset[str] = frozenset()
 LAST = "last"
@@ -88,13 +89,25 @@ ALWAYS = Guard()
 @dataclass(frozen=True, slots=True)
 class Transition:
     """Marks the event under `label`, the shown variables that it is bound to, or skips it (None), and stores it in the
-    registers `writes`."""
+    registers `writes`. `moves`: what the second register of each pair has held goes to the first."""
 
     source: int
     target: int
     guard: Guard = ALWAYS
     label: frozenset[str] | None = None
     writes: frozenset[str] = NOTHING
+    moves: frozenset[tuple[str, str]] = frozenset()
+
+    def held_after(self, before: Mapping[str, Held], event: Held) -> dict[str, Held]:
+        """What registers hold after the transition; those that are not in it are empty.
+
+        >>> one = Transition(0, 1, writes=frozenset(["r"]), moves=frozenset([("s", "r"), ("t", "s")]))
+        >>> one.held_after({"r": 4, "t": 2}, 5)
+        {'r': 5, 's': 4}
+        """
+        moved = {into: before[out] for into, out in sorted(self.moves) if out in before}
+        kept = {name: held for name, held in before.items() if name not in dict(self.moves)}
+        return {**kept, **dict.fromkeys(self.writes, event), **moved}
 
 
 @dataclass(frozen=True, slots=True)
@@ -131,7 +144,9 @@ class Automaton:
     @property
     def registers(self) -> list[str]:
         """The registers that are written or read, by name."""
-        return sorted({name for one in self.transitions for name in one.writes | one.guard.registers})
+        return sorted(
+            {name for one in self.transitions for name in one.writes.union(one.guard.registers, *one.moves)}
+        )
 
     def by_source(self) -> list[list[Transition]]:
         """The transitions that leave each state, in order."""

@@ -162,7 +162,8 @@ class _Construction:
         if (position, asked) not in self._entering:
             self._tests |= dict.fromkeys(asked)
             atom = self._atoms[position - 1]
-            self._entering[position, asked] = Guard(frozenset([_predicate(atom, asked)]))
+            tests = frozenset([_predicate(atom, asked)])
+            self._entering[position, asked] = Guard(tests, within=frozenset(atom.near))
         return self._entering[position, asked]
 
     def _skipping(self, number: int) -> Guard:

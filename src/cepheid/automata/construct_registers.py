@@ -8,6 +8,7 @@ variable is a register: it is stored where it is bound, if some condition reads 
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import replace
 
 from cepheid.algebra.conditions import IsTrue, Negation, conjuncts, variables
@@ -45,6 +46,8 @@ def construct_registers(
     guards = {one.guard: _guard(one.guard) for one in positions.marks}
     guards |= {one.guard: _skipping(one.guard) for one in positions.skips}
     read = frozenset[str]().union(*(guard.registers for guard in guards.values()))
+    moves = _moves(read, attached.behind)
+    stored = read.union(moves)
     checked = frozenset[str]().union(*(check.names for check in attached.checks))
     visible = frozenset(shown)
     labels = {
@@ -53,7 +56,12 @@ def construct_registers(
     }
     transitions = [
         Transition(
-            one.source, one.target, guards[one.guard], labels[one.label], (one.label & read) | one.writes
+            one.source,
+            one.target,
+            guards[one.guard],
+            labels[one.label],
+            (one.label & stored) | one.writes,
+            _moved(one.label, moves),
         )
         for one in positions.transitions
         if one.label is not None
@@ -65,6 +73,25 @@ def construct_registers(
     automaton = replace(automaton, derived=positions.derived)
     _check_bound(automaton, attached.variable)
     return automaton
+
+
+def _moves(read: frozenset[str], behind: Mapping[str, str]) -> dict[str, frozenset[tuple[str, str]]]:
+    """By the register that the event at hand goes to, what moves on from it: each to the one behind it, as far as some
+    is read."""
+    found = dict[str, frozenset[tuple[str, str]]]()
+    for register in sorted(read & behind.keys()):
+        chain = set[tuple[str, str]]()
+        while register in behind:
+            chain.add((register, behind[register]))
+            register = behind[register]
+        found[register] = found.get(register, frozenset()) | chain
+    return found
+
+
+def _moved(
+    label: frozenset[str], moves: Mapping[str, frozenset[tuple[str, str]]]
+) -> frozenset[tuple[str, str]]:
+    return frozenset[tuple[str, str]]().union(*(moves[name] for name in label & moves.keys()))
 
 
 def _guard(whole: Guard) -> Guard:
@@ -80,7 +107,7 @@ def _guard(whole: Guard) -> Guard:
             fails.add(frozenset([Predicate(None, opposite.operand)]))
         else:
             tests.add(Predicate(None, part))
-    return Guard(frozenset(tests), frozenset(fails))
+    return Guard(frozenset(tests), frozenset(fails), whole.within)
 
 
 def _skipping(whole: Guard) -> Guard:
@@ -107,7 +134,7 @@ def _check_bound(automaton: Automaton, variable: dict[str, str]) -> None:
             before = stored[transition.source]
             if before is None:
                 continue
-            after = before | transition.writes
+            after = frozenset(transition.held_after(dict.fromkeys(before, True), True))
             known = stored[transition.target]
             after = after if known is None else after & known
             if after != known:

@@ -217,7 +217,7 @@ class RegisterDeterminiser:
     def _reached(self, transition: Transition, where: dict[str, int]) -> set[Member]:
         if not self._leaving[transition.target]:
             return set()
-        kept = {**where, **dict.fromkeys(transition.writes, NEW)}
+        kept = transition.held_after(where, NEW)
         live = self._live[transition.target]
         return {(transition.target, tuple(sorted((r, c) for r, c in kept.items() if r in live)))}
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import combinations
 
-from cepheid.algebra.conditions import Attribute, Comparison, Literal
+from cepheid.algebra.conditions import Attribute, Comparison, Condition, IsTrue, Literal, Negation
 from cepheid.algebra.node import kept
 from cepheid.automata.automaton import ALWAYS, Guard, Link, Predicate, Test
 
@@ -108,16 +108,23 @@ def _without_difference(one: Guard, two: Guard) -> Guard | None:
 
 
 def exclude(one: Test, two: Test) -> bool:
-    """Whether two tests obviously exclude each other: they require an attribute to equal two different constants.
+    """Whether two tests obviously exclude each other: they require an attribute to equal two different constants, or a
+    condition to be true and not to be.
 
     >>> when = lambda name: Predicate(None, Comparison("=", Attribute(None, "name"), Literal(name)))
-    >>> exclude(when("MSFT"), when("ORCL")), exclude(when("MSFT"), when("MSFT"))
-    (True, False)
+    >>> other = Predicate(None, Negation(IsTrue(when("MSFT").condition)))
+    >>> exclude(when("MSFT"), when("ORCL")), exclude(when("MSFT"), other), exclude(when("MSFT"), when("MSFT"))
+    (True, True, False)
     """
     if isinstance(one, Link) or isinstance(two, Link):
         return False
     if one.type is not None and two.type is not None and one.type != two.type:
         return True
+    if one.condition is None or two.condition is None:
+        return False
+    (condition, holds), (other_condition, other_holds) = _truth(one.condition), _truth(two.condition)
+    if holds != other_holds:
+        return condition == other_condition
     if not isinstance(one.condition, Comparison) or not isinstance(two.condition, Comparison):
         return False
     for attribute, value in _equal(one.condition):
@@ -149,9 +156,17 @@ def exclusions(tests: Sequence[Predicate]) -> list[set[int]]:
 def _asked(test: Predicate) -> Iterator[tuple[object, object]]:
     if test.type is not None:
         yield None, test.type
+    if test.condition is not None:
+        yield _truth(test.condition)
     if isinstance(test.condition, Comparison):
         for attribute, value in _equal(test.condition):
             yield (attribute, type(value)), value
+
+
+def _truth(condition: Condition) -> tuple[Condition, bool]:
+    """The condition that a test is about, and whether it must be true or must not be."""
+    opposite = condition.operand if isinstance(condition, Negation) else None
+    return (opposite.operand, False) if isinstance(opposite, IsTrue) else (condition, True)
 
 
 @kept

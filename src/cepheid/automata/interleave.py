@@ -242,4 +242,5 @@ def _of_both(one: Atom, two: Atom) -> Atom:
         var=names[0] if names else None,
         also=tuple(names[1:]),
         condition=conjunction(tuple(dict.fromkeys(conditions))) if conditions else None,
+        near=tuple(dict.fromkeys((*one.near, *two.near))),
     )

@@ -159,6 +159,8 @@ def _described(one: Transition, named: bool) -> str:
     for name in sorted(one.writes - {LAST}):
         verb = "expose" if exposed(name) in (one.label or ()) else "store"
         text += f"{', ' if text else ''}{verb} {name}"
+    for into, out in sorted(one.moves):
+        text += f"{', ' if text else ''}move {out} to {into}"
     return text
 
 

@@ -109,15 +109,26 @@ def _closure(start: Iterable[int], steps: Iterable[tuple[int, int]]) -> set[int]
 
 def _needed_writes(automaton: Automaton) -> Automaton:
     """Registers are written where they may be read later, before they are written again."""
-    if not any(one.writes for one in automaton.transitions):
+    if not any(_written(one) for one in automaton.transitions):
         return automaton
     live = live_registers(automaton)
     return replace(
         automaton,
         transitions=tuple(
-            one if one.writes <= live[one.target] else replace(one, writes=one.writes & live[one.target])
+            one if _written(one) <= live[one.target] else _writing(one, live[one.target])
             for one in automaton.transitions
         ),
+    )
+
+
+def _written(one: Transition) -> frozenset[str]:
+    return one.writes.union(into for into, _ in one.moves)
+
+
+def _writing(one: Transition, live: frozenset[str]) -> Transition:
+    """The transition that writes only what is read later."""
+    return replace(
+        one, writes=one.writes & live, moves=frozenset(move for move in one.moves if move[0] in live)
     )
 
 
@@ -131,7 +142,9 @@ def live_registers(automaton: Automaton) -> list[frozenset[str]]:
     while changed:
         changed = False
         for one, read in backwards:
-            more = live[one.source] | read | (live[one.target] - one.writes)
+            after = live[one.target]
+            moved = {out for into, out in one.moves if into in after}
+            more = live[one.source] | read | moved | (after - _written(one))
             if more != live[one.source]:
                 live[one.source] = more
                 changed = True
@@ -187,7 +200,7 @@ def _kinds(transitions: Transitions) -> list[int]:
     # A guard is hashed once: many transitions share it.
     number = {key: guards[guard] for key, guard in {id(one.guard): one.guard for one in transitions}.items()}
     kinds: Numbering[object] = Numbering()
-    return [kinds[number[id(one.guard)], one.label, one.writes] for one in transitions]
+    return [kinds[number[id(one.guard)], one.label, one.writes, one.moves] for one in transitions]
 
 
 def _signatures(leaving: list[list[tuple[int, int]]]) -> Callable[[int, list[int]], object]:
@@ -224,7 +237,7 @@ def _between(one: Transition, source: int, target: int) -> Transition:
     """The same transition between other states."""
     if source == one.source and target == one.target:
         return one
-    return Transition(source, target, one.guard, one.label, one.writes)
+    return Transition(source, target, one.guard, one.label, one.writes, one.moves)
 
 
 def _breadth_first(leaving: list[list[Transition]]) -> list[int]:

@@ -32,7 +32,7 @@ def evaluator_for(plan: Plan, counting: bool, limit: int | None) -> Evaluator:
     limit = None if counting else limit
     automaton = plan.automaton
     if automaton is None:
-        return SemanticsEvaluator(plan, counting)
+        return SemanticsEvaluator(plan, counting, limit)
     rivals = _rivals_of(plan, automaton)
     if not automaton.derived and rivals is None:
         return _of_automaton(plan, automaton, counting, limit)

@@ -78,9 +78,10 @@ KNOWN, OPEN, SILENT = range(3)
 
 
 class SemanticsEvaluator:
-    """Made from a plan; with `counting` it reports numbers and no matches."""
+    """Made from a plan; with `counting` it reports numbers and no matches. Where only the first matches are wanted,
+    none comes before one that ends earlier and is not known yet, in whatever partition."""
 
-    def __init__(self, plan: Plan, counting: bool = False) -> None:
+    def __init__(self, plan: Plan, counting: bool = False, limit: int | None = None) -> None:
         self._query = plan.rewritten
         self._schema = plan.schema
         read = {plan.schema.type, *read_by_conditions(plan.query)}
@@ -89,6 +90,7 @@ class SemanticsEvaluator:
         self._counting = counting
         self._kept: Kept | None = None
         self._waits = bool(waits(self._query))
+        self._first_only = limit is not None or self._query.limit is not None
         self.relevant: Ints = np.zeros(0, np.int64)
         self._counted = 0
         self._number_of_label: dict[frozenset[str], int] = {frozenset(): 0}
@@ -133,14 +135,15 @@ class SemanticsEvaluator:
             held.ends.copy(),
             np.zeros(len(held), np.bool_),
         )
-        for partition in np.unique(held.partitions):
-            places = np.flatnonzero(held.partitions == partition)
+        partitions = _by_partition(held.partitions)
+        untils = [len(places) for places in partitions]
+        if self._waits and not ended:
+            untils = self._known(stream, partitions, ends, now)
+        for places, until in zip(partitions, untils, strict=True):
             events = [stream[place] for place in places]
             since = int(np.searchsorted(places, known))
-            until = len(places)
             if self._waits:
-                since = until - int((ends[places] != KNOWN).sum())
-                until = until if ended else self._until(events, since, now)
+                since = len(places) - int((ends[places] != KNOWN).sum())
                 waiting[places] = until < len(places)
             ends[places[:until]] = KNOWN
             matches, forgotten = partition_matches(self._query, events, since, until)
@@ -150,6 +153,18 @@ class SemanticsEvaluator:
         matters = self._may_still_matter(held.times, now)
         self._kept = replace(held, ends=ends).take(keep & (waiting | matters))
         return found
+
+    def _known(self, stream: list[Event], partitions: list[Ints], ends: Ints, now: int | float) -> list[int]:
+        """How many events of each partition end only matches that are known."""
+        untils = []
+        for places in partitions:
+            since = len(places) - int((ends[places] != KNOWN).sum())
+            untils.append(self._until([stream[place] for place in places], since, now))
+        if not self._first_only:
+            return untils
+        both = zip(partitions, untils, strict=True)
+        first = min((places[until] for places, until in both if until < len(places)), default=len(stream))
+        return [int(np.searchsorted(places, first)) for places in partitions]
 
     def _until(self, events: list[Event], since: int, now: int | float) -> int:
         """The first event of a partition from `since` on that matches may end at which are not known yet."""
@@ -269,6 +284,13 @@ def _appended(kept: Kept | None, events: Events) -> Kept:
         np.concatenate([kept.partitions, events.partitions]),
         np.concatenate([kept.ends, new]),
     )
+
+
+def _by_partition(partitions: Ints) -> list[Ints]:
+    """The places of each partition's events."""
+    order = np.argsort(partitions, kind="stable")
+    begins = np.flatnonzero(np.diff(partitions[order])) + 1
+    return np.split(order, begins) if len(order) else []
 
 
 def _next(now: int | float, times: Times) -> int | float:

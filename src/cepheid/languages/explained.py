@@ -54,6 +54,12 @@ def parenthesis(mistake: Mistake) -> str | None:
     return None
 
 
+def cast_without_type(mistake: Mistake) -> str | None:
+    words = [lexeme.upper() for _, lexeme in mistake.lexemes]
+    inside_cast = "AS" in mistake.accepts and "CAST" in words
+    return "write CAST(x.v AS INT)" if inside_cast and mistake.found in (",", ")") else None
+
+
 def misspelt_keyword(mistake: Mistake) -> str | None:
     known = [WORDS.get(name, name) for name in mistake.accepts if name in KEYWORDS or name in WORDS]
     found = nearest(mistake.found, sorted(known)) if mistake.found[:1].isalpha() else None

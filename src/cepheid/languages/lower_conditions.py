@@ -12,6 +12,7 @@ from itertools import pairwise
 
 from lark import Token, Tree
 
+from cepheid.algebra.cast_types import CastType, cast_type
 from cepheid.algebra.conditions import (
     EVENT,
     FALSE,
@@ -19,6 +20,7 @@ from cepheid.algebra.conditions import (
     Arithmetic,
     Attribute,
     Case,
+    Cast,
     Comparison,
     Condition,
     Conjunction,
@@ -93,6 +95,8 @@ def _lowered(source: Source, node: Node) -> Condition:
             return Literal(token.value, span)
         case "case", [_, subject, *whens, otherwise]:
             return _case(source, subject, whens, otherwise, span)
+        case "cast", [_, operand, Tree() as target]:
+            return Cast(lower_condition(source, operand), _cast_type(source, target), span)
         case "true", _:
             return Literal(TRUE.value, span)
         case "false", _:
@@ -155,6 +159,11 @@ def _case(source: Source, subject: Part, whens: Sequence[Part], otherwise: Part,
         values.append(value)
     last = Literal(None) if otherwise is None else lower_condition(source, otherwise)
     return Case(tuple(conditions), tuple(values), last, span)
+
+
+def _cast_type(source: Source, target: Node) -> CastType:
+    name, *digits = (token for token in target.children if isinstance(token, Token))
+    return cast_type(str(name), [integer_of(source, token) for token in digits], span_of(source, target))
 
 
 def _listed(source: Source, item: Part) -> Iterator[Condition]:

@@ -18,7 +18,7 @@ from cepheid.errors import Source
 # Terminals that are named together.
 NAMES = frozenset(["NAME", "QUOTED_NAME"])
 CONSTANTS = frozenset(["INT", "DECIMAL", "STRING", "TRUE", "FALSE", "NULL", "TIMESTAMP", "DATE", "TIME"])
-VALUE = NAMES | CONSTANTS | {"LPAR", "LITERALS", "PARAMETER", "CASE", "INTERVAL"}
+VALUE = NAMES | CONSTANTS | {"LPAR", "LITERALS", "PARAMETER", "CASE", "CAST", "INTERVAL"}
 ARITHMETIC = frozenset(["PLUS", "MINUS", "STAR", "SLASH", "PERCENT"])
 OPERATORS = ARITHMETIC | {"COMPARE", "IN", "NOT", "BETWEEN", "LIKE", "RLIKE", "IS", "AND", "OR"}
 REPETITIONS = frozenset(["PLUS", "STAR", "QMARK", "LBRACE"])

@@ -16,6 +16,7 @@ import pyarrow.compute as pc
 
 from cepheid.algebra.conditions import Aggregate, Arithmetic, Attribute, Call, Expression
 from cepheid.matches.match_arrays import Ints
+from cepheid.semantics.whole_sets import aggregate
 from cepheid.streams.partitions import Texts, numbered
 from cepheid.streams.plain import whole
 
@@ -24,6 +25,7 @@ Evaluate = Callable[[Expression, pa.Table, pa.DataType], pa.Array]
 
 Nulls = npt.NDArray[np.bool_]
 _HALF = 32  # bits
+_DIGITS = 76  # the most that Arrow has
 
 
 def aggregated(
@@ -40,6 +42,8 @@ def aggregated(
     valid = values.is_valid().to_numpy(zero_copy_only=False)
     offsets = np.concatenate([np.zeros(1, np.int64), np.cumsum(valid)])[offsets]
     values = whole(pa.chunked_array([values.filter(pa.array(valid))])) if values.null_count else values
+    if pa.types.is_float16(values.type):
+        values = values.cast(pa.float32())  # Arrow does not sort halves
     counts = np.diff(offsets)
     match node.function:
         case "count":
@@ -51,9 +55,9 @@ def aggregated(
         case "min" | "max":
             return _taken(values, _extremes(node.function, offsets, values), counts == 0).cast(dtype)
         case "sum":
-            return _sums(offsets, values, dtype, evaluate)
+            return _long_ones_exact(node, offsets, values, _sums(offsets, values, dtype, evaluate))
         case "avg":
-            return _averages(node, offsets, values, dtype, evaluate)
+            return _long_ones_exact(node, offsets, values, _averages(node, offsets, values, dtype, evaluate))
         case function:
             raise AssertionError(function)
 
@@ -129,6 +133,23 @@ def _decimal_sums(offsets: Ints, values: pa.Array) -> pa.Array:
     places = np.full(len(offsets) - 1, -1)
     places[sums["match"].to_numpy()] = np.arange(len(sums))
     return _taken(whole(sums["value_sum"]), places, places < 0)
+
+
+def _long_ones_exact(node: Aggregate, offsets: Ints, values: pa.Array, found: pa.Array) -> pa.Array:
+    """The aggregates of decimals, by the definition for matches whose sum may have more than 76 digits."""
+    if not pa.types.is_decimal(values.type) or values.type.precision + len(str(len(values))) <= _DIGITS:
+        return found
+    magnitudes = np.concatenate([np.zeros(1), np.cumsum(np.abs(values.cast(pa.float64()).to_numpy()))])
+    bounds = magnitudes[offsets[1:]] - magnitudes[offsets[:-1]]
+    long = np.flatnonzero(bounds >= 0.5 * 10.0 ** (_DIGITS - values.type.scale))
+    if len(long) == 0:
+        return found
+    exact = [
+        aggregate(node, values[offsets[match] : offsets[match + 1]].to_pylist()) for match in long.tolist()
+    ]
+    places = np.arange(len(found))
+    places[long] = len(found) + np.arange(len(long))
+    return pa.concat_arrays([found, pa.array(exact, found.type)]).take(pa.array(places))
 
 
 def _averages(

@@ -8,7 +8,8 @@ expression is evaluated over its columns.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
+from typing import assert_never
 
 import numpy as np
 import pyarrow as pa
@@ -18,6 +19,8 @@ from cepheid.algebra.conditions import (
     Aggregate,
     Attribute,
     Expression,
+    Literal,
+    Previous,
     children,
     rebuild,
     sets_chosen,
@@ -33,6 +36,8 @@ from cepheid.matches.shown_events import Chosen
 from cepheid.schema import Schema
 from cepheid.streams.gather import Gathered, Rows
 
+Part = Attribute | Aggregate | Previous
+"""What has a value for each match, or for each event of a set, before an expression over them is evaluated."""
 _NOT_READ = "rows"  # keeps the number of rows where an expression reads no attribute
 
 
@@ -58,20 +63,27 @@ class Expressions:
 
     def _over(self, value: Expression, several: tuple[Ints, Rows] | None) -> pa.Array:
         """The value for each match, or for each event of `several`."""
-        if isinstance(value, Attribute | Aggregate):
+        if isinstance(value, Part):
             return self._part(value, several)
-        names = {part: str(place) for place, part in enumerate(dict.fromkeys(_parts(value)))}
+        names = {part: str(place) for place, part in enumerate(dict.fromkeys(parts(value)))}
         columns = {name: self._part(part, several) for part, name in names.items()}
         if not columns:
             columns[_NOT_READ] = pa.nulls(self._chosen.matches if several is None else len(several[1]))
         return self._evaluate(
-            _over_columns(value, names), pa.table(columns), type_of_value(value, self._schema)
+            over_columns(value, names), pa.table(columns), type_of_value(value, self._schema)
         )
 
-    def _part(self, part: Attribute | Aggregate, several: tuple[Ints, Rows] | None) -> pa.Array:
-        if isinstance(part, Attribute):
-            return self._attribute(part, several)
-        return self._aggregate(part, several)
+    def _part(self, part: Part, several: tuple[Ints, Rows] | None) -> pa.Array:
+        match part:
+            case Attribute():
+                return self._attribute(part, several)
+            case Aggregate():
+                return self._aggregate(part, several)
+            case Previous():
+                assert several is not None
+                return self._previous(part, several)
+            case _:
+                assert_never(part)
 
     def _attribute(self, item: Attribute, several: tuple[Ints, Rows] | None) -> pa.Array:
         """The attribute's value for each match, or each event of `several`; NULL where its variable is not bound."""
@@ -84,6 +96,15 @@ class Expressions:
         if missing is not None:
             values = values.take(pa.array(np.arange(len(values)), mask=missing))
         return values if several is None else _for_each(values, several[0])
+
+    def _previous(self, node: Previous, several: tuple[Ints, Rows]) -> pa.Array:
+        """The value for the event so many places before each of `several` in the match; NULL where there is none."""
+        offsets, rows = several
+        places = np.arange(len(rows))
+        missing = places - np.repeat(offsets[:-1], np.diff(offsets)) < node.steps
+        return self._over(node.operand, several).take(
+            pa.array(np.where(missing, 0, places - node.steps), mask=missing)
+        )
 
     def _aggregate(self, node: Aggregate, several: tuple[Ints, Rows] | None) -> pa.Array:
         """The aggregate of each match, once for each event of `several`."""
@@ -102,17 +123,18 @@ def _for_each(values: pa.Array, offsets: Ints) -> pa.Array:
     return values.take(pa.array(np.repeat(np.arange(len(values)), np.diff(offsets))))
 
 
-def _parts(value: Expression) -> Iterator[Attribute | Aggregate]:
-    """What is known of each match before the expression is evaluated: attributes, and aggregates as a whole."""
-    if isinstance(value, Attribute | Aggregate):
+def parts(value: Expression) -> Iterator[Part]:
+    """What is known of each match before the expression is evaluated: attributes, aggregates and previous values."""
+    if isinstance(value, Part):
         yield value
         return
     for child in children(value):
-        yield from _parts(child)
+        if not isinstance(child, Literal):  # lists have many
+            yield from parts(child)
 
 
-def _over_columns(value: Expression, names: dict[Attribute | Aggregate, str]) -> Expression:
+def over_columns(value: Expression, names: Mapping[Part, str]) -> Expression:
     """The expression over the columns of a table."""
-    if isinstance(value, Attribute | Aggregate):
+    if isinstance(value, Part):
         return Attribute(None, names[value])
-    return rebuild(value, lambda child: _over_columns(child, names))
+    return rebuild(value, lambda child: over_columns(child, names))

@@ -148,7 +148,7 @@ def _names(query: Query) -> tuple[str, ...]:
 
 def _beyond_unary(query: Query) -> str:
     """What makes a query more than a finite automaton can run."""
-    of_sets, absence = None, None
+    of_sets, of_part, absence = None, None, None
     for node in walk(query.pattern):
         match node:
             case Filter(_, condition) if sets_read(condition):
@@ -163,16 +163,19 @@ def _beyond_unary(query: Query) -> str:
                 )
             case Select(strategy):
                 return f"{strategy.value} inside the formula has no automaton yet"
-            case Within(_, window):
-                return f"WITHIN {print_window(window)} of a part has no automaton yet"
+            case Within(_, window, of=of):
+                of_part = (
+                    of_part
+                    or f"WITHIN {print_window(window)} of a {'part' if of is None else 'step'} compares events"
+                )
             case Recognise():
                 return "SREMO reads every event of a piece of the stream, with registers"
             case Atom() | Seq() | StrictSeq() | Or() | All() | Repeat() | Bind():
                 pass
             case _:
                 assert_never(node)
-    if of_sets or absence:
-        return of_sets or absence or ""
+    if of_sets or of_part or absence:
+        return of_sets or of_part or absence or ""
     if any(isinstance(node, Not) for node in walk(query.pattern)):
         return f"{_first_absence(query)} depends on how far it is from another event of the match"
     return "an operator has no automaton yet"

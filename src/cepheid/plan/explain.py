@@ -79,7 +79,7 @@ def _after(query: Query, before: Query) -> str:
 
 def _attached(attached: Attached) -> str:
     """The pattern with each filter on the last event that it reads, and the filters that are left for whole matches."""
-    names = readable_names(attached.pattern)
+    names = _names(attached)
     checks = [
         f"checked on whole matches: {check.absence}"
         if isinstance(check, RivalCheck)
@@ -96,7 +96,11 @@ def _automaton(choice: Choice) -> str:
 
 
 def _readable(automaton: Automaton, attached: Attached | None) -> Automaton:
-    return automaton if attached is None else automaton_with(automaton, readable_names(attached.pattern))
+    return automaton if attached is None else automaton_with(automaton, _names(attached))
+
+
+def _names(attached: Attached) -> dict[str, str]:
+    return readable_names(attached.pattern, attached.behind.values())
 
 
 def _why_none(choice: Choice) -> str:

@@ -17,6 +17,7 @@ from cepheid.algebra.conditions import (
     Attribute,
     Call,
     Case,
+    Cast,
     Comparison,
     Condition,
     Conjunction,
@@ -68,7 +69,7 @@ def _when_true(condition: Condition) -> Condition:
             return _any(_flat(tuple(_when_true(operand) for operand in operands)))
         case Literal() | Attribute() | Arithmetic() | Comparison() | Negation() | IsNull():
             return condition
-        case In() | Like() | RLike() | Call() | Element() | Case() | Aggregate() | Previous():
+        case In() | Like() | RLike() | Call() | Element() | Case() | Cast() | Aggregate() | Previous():
             return condition
         case _:
             assert_never(condition)
@@ -118,7 +119,7 @@ def _value(expression: Expression) -> Expression:
             return NULL
         case Literal() | Attribute() | Arithmetic() | Comparison() | Negation() | IsTrue() | IsNull():
             return expression
-        case In() | Like() | RLike() | Call() | Element() | Case() | Aggregate() | Previous():
+        case In() | Like() | RLike() | Call() | Element() | Case() | Cast() | Aggregate() | Previous():
             return expression
         case _:
             assert_never(expression)
@@ -150,7 +151,7 @@ def _is_two_valued(condition: Condition) -> bool:
             return value is not None
         case Attribute() | Arithmetic() | Comparison() | In() | Like() | RLike() | Call():
             return False
-        case Element() | Case() | Aggregate() | Previous():
+        case Element() | Case() | Cast() | Aggregate() | Previous():
             return False
         case _:
             assert_never(condition)

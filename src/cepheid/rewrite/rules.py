@@ -16,9 +16,11 @@ from cepheid.rewrite.parametrise import parametrise
 from cepheid.rewrite.partition import partition
 from cepheid.rewrite.push import push
 from cepheid.rewrite.safe import make_safe
+from cepheid.rewrite.sets import decide_sets
 from cepheid.rewrite.simplify import simplify_whole
 from cepheid.rewrite.single import drop_single
 from cepheid.rewrite.split import split
+from cepheid.rewrite.window import lift_window
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,8 +56,10 @@ RULES: tuple[Rule, ...] = (
     # The local rule comes first: `parametrise` would double the pattern for each filter that `push` can move.
     _in_pattern("push", push),
     _in_pattern("parametrise", parametrise),
+    _in_pattern("sets", decide_sets),
     _in_pattern("simplify", simplify_whole),
     _in_pattern("single", drop_single),
+    Rule("window", lift_window),
     Rule("partition", partition),
 )
 

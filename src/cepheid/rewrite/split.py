@@ -16,6 +16,7 @@ from cepheid.algebra.conditions import (
     Attribute,
     Call,
     Case,
+    Cast,
     Comparison,
     Condition,
     Conjunction,
@@ -98,7 +99,7 @@ def _negations_inwards(condition: Condition) -> Condition:
             return Conjunction(tuple(_negations_inwards(Negation(operand)) for operand in operands), span)
         case Literal() | Attribute() | Arithmetic() | Comparison() | Negation() | IsTrue() | IsNull():
             return condition
-        case In() | Like() | RLike() | Call() | Element() | Case() | Aggregate() | Previous():
+        case In() | Like() | RLike() | Call() | Element() | Case() | Cast() | Aggregate() | Previous():
             return condition
         case _:
             assert_never(condition)

@@ -16,7 +16,7 @@ from cepheid.algebra.variables import Shown, output_columns
 from cepheid.semantics.keys import key_of
 from cepheid.semantics.stream import Stream
 from cepheid.semantics.values import Attributes, value_of
-from cepheid.semantics.whole_sets import with_aggregates
+from cepheid.semantics.whole_sets import with_aggregates, with_previous
 
 if TYPE_CHECKING:
     from cepheid.semantics.oracle import OracleMatch
@@ -58,7 +58,10 @@ def _value(item: Shown | Computed, bound: Mapping[str, tuple[int, ...]], stream:
     if not several:
         return value_of(value, single)
     (name,) = several
-    return tuple(value_of(value, {**single, name: stream[place].attributes}) for place in bound.get(name, ()))
+    return tuple(
+        value_of(with_previous(value, {name: number}, gathered), {**single, name: attributes})
+        for number, attributes in enumerate(gathered[name])
+    )
 
 
 def first_of_equal(query: Query, matches: Iterable[OracleMatch], stream: Stream) -> list[OracleMatch]:

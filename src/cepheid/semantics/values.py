@@ -25,6 +25,7 @@ from cepheid.algebra.conditions import (
     Attribute,
     Call,
     Case,
+    Cast,
     Comparison,
     Condition,
     Conjunction,
@@ -41,6 +42,7 @@ from cepheid.algebra.conditions import (
     RLike,
 )
 from cepheid.algebra.precision import DecimalType
+from cepheid.semantics.casts import cast
 from cepheid.semantics.decimals import decimal_arithmetic
 from cepheid.semantics.functions import apply
 from cepheid.semantics.numbers import TIMES, instant, int64_or_null
@@ -107,6 +109,8 @@ def value_of(expression: Expression, events: Mapping[str | None, Attributes]) ->
         case Case(conditions, values, otherwise):
             pairs = zip(conditions, values, strict=True)
             return value_of(next((value for when, value in pairs if holds(when, events)), otherwise), events)
+        case Cast(operand, target):
+            return cast(value_of(operand, events), target, expression.kind)
         case Aggregate() | Previous():
             raise AssertionError(expression)  # literals stand in their place (`whole_sets`)
         case _:

@@ -97,11 +97,11 @@ def most_steps(condition: Condition) -> dict[str, int]:
 
 def with_previous(condition: Condition, at: Mapping[str, int], gathered: Gathered) -> Condition:
     """The condition with the value of each `prev` in its place, where the event of each set is the one with the number
-    that `at` says."""
+    that `at` says; NULL where none is so far before it."""
     if isinstance(condition, Previous):
         (var,) = variables(condition)
-        before = gathered[var][at[var] - condition.steps]
-        return Literal(value_of(condition.operand, {var: before}))
+        number = at[var] - condition.steps
+        return Literal(None if number < 0 else value_of(condition.operand, {var: gathered[var][number]}))
     return rebuild(condition, lambda child: with_previous(child, at, gathered))
 
 

@@ -23,6 +23,7 @@ from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as sql
 
 from cepheid.algebra.nodes import Query
+from cepheid.algebra.reach import longest_wait
 from cepheid.engine import Engine
 from cepheid.errors import CepheidError, error_in, warn
 from cepheid.options import checked_columns
@@ -124,8 +125,9 @@ def explain_spark(plan: Plan) -> str:
     elif obstacle is not None:
         lines.append(f"tasks: one, since there is no PARTITION BY and {obstacle}")
     else:
+        overlap = "one window" if longest_wait(query) is None else "one window, and by how long a match waits"
         lines.append(
-            f"tasks: one below {CORES_THAT_PAY} cores, else time slices that overlap by one window (`slices=n` asks)"
+            f"tasks: one below {CORES_THAT_PAY} cores, else time slices that overlap by {overlap} (`slices=n` asks)"
         )
     return "\n".join(lines)
 

@@ -1,15 +1,17 @@
 """Time slices: a stream without partitions, cut so that several tasks can match it at once.
 
-In: a DataFrame, its time column, a time window w and a number of slices. Out: the rows with the number of
-their slice. Slice k holds the rows with time in [cutₖ − w, cutₖ₊₁) and reports the matches that end at cutₖ
-or later: every match ends in exactly one slice and, lasting w at most, lies in it whole. Cuts are values of
-time, so that rows with the same time stay together.
+In: a DataFrame, its time column, a time window w, the longest wait v and a number of slices. Out: the rows with the
+number of their slice. Slice k holds the rows with time in [cutₖ − w, cutₖ₊₁ + v] and reports the matches that end in
+[cutₖ, cutₖ₊₁): every match ends in exactly one slice and, lasting w at most, lies in it whole, and so do the events
+that a NOT after its end forbids, which come v after it at most. Without such a NOT the slice ends before cutₖ₊₁. Cuts
+are values of time, so that rows with the same time stay together.
 """
 
 from __future__ import annotations
 
 import datetime as dt
 import math
+from collections.abc import Iterable
 from dataclasses import dataclass
 
 import numpy as np
@@ -19,7 +21,7 @@ from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as sql
 
 from cepheid.algebra.nodes import Query, WindowUnit
-from cepheid.algebra.reach import looks_everywhere, waits
+from cepheid.algebra.reach import longest_wait, looks_everywhere
 from cepheid.algebra.unmarked_prefix import lead
 from cepheid.schema import HIDDEN, Schema
 from cepheid.spark.streams import column
@@ -38,10 +40,12 @@ SLICE = f"{HIDDEN}slice"
 
 @dataclass(frozen=True, slots=True)
 class Cuts:
-    """Times as numbers (`streams.times`), ascending, at which a new slice begins, and the window likewise."""
+    """Times as numbers (`streams.times`), ascending, at which a new slice begins, and the window and the longest wait
+    likewise; None: no match waits."""
 
     at: tuple[float, ...]
     within: float
+    wait: float | None = None
 
 
 def why_not(query: Query) -> str | None:
@@ -61,8 +65,6 @@ def why_not(query: Query) -> str | None:
         return "it may read events before the first that it marks, which no window bounds"
     if looks_everywhere(query.pattern):
         return "a strategy inside the formula looks beyond the query's window"
-    if waits(query):
-        return "a NOT at its end looks at what comes after a match"
     return None
 
 
@@ -73,7 +75,7 @@ def find_cuts(rows: DataFrame, schema: Schema, query: Query, slices: int, *, ask
     be shorter than is worth their overlap.
     """
     assert query.window is not None
-    within = query.window.amount
+    within, wait = query.window.amount, longest_wait(query)
     time = column(schema.time)
     shares = [k / slices for k in range(slices + 1)]
     # The ends and the quantiles in one row; through Arrow, which keeps timestamps exact.
@@ -86,33 +88,37 @@ def find_cuts(rows: DataFrame, schema: Schema, query: Query, slices: int, *, ask
     if pa.types.is_floating(values.type):
         values = values.filter(pc.invert(pc.is_nan(values)))
     if len(values) < 2:
-        return Cuts((), within)
+        return Cuts((), within, wait)
     low, *inner, high = times_of(values, schema.time).tolist()
     at = sorted({cut for cut in inner if low < cut})
-    if not asked and within * WINDOWS_PER_SLICE * slices > high - low:
-        most = int((high - low) // (within * WINDOWS_PER_SLICE))
+    overlap = within + (wait or 0)
+    if not asked and overlap * WINDOWS_PER_SLICE * slices > high - low:
+        most = int((high - low) // (overlap * WINDOWS_PER_SLICE))
         at = at[:: math.ceil(slices / most)] if most > 1 else []
-    return Cuts(tuple(at), within)
+    return Cuts(tuple(at), within, wait)
 
 
 def sliced(rows: DataFrame, schema: Schema, cuts: Cuts) -> DataFrame:
     """Each row once per slice that needs it, one slice per Spark partition, rows of overlaps marked."""
     time = column(schema.time)
     dtype = schema.time_type
-    begins = [_literal(cut, dtype) for cut in cuts.at]
-    reaches = [_literal(_reach(cut, cuts.within, dtype), dtype) for cut in cuts.at]
-    first, last = _how_many_before(time, begins), _how_many_before(time, reaches)
+    own = _how_many(time >= _literal(cut, dtype) for cut in cuts.at)
+    last = _how_many(time >= _literal(_reach(cut, cuts.within, dtype), dtype) for cut in cuts.at)
+    first = own
+    if cuts.wait is not None:
+        wait = cuts.wait
+        first = _how_many(time > _literal(_end(cut, wait, dtype), dtype) for cut in cuts.at)
     copies = rows.withColumn(SLICE, sql.explode(sql.sequence(first, last))).withColumn(
-        OVERLAP, sql.col(SLICE) != first
+        OVERLAP, sql.col(SLICE) != own
     )
     return copies.repartitionById(len(cuts.at) + 1, sql.col(SLICE)).drop(SLICE)
 
 
-def _how_many_before(time: Column, values: list[Column]) -> Column:
-    """How many of the values are at or before the time. A NULL time goes to slice 0, which refuses it."""
+def _how_many(tests: Iterable[Column]) -> Column:
+    """How many of the tests hold. A NULL time goes to slice 0, which refuses it."""
     total = sql.lit(0)
-    for value in values:
-        total = total + sql.when(time >= value, 1).otherwise(0)
+    for test in tests:
+        total = total + sql.when(test, 1).otherwise(0)
     return total
 
 
@@ -122,6 +128,13 @@ def _reach(cut: float, within: float, dtype: pa.DataType) -> float:
         # Rounding must not leave a row out; a few rows too many do no harm.
         return cut - within - 4 * float(np.spacing(max(abs(cut), within)))
     return max(cut - math.ceil(within), np.iinfo(np.int64).min)
+
+
+def _end(cut: float, wait: float, dtype: pa.DataType) -> float:
+    """A time after which nothing can forbid a match that ends before the cut."""
+    if pa.types.is_floating(dtype):
+        return cut + wait + 4 * float(np.spacing(max(abs(cut), wait)))
+    return min(cut + math.floor(wait), np.iinfo(np.int64).max)
 
 
 def _literal(number: float, dtype: pa.DataType) -> Column:

@@ -9,9 +9,10 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
+from itertools import pairwise
 
+import numpy as np
 import pyarrow as pa
-import pyarrow.compute as pc
 
 from cepheid.engine import Engine
 from cepheid.plan.plan import Plan
@@ -21,7 +22,8 @@ from cepheid.spark.sorting import in_stream_order
 from cepheid.streams.times import Ints
 
 OVERLAP = f"{HIDDEN}overlap"
-"""A column that is true for rows that belong to a time slice only as possible beginnings of its matches."""
+"""A column that is true for rows in which no match of a time slice ends: its matches may begin there, or be forbidden
+by them."""
 
 RANK = f"{HIDDEN}rank"
 """A column with a row's rank among all rows of the same time."""
@@ -76,12 +78,22 @@ class CountTask:
 def _runs(batches: Iterable[pa.RecordBatch], plan: Plan) -> Iterator[tuple[pa.Table, bool, Ints | None]]:
     """The rows in stream order, whether matches that end in them are to be reported, and their ranks if known."""
     for piece in in_stream_order(outer(batches, plan.schema.names), plan.schema):
-        # Rows of the overlap are earlier than all others of the slice.
-        overlap = pc.sum(piece[OVERLAP]).as_py() if OVERLAP in piece.column_names else 0
         rows = fitted(piece, plan.schema.arrow)
         ranks = piece[RANK].to_numpy() if RANK in piece.column_names else None
-        yield rows.slice(0, overlap), False, None if ranks is None else ranks[:overlap]
-        yield rows.slice(overlap), True, None if ranks is None else ranks[overlap:]
+        for begin, end, report in _parts(piece):
+            yield rows.slice(begin, end - begin), report, None if ranks is None else ranks[begin:end]
+
+
+def _parts(piece: pa.Table) -> Iterator[tuple[int, int, bool]]:
+    """The overlap before a slice, the slice, and the overlap after it: where each begins and ends, and whether matches
+    that end there are its own."""
+    if OVERLAP not in piece.column_names or not len(piece):
+        yield 0, len(piece), True
+        return
+    overlap = piece[OVERLAP].to_numpy()
+    edges = [0, *(np.flatnonzero(overlap[1:] != overlap[:-1]) + 1).tolist(), len(piece)]
+    for begin, end in pairwise(edges):
+        yield begin, end, not overlap[begin]
 
 
 def fitted(table: pa.Table, schema: pa.Schema) -> pa.Table:

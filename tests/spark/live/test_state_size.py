@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import random
+from unittest import mock
 
 import pyarrow as pa
 import pytest
 
+from cepheid.engine import Engine
 from cepheid.pipeline import parse_query, plan_for
 from cepheid.saved import unpack
 from cepheid.schema import schema_of
+from cepheid.spark.live.bucket import Arrived, Bucket
 from cepheid.spark.live.head import load_head
 from cepheid.spark.live.job import Job
 from cepheid.spark.live.store import Memory
@@ -18,6 +21,7 @@ from support.microbatches import call, packed
 
 PAIRS = "SELECT * FROM s WHERE A AS x ; B AS y"
 COMPARES = "SELECT * FROM s WHERE A AS x ; C ; B AS y FILTER x.n < y.n"
+ABSENT = "SELECT * FROM s WHERE A AS x ; NOT B"
 QUERIES = {
     "compact": (PAIRS, "compact"),
     "compact, strategy": ("SELECT MAX * FROM s WHERE (A AS x)+ ; B AS y", "compact"),
@@ -25,6 +29,8 @@ QUERIES = {
     "configurations": (COMPARES, "configurations"),
     "SREMO": ("#([type = 'A'] > r, [type = 'B' AND n > r.n])", "configurations"),
     "semantics": (COMPARES, "semantics"),
+    "waiting": (ABSENT, "auto"),
+    "waiting for less": (f"{ABSENT} FOR 7", "auto"),
 }
 CLAUSES = {"stream": "WITHIN 20", "keys": "PARTITION BY k WITHIN 20"}
 ROWS = 16
@@ -111,6 +117,64 @@ def test_keys_that_are_silent_are_forgotten_while_others_go_on() -> None:
     bucket, _ = call(job, store, [page for _, page in packed(job, only, 0, Seeded(0))], 190)
     _, tables, arrays = unpack(b"".join(store.pages[number] for number in bucket.head.engine))
     assert len(tables["history"]) == len(arrays["lanes:lanes.keys"]) == 1
+
+
+def one_row(job: Job, at: int, key: str, type: str = "A") -> list[Arrived]:
+    table = pa.table({"ts": [at], "type": [type], "k": [key], "n": [1]})
+    return [page for _, page in packed(job, table, 0, Seeded(0))]
+
+
+def test_an_idle_key_fires_when_the_watermark_has_passed_what_it_waits_for() -> None:
+    """No row comes any more; the bucket is called since the watermark moves. It loads its engine only when there is
+    something to give, and nothing is left behind."""
+    job = job_for(f"{ABSENT} FOR 7 PARTITION BY k WITHIN 20", "auto")
+    store = Memory()
+    call(job, store, one_row(job, 5, "idle"), 0)
+    call(job, store, one_row(job, 8, "idle too"), 0)
+    loaded, matches = [], []
+    load = Bucket._engine
+
+    def noted(bucket: Bucket) -> Engine:
+        loaded.append(watermark)
+        return load(bucket)
+
+    with mock.patch.object(Bucket, "_engine", noted):
+        for watermark in range(1, 60):
+            _, found = call(job, store, [], watermark)
+            matches += [(watermark, row["k"]) for table in found for row in table.to_pylist()]
+    assert matches == [(12, "idle"), (15, "idle too")]
+    assert loaded == [5, 8, 12, 15]
+    assert store.pages == {}
+
+
+def test_a_bucket_in_which_nothing_waits_is_not_loaded() -> None:
+    """Also while its window holds rows that a match may still need."""
+    job = job_for(f"{PAIRS} PARTITION BY k WITHIN 20", "auto")
+    store = Memory()
+    call(job, store, one_row(job, 5, "idle"), 0)
+    call(job, store, [], 9)
+    with mock.patch.object(Bucket, "_engine", side_effect=AssertionError):
+        for watermark in range(9, 60):
+            call(job, store, [], watermark)
+    assert store.pages == {}
+
+
+@pytest.mark.parametrize("clause", ["", "FOR 7"])
+def test_what_waits_holds_the_rows_of_two_windows_at_most(clause: str) -> None:
+    """Each row waits for a window, and may need those of a window before it."""
+    job = job_for(f"SELECT * FROM s WHERE C AS y ; A AS x ; NOT B {clause} PARTITION BY k WITHIN 20", "auto")
+    store, now = Memory(), 0
+    for now in range(10, 200):
+        call(job, store, one_row(job, now, "key", "CDA"[now % 3]), max(0, now - 1))
+    call(job, store, [], now)
+    saved = store.head()
+    assert saved is not None
+    _, tables, _ = unpack(b"".join(store.pages[number] for number in load_head(saved).engine))
+    times = tables["history"]["ts"].to_pylist()
+    assert min(times) >= now - 40
+    assert len(times) <= 41
+    call(job, store, [], now + 21)
+    assert store.pages == {}
 
 
 @pytest.mark.parametrize(

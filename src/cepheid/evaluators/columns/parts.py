@@ -1,4 +1,4 @@
-"""Parts of times (year, month, …, second) for all rows at once.
+"""Parts of times (year, month, …, second) and days for all rows at once.
 
 In: times in one zone. Out: whole numbers, equal to `semantics.functions`. Arrow knows no summer time after 2037
 and no years beyond 32767, so they compute only moments for which a check, once per zone, has found them right; the
@@ -16,7 +16,7 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from cepheid.algebra.moments import PER_SECOND, SECOND, Moment
+from cepheid.algebra.moments import DAY, PER_SECOND, SECOND, Moment
 from cepheid.algebra.zones import fixed_offset, offset_at
 from cepheid.evaluators.columns.kinds import Times
 from cepheid.semantics import functions as definition
@@ -42,6 +42,25 @@ def part_of(name: str, times: Times) -> Ints:
     >>> part_of("hour", Times(np.array([0, 2**62]), "us", zone="Europe/Paris"))
     array([ 1, 16])
     """
+    return _on_a_clock(times, PARTS[name], lambda moment: definition.apply(name, [moment]))
+
+
+def days_of(times: Times) -> Ints:
+    """The day of each time since 1970.
+
+    >>> days_of(Times(np.array([-1, 82_800]), "s", zone="Europe/Paris"))
+    array([0, 1])
+    """
+    per_day = 86_400 * PER_SECOND[times.unit]
+    return _on_a_clock(
+        times,
+        lambda clock: pa.array(clock.cast(pa.int64()).to_numpy(zero_copy_only=False) // per_day),
+        lambda moment: moment.clock_ns // DAY,
+    )
+
+
+def _on_a_clock(times: Times, of_clock: Callable[[Any], Any], of_moment: Callable[[Moment], int]) -> Ints:
+    """What Arrow computes of times on a clock, and the definition of those that Arrow has no clock for."""
     offset = 0 if times.zone is None else fixed_offset(times.zone)
     low, high = _ANY_CLOCK if offset is not None else _trusted(times.zone or "")
     per_second, values = PER_SECOND[times.unit], times.values.reshape(-1)
@@ -56,11 +75,11 @@ def part_of(name: str, times: Times) -> Ints:
         clock = pc.local_timestamp(pa.array(inside, pa.timestamp(times.unit, times.zone)))
     else:
         clock = pa.array(inside + offset * per_second if offset else inside, pa.timestamp(times.unit))
-    found: Ints = PARTS[name](clock).to_numpy(zero_copy_only=False).astype(np.int64)
+    found: Ints = of_clock(clock).to_numpy(zero_copy_only=False).astype(np.int64)
     if outside is not None:
         distinct, places = np.unique(values[outside], return_inverse=True)
         each = SECOND // per_second
-        parts = [definition.apply(name, [Moment(int(tick) * each, times.zone)]) for tick in distinct]
+        parts = [of_moment(Moment(int(tick) * each, times.zone)) for tick in distinct]
         found[outside] = np.array(parts, np.int64)[places.reshape(-1)]
     return found.reshape(times.values.shape)
 

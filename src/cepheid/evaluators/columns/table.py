@@ -23,6 +23,7 @@ from cepheid.algebra.conditions import (
     Attribute,
     Call,
     Case,
+    Cast,
     Comparison,
     Condition,
     Conjunction,
@@ -42,6 +43,7 @@ from cepheid.algebra.conditions import (
 )
 from cepheid.algebra.elements import places
 from cepheid.evaluators.columns.arithmetic import arithmetic
+from cepheid.evaluators.columns.casts import cast
 from cepheid.evaluators.columns.choose import switched
 from cepheid.evaluators.columns.compare import all_of, compare, negated
 from cepheid.evaluators.columns.distinct import Codes, Dictionary, distinct, repeats
@@ -191,6 +193,8 @@ class Columns:
                 return of_column(pa.chunked_array([self._place(expression)]))
             case Case(conditions, values, otherwise):
                 return self._first_true(conditions, values, otherwise)
+            case Cast(operand, target):
+                return cast(self.value(operand), target, expression.kind)
             case Aggregate() | Previous():
                 raise AssertionError(expression)  # of whole matches, not of rows
             case _:

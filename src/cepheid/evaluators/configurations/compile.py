@@ -22,6 +22,7 @@ from cepheid.algebra.conditions import (
     Attribute,
     Call,
     Case,
+    Cast,
     Comparison,
     Condition,
     Conjunction,
@@ -339,7 +340,7 @@ class Compiler:
                 self._fold(tags.IS_NULL, (operand,), compiled)
             case In(operand, items):
                 self._fold(tags.OR, self._items(operand, items), compiled)
-            case Like() | RLike() | Case():
+            case Like() | RLike() | Case() | Cast():
                 self._ask(expression, compiled)
             case Call(function, arguments):
                 self._call(expression, function, arguments, compiled)

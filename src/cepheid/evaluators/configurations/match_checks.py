@@ -13,7 +13,6 @@ from __future__ import annotations
 
 from collections.abc import Collection, Sequence
 from dataclasses import replace
-from typing import Any
 
 import numpy as np
 import pyarrow as pa
@@ -29,12 +28,11 @@ from cepheid.evaluators.configurations.match_filter import LARGE, SMALL, MatchFi
 from cepheid.evaluators.configurations.projection import Projection
 from cepheid.evaluators.configurations.rival_checks import HIDDEN_WORDS, of_rivals
 from cepheid.evaluators.configurations.rival_events import RivalEvents
+from cepheid.evaluators.configurations.whole_set_checks import WholeSetCheck
 from cepheid.evaluators.interface import Bounds, Events, State
 from cepheid.matches.history import ROW, History, integers
 from cepheid.matches.match_arrays import Found, Ints, nothing_found
 from cepheid.schema import Schema
-from cepheid.semantics.rows import rows_of
-from cepheid.semantics.whole_sets import holds_of_sets
 from cepheid.state_checks import (
     bytes_of,
     letters,
@@ -68,7 +66,7 @@ class MatchChecks(MatchFilter):
         super().__init__(inner, counting, limit, SMALL if consume and not windowed else LARGE)
         self._source = self._limited = inner
         self._checks = [
-            _OfWholeSets(check, inner.labels) if check.whole else _Prepared(check, inner.labels)
+            WholeSetCheck(check, inner.labels, schema) if check.whole else _Prepared(check, inner.labels)
             for check in checks
             if isinstance(check, Check)
         ]
@@ -188,57 +186,3 @@ class _Prepared:
             columns[str(k)] = table.column(name).take(pa.array(places))
         holds: np.ndarray = Columns(pa.table(columns)).holds(self._condition)
         return holds[codes.reshape(-1)]
-
-
-class _OfWholeSets:
-    """A check of a condition on whole sets, by the definition: once for each filter that a match has passed through,
-    and for each choice of single events that it reads."""
-
-    def __init__(self, check: Check, labels: Sequence[frozenset[str]]) -> None:
-        self._choices = EventChoices(check, labels)
-        self._has = {
-            name: np.array([name in label for label in labels], np.bool_) for name in sorted(check.names)
-        }
-        (self._marker, _), *singles = check.paths
-        self._singles = [name for name, _ in singles]
-        self._whole = sorted(check.whole)
-        self._condition = check.condition
-        self._reads = list(dict.fromkeys(item.name for item in attributes(check.condition)))
-
-    def drop(self, candidates: Found, known: History, passes: np.ndarray) -> None:
-        """Sets `passes` to false for candidates that the condition does not hold of."""
-        number: Ints = np.cumsum(self._has[self._marker][candidates.labels])
-        gathered = {name: np.flatnonzero(self._has[name][candidates.labels]) for name in self._whole}
-        rows = self._attributes_of(np.unique(candidates.rows), known)
-        for matches, events in self._choices.of(candidates):
-            for match, chosen in zip(matches.tolist(), events.tolist(), strict=True):
-                if passes[match]:
-                    here = {
-                        name: [
-                            rows[int(candidates.rows[place])]
-                            for place in _of_number(places, number, chosen[0])
-                        ]
-                        for name, places in gathered.items()
-                    }
-                    singles = {
-                        name: rows[int(candidates.rows[place])]
-                        for name, place in zip(self._singles, chosen[1:], strict=True)
-                    }
-                    passes[match] = holds_of_sets(self._condition, here, singles)
-
-    def _attributes_of(self, rows: Ints, known: History) -> dict[int, dict[str, Any]]:
-        """The attributes of these rows as the definition reads them, by row."""
-        if not self._reads:
-            return {row: {} for row in rows.tolist()}
-        table, places = known.find(rows)
-        return dict(
-            zip(rows.tolist(), rows_of(table.select(self._reads).take(pa.array(places))), strict=True)
-        )
-
-
-def _of_number(places: Ints, number: Ints, first: int) -> list[int]:
-    """The places that belong to the marked event at place `first`: those with as many marked events up to them."""
-    numbers = number[places]
-    low, high = np.searchsorted(numbers, number[first]), np.searchsorted(numbers, number[first], side="right")
-    found: list[int] = places[low:high].tolist()
-    return found

@@ -20,6 +20,7 @@ from cepheid.algebra.conditions import (
     Attribute,
     Call,
     Case,
+    Cast,
     Comparison,
     Conjunction,
     Disjunction,
@@ -96,6 +97,8 @@ def form_of(expression: Expression, schema: Schema) -> int:
             return _of_column(str(key), type_of(expression, schema))
         case Case(_, values, otherwise):
             return _shared(form_of(value, schema) for value in (*values, otherwise))
+        case Cast(_, target):
+            return _of_column(str(target), target.arrow)
         case Aggregate() | Previous():
             raise AssertionError(expression)  # `attach` leaves none on events
         case _:

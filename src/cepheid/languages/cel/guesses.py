@@ -10,7 +10,7 @@ from lark.exceptions import UnexpectedInput
 
 from cepheid.algebra.printing import KEYWORDS
 from cepheid.errors import CepheidError, Source
-from cepheid.languages.explained import Guess, explained, misspelt_keyword, parenthesis
+from cepheid.languages.explained import Guess, cast_without_type, explained, misspelt_keyword, parenthesis
 from cepheid.languages.mistakes import CLAUSES, NAMES, VALUE, Group, Mistake, name_word
 
 NAME_OF_EVENT = frozenset(["DOT", "LPAR"])  # terminals that may follow a name inside a condition
@@ -184,6 +184,7 @@ GUESSES: tuple[Guess, ...] = (
     _column,
     _keyword_read_as_name,
     _attribute_without_variable,
+    cast_without_type,
     parenthesis,
     misspelt_keyword,
     _missing_keyword,

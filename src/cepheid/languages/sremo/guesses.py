@@ -5,7 +5,7 @@ from __future__ import annotations
 from lark.exceptions import UnexpectedInput
 
 from cepheid.errors import CepheidError, Source
-from cepheid.languages.explained import Guess, explained, misspelt_keyword, parenthesis
+from cepheid.languages.explained import Guess, cast_without_type, explained, misspelt_keyword, parenthesis
 from cepheid.languages.mistakes import NAMES, VALUE, Group, Mistake, name_word
 
 NAME_AFTER = {"BY": "a column name", ">": "a register's name", ".": "an attribute name"}
@@ -109,6 +109,7 @@ GUESSES: tuple[Guess, ...] = (
     _in_brackets,
     _bare_condition,
     _window_unit,
+    cast_without_type,
     parenthesis,
     _between,
     misspelt_keyword,

@@ -192,9 +192,11 @@ class Bucket:
                 return
             saved = b""
         else:
+            has_read = engine.numbers[0] > head.taken
             head.taken, head.given = engine.numbers
             saved = engine.save() if engine.expire(last) else b""
-            head.until = engine.remembers_until(last) if saved else None
+            if has_read or not saved:
+                head.until = engine.remembers_until(last) if saved else None
             head.waits_until = engine.waits_until if saved else None
             self.numbers.memory = engine.memory
         for number in head.engine:

@@ -227,8 +227,9 @@ def end_slots(transitions, layout, options, program, batch, i, space, region, st
     while k >= 0 and k < partitions[partition, block + B_COUNT]:
         slot = partitions[partition, block + B_AT] + k * layout.size[region]
         vector = slot + layout.value[state]
-        is_met = heap[slot + S_ORDINAL] >= partitions[partition, C_LO] and heap[vector + V_AT] != 0
-        if is_met and not (dear and is_all_zero(heap, partitions, partition, vector)):
+        if heap[slot + S_ORDINAL] < partitions[partition, C_LO]:
+            partitions[partition, block + B_GONE] += 1
+        elif heap[vector + V_AT] != 0 and not (dear and is_all_zero(heap, partitions, partition, vector)):
             row = transitions.row_first[choice] + bits_of(
                 transitions, options, program, batch, i, heap, slot, choice, space.at
             )

@@ -1,6 +1,6 @@
-"""Splits a pattern into alternatives by an abstract state before and after it: the frame of the passes of `attach`.
+"""Splits a pattern into alternatives by an abstract state before and after it: the frame of passes over sets.
 
-In: a pattern without filters and a state before it, any hashable value: what a pass knows of the events so far. Out:
+In: a pattern and a state before it, any hashable value: what a pass knows of the events so far. Out:
 one pattern for each state that is possible after it; together these alternatives have the pattern's matches. The pass
 gives the effect of an atom on the state. States only grow: a round that changes nothing can be repeated any number of
 times, and there are few others.
@@ -31,18 +31,21 @@ from cepheid.algebra.nodes import (
     StrictSeq,
     Within,
 )
-from cepheid.algebra.variables import is_iteration
+from cepheid.algebra.printing import print_pattern
 from cepheid.errors import CepheidError
 
 Known = TypeVar("Known", bound=Hashable)
+Sequence = type[Seq] | type[StrictSeq]
 
 MOST_ROUNDS = 150  # each is nested in the one before
 
 
 class Alternatives(ABC, Generic[Known]):
-    """`gathered` are the sets that the pass asks about: `inside` says which of them an atom's event is in."""
+    """`gathered` are the sets that the pass asks about: `inside` says which of them an atom's event is in. `absences`:
+    the pass leaves a NOT as it is."""
 
     gathered: frozenset[str] = frozenset()
+    absences = False
 
     def __init__(self) -> None:
         self._found: dict[Hashable, dict[Known, Pattern]] = {}
@@ -86,58 +89,69 @@ class Alternatives(ABC, Generic[Known]):
                     then: part if is_empty(part) else replace(pattern, body=part)
                     for then, part in self.alternatives(body, known, around).items()
                 }
-            case Repeat(strict=True) if is_iteration(pattern):
-                raise CepheidError("not-yet", "a contiguous repetition is compared with later events")
+            case Filter(body) | PartBy(body) | Within(body):  # asks something of each match
+                return {
+                    then: replace(pattern, body=part)
+                    for then, part in self.alternatives(body, known, inside).items()
+                }
             case Repeat(body, lo, hi):
-                return self._rounds(body, lo, hi, known, inside)
+                sequence = StrictSeq if pattern.strict else Seq
+                return self._rounds(body, lo, hi, sequence, known, inside)
             case Not():
-                raise CepheidError("not-yet", "a pattern with NOT compares sets")
-            case All() | Filter() | PartBy() | Select() | Within() | Recognise():
+                if not self.absences:
+                    raise CepheidError(
+                        "not-yet", f"{print_pattern(pattern)} forbids something among events compared"
+                    )
+                return {known: pattern}
+            case All() | Select() | Recognise():
                 raise AssertionError(pattern)
             case _:
                 assert_never(pattern)
 
     def _rounds(
-        self, body: Pattern, lo: int, hi: int | None, known: Known, inside: frozenset[str]
+        self, body: Pattern, lo: int, hi: int | None, sequence: Sequence, known: Known, inside: frozenset[str]
     ) -> dict[Known, Pattern]:
         """`lo` rounds and up to `hi`, or any number; each may lead to more being known."""
         if hi == 0:
             return {known: EMPTY}
         if not inside and not self._concerns(body, known):
-            return {known: Repeat(body, lo, hi)}
+            return {known: Repeat(body, lo, hi, strict=sequence is StrictSeq)}
         if max(lo, hi or 0) > MOST_ROUNDS:
             raise CepheidError(
                 "too-large",
                 f"{max(lo, hi or 0)} rounds of what is compared would be written out; {MOST_ROUNDS} are the most",
                 hint="lower the bounds of {l,m}, or use +",
             )
-        key = (body, lo, hi, known, inside)
+        key = (body, lo, hi, sequence, known, inside)
         if key not in self._found:
-            self._found[key] = self._more_rounds(body, lo, hi, known, inside)
+            self._found[key] = self._more_rounds(body, lo, hi, sequence, known, inside)
         return self._found[key]
 
     def _more_rounds(
-        self, body: Pattern, lo: int, hi: int | None, known: Known, inside: frozenset[str]
+        self, body: Pattern, lo: int, hi: int | None, sequence: Sequence, known: Known, inside: frozenset[str]
     ) -> dict[Known, Pattern]:
         if lo == 0 and hi is None:
-            return self._any_number(body, known, inside)
+            return self._any_number(body, sequence, known, inside)
         left = (max(lo - 1, 0), None if hi is None else hi - 1)
         once = self.alternatives(body, known, inside)
-        rounds = joined(Seq, once, lambda then: self._rounds(body, *left, then, inside))
+        rounds = joined(sequence, once, lambda then: self._rounds(body, *left, sequence, then, inside))
         return rounds if lo > 0 else merged([rounds, {known: EMPTY}])
 
-    def _any_number(self, body: Pattern, known: Known, inside: frozenset[str]) -> dict[Known, Pattern]:
+    def _any_number(
+        self, body: Pattern, sequence: Sequence, known: Known, inside: frozenset[str]
+    ) -> dict[Known, Pattern]:
         """Rounds that teach nothing, then one that does, and so on."""
         alternatives = dict(self.alternatives(body, known, inside))
         same = alternatives.pop(known, None)
-        stays = EMPTY if same is None or is_empty(same) else Repeat(same, 0, None)
-        after = joined(Seq, {known: stays}, lambda _: alternatives)
-        further = joined(Seq, after, lambda then: self._rounds(body, 0, None, then, inside))
+        strict = sequence is StrictSeq
+        stays = EMPTY if same is None or is_empty(same) else Repeat(same, 0, None, strict=strict)
+        after = joined(sequence, {known: stays}, lambda _: alternatives)
+        further = joined(sequence, after, lambda then: self._rounds(body, 0, None, sequence, then, inside))
         return merged([{known: stays}, further])
 
 
 def joined(
-    sequence: type[Seq] | type[StrictSeq],
+    sequence: Sequence,
     firsts: dict[Known, Pattern],
     then: Callable[[Known], dict[Known, Pattern]],
 ) -> dict[Known, Pattern]:
@@ -149,7 +163,7 @@ def joined(
     )
 
 
-def in_sequence(sequence: type[Seq] | type[StrictSeq], left: Pattern, right: Pattern) -> Pattern:
+def in_sequence(sequence: Sequence, left: Pattern, right: Pattern) -> Pattern:
     """One after the other; the empty match is neutral.
 
     >>> in_sequence(Seq, EMPTY, Atom("A"))
