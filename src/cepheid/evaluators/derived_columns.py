@@ -33,7 +33,17 @@ from cepheid.evaluators.configurations.rival_checks import kinds_of_rivals
 from cepheid.evaluators.configurations.rival_events import RivalEvents
 from cepheid.evaluators.event_words import FIELDS, PARTITION, POSITION, ROW, are_inside, times_in
 from cepheid.evaluators.held_events import HeldEvents
-from cepheid.evaluators.interface import Bounds, Evaluator, Events, State, named, part_of
+from cepheid.evaluators.interface import (
+    GUARD,
+    Bounds,
+    Evaluator,
+    Events,
+    State,
+    guard_of,
+    named,
+    part_of,
+    too_many_matches,
+)
 from cepheid.evaluators.window import ALL_BEFORE, SlidingWindow
 from cepheid.kernels.columns.forbidden import last_forbidden, note_next
 from cepheid.matches.match_arrays import Found, Gathering, Ints
@@ -253,6 +263,8 @@ class DerivedColumns:
             rows, times = events[ROW], times_in(events, self._is_real)
             keyed = (events[PARTITION], events[POSITION]) if self._is_keyed else None
             found.add(self._inner.advance(Events(table, int(rows[0]), times, keyed, report, rows)))
+            if len(found.found.rows) > guard_of(GUARD):
+                raise too_many_matches(guard_of(GUARD), int(rows[-1]))
             at = end
         return found.found
 
