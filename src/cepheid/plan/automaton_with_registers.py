@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from functools import lru_cache
 
-from cepheid.algebra.nodes import Bind, PartBy, Query, Recognise, Strategy, walk
+from cepheid.algebra.nodes import Bind, Not, PartBy, Query, Recognise, Strategy, walk
 from cepheid.algebra.variables import shown
 from cepheid.algebra.windows import Window
 from cepheid.automata.attach import Attached, attach
@@ -21,6 +21,7 @@ from cepheid.automata.determinise_registers import RegisterDeterminiser
 from cepheid.automata.deterministic import RegisterAutomaton
 from cepheid.automata.expose_registers import stores_before_marks, with_exposed_registers
 from cepheid.automata.minimise import MOST_STEPS_WITH_REGISTERS, possible_classes, register_automaton
+from cepheid.automata.rivals import without_rivals
 from cepheid.automata.single_final import with_single_final
 from cepheid.automata.trim import trim_guards
 from cepheid.automata.window_guards import window_as_guards
@@ -101,9 +102,24 @@ def _constructed(query: Query, names: tuple[str, ...], extremes: bool) -> Constr
     if isinstance(query.pattern, Recognise):
         whole = construct_reading(query.pattern.reading, names, query.window)
     else:
-        attached = attach(query.pattern, extremes)
-        whole = construct_registers(attached, names, query.strategy is Strategy.STRICT)
+        try:
+            attached = attach(query.pattern, extremes)
+            whole = construct_registers(attached, names, query.strategy is Strategy.STRICT, query.window)
+        except CepheidError as error:
+            if error.code != "not-yet" or not any(isinstance(node, Not) for node in walk(query.pattern)):
+                raise
+            attached = _attached_without_rivals(query, extremes, error)
+            whole = construct_registers(attached, names, query.strategy is Strategy.STRICT, query.window)
     return Construction(trim_guards(with_single_final(whole)), attached)
+
+
+def _attached_without_rivals(query: Query, extremes: bool, error: CepheidError) -> Attached:
+    """The pattern without the NOTs that are left for whole matches; the error where there are none."""
+    pattern, rivals = without_rivals(query.pattern, query.window)
+    if not rivals:
+        raise error
+    attached = attach(pattern, extremes)
+    return replace(attached, checks=(*attached.checks, *rivals))
 
 
 def _is_explored(automaton: RegisterAutomaton) -> bool:
