@@ -63,12 +63,18 @@ _PER_MICROSECOND = 1000
 ANY_OF, ALL_OF, NOT, PREDICATE, SUM, PRODUCT, SIGNED, VALUE = range(8)
 
 
+HIDDEN = "\0"
+"""Begins the names of columns that are made beside those of the stream; `schema_of` lets no other begin so."""
+
+
 def print_name(name: str, *, keyword_safe: bool = False) -> str:
-    """An identifier, quoted where the grammar could not read it plain.
+    """An identifier, quoted where the grammar could not read it plain, in angles where it is hidden.
 
     >>> print_name("price"), print_name("from"), print_name("two words")
     ('price', '"from"', '"two words"')
     """
+    if name.startswith(HIDDEN):
+        return f"⟨{name[1:]}⟩"
     plain = PLAIN_NAME.fullmatch(name) and (keyword_safe or name.upper() not in KEYWORDS)
     return name if plain else '"' + name.replace('"', '""') + '"'
 
