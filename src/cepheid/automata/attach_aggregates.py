@@ -17,6 +17,7 @@ from itertools import product
 
 from cepheid.algebra.conditions import (
     Aggregate,
+    Arithmetic,
     Comparison,
     Condition,
     Expression,
@@ -89,11 +90,7 @@ def on_aggregates(
     'A[v IS NULL] IN X ; B[NULL < v] AS y OR A[(v IS NULL) IS NOT TRUE] IN X_last IN X ; B[X_last.v < v] AS y'
     """
     found = list(dict.fromkeys(aggregates(condition)))
-    if (
-        sets_chosen(condition)
-        or _has_previous(condition)
-        or any(node.function not in _KEPT for node in found)
-    ):
+    if sets_chosen(condition) or _has_no_word(condition) or any(node.function not in _KEPT for node in found):
         raise NoExtremeError
     visitor = _OnAggregates(condition, found, register)
     start = Known(known & visitor.singles, (NONE,) * len(found))
@@ -101,9 +98,15 @@ def on_aggregates(
     return guarded(either(kept) if kept else NOTHING, "attach")
 
 
-def _has_previous(condition: Expression) -> bool:
+def _has_no_word(condition: Expression) -> bool:
+    """Whether a condition reads what no register holds: previous events, and times that are computed, which may lie
+    outside of all that a column holds."""
     below = (child for child in children(condition) if not isinstance(child, Literal))
-    return isinstance(condition, Previous) or any(map(_has_previous, below))
+    return _computes_time(condition) or isinstance(condition, Previous) or any(map(_has_no_word, below))
+
+
+def _computes_time(expression: Expression) -> bool:
+    return isinstance(expression, Arithmetic) and expression.kind is not None
 
 
 class _OnAggregates(Alternatives[Known]):
