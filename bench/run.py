@@ -20,6 +20,7 @@ from rich.console import Console
 from bench.calibration import Calibration, calibrate, machine
 from bench.curves import svg_of
 from bench.experiments import (
+    absence,
     chains,
     consumption,
     joins,
@@ -54,6 +55,7 @@ EXPERIMENTS: dict[str, Callable[[Setting], Report]] = {
     "strategies": strategies.run,
     "stocks": stocks.run,
     "joins": joins.run,
+    "absence": absence.run,
     "chains": chains.run,
     "registers-length": registers_length.run,
     "registers-window": registers_window.run,

@@ -130,10 +130,11 @@ def test_what_left_the_window_is_not_walked(length: int, monkeypatch: pytest.Mon
     chain.push(table.slice(length, 1), report=False)
     steps = Counter[str]()
     counted(monkeypatch, chain_emit, "newest_in_window", steps)
+    counted(monkeypatch, chain_emit, "_older", steps)
     monkeypatch.setattr(loop, "emit_chain", chain_emit.emit_chain.py_func)
     run_uncompiled(monkeypatch)
     assert len(chain.push(table.slice(length, 1))) == 3
-    assert steps["newest_in_window"] == 4
+    assert steps == {"newest_in_window": 1, "_older": 3}
 
 
 @pytest.mark.parametrize("keys", [10, 1_000])

@@ -81,9 +81,10 @@ def match(
     `columns` are the columns of the output; leaving some out takes less time. On a Spark DataFrame the result is lazy,
     and `slices` is the number of time slices of a query without PARTITION BY. On a streaming DataFrame the result is a
     stream too: `watermark` is how much later than others a row may come, `late` the fate of rows that come later still:
-    "drop" (they are counted), "error", a folder or the name of a table. `language` is the query's, "cel" or "sremo"; by
-    default it is detected. `zone` is the time zone in which `hour(…)` and literals without an offset read instants; by
-    default a column's own, and on Spark the session's. `params` has a value for each `:name` in the query's conditions.
+    "drop" (they are counted), "error", a folder or the name of a table. `language` is the query's, "cel", "sremo" or
+    "sase"; by default it is detected. `zone` is the time zone in which `hour(…)` and literals without an offset read
+    instants; by default a column's own, and on Spark the session's. `params` has a value for each `:name` in the
+    query's conditions.
 
     >>> import cepheid
     >>> events = pa.table({"ts": [1, 2, 3], "type": ["A", "B", "B"]})
@@ -96,9 +97,9 @@ def match(
 
     parsed = _parsed(query, language, params)
     if isinstance(parsed, ParsedScript):
+        runner, kind = _runner(data, parsed, time, type, order, evaluator, zone)
         _check_slices(slices)
         _check_watermark(watermark, late)
-        runner, kind = _runner(data, parsed, time, type, order, evaluator, zone)
         found = runner.matches(parsed, match, positions=positions, limit=limit, columns=columns)
         return _as_kind(found, kind)
     limit = checked_limit(limit)

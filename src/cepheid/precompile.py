@@ -127,6 +127,8 @@ def compact_matches() -> None:
         "SELECT * FROM s WHERE A+ ; B LIMIT 9",
         "SELECT * FROM s WHERE A AS x ; (B ; C)+ ; D FILTER x.v > 10 AND x.s LIKE '%1%' WITHIN 8 seconds",
         "SELECT * FROM s WHERE A AS x ; B AS y FILTER x.s = 'name 1' AND y.word = 'b' WITHIN 9 seconds",
+        "SELECT * FROM s WHERE A AS x ; NOT B PARTITION BY id WITHIN 9 seconds",
+        "SELECT * FROM s WHERE NOT B FOR 9 seconds ; A AS x",
         "SELECT * FROM s WHERE A AS x ; MAX(B+) WITHIN 9 seconds",
     )
 
@@ -180,6 +182,8 @@ def configurations_that_check() -> None:
         "SELECT NXT * FROM s WHERE A AS x ; B AS y FILTER x.v < y.v WITHIN 9 seconds CONSUME",
         "SELECT * FROM s WHERE A AS x ; (B+ IN Y) ; C AS z FILTER Y.v <> z.v WITHIN 7 EVENTS CONSUME",
         "SELECT * FROM s WHERE A AS x ; B AS y FILTER concat(x.s, y.s) LIKE '%1%' WITHIN 9 seconds",
+        "SELECT * FROM s WHERE A AS x ; NOT B AS b ; C AS c FILTER b.v < c.v PARTITION BY id WITHIN 9 seconds",
+        "SELECT * FROM s WHERE NOT B ; A AS x ; C AS y ; NOT B WITHIN 9 seconds",
         "SELECT * FROM s WHERE A AS x ; B AS y FILTER length(x.s) * x.x > round(y.x, 1) WITHIN 9 seconds",
     )
     _run(stream(), "auto", "#([type = 'A'] > r, [type = 'B']+, [type = 'C' AND v > r.v]) WITHIN 9 EVENTS")

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
+from math import inf
 from typing import Any
 
 import numpy as np
@@ -95,6 +96,15 @@ def whole_number(state: State, name: str, least: int, most: int) -> int:
 def is_count(value: object, most: int = MOST_ROWS) -> bool:
     """Whether a value from JSON is a whole number from 0 to `most`."""
     return isinstance(value, int) and not isinstance(value, bool) and 0 <= value <= most
+
+
+def is_time(value: object) -> bool:
+    """Whether a value from JSON is a number, and neither infinite nor NaN.
+
+    >>> [is_time(value) for value in (-3, 2.5, float("nan"), float("inf"), True, None)]
+    [True, True, False, False, False, False]
+    """
+    return isinstance(value, int | float) and not isinstance(value, bool) and abs(value) < inf
 
 
 def require_indices(array: npt.NDArray[Any], least: int, below: int, name: str) -> None:

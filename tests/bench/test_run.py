@@ -39,7 +39,7 @@ def setting() -> Setting:
 @pytest.mark.parametrize(
     "name",
     [
-        *("targets", "window", "length", "relevance", "consumption", "strategies", "waiting"),
+        *("targets", "window", "length", "relevance", "consumption", "strategies", "waiting", "absence"),
         pytest.param("joins", marks=has_stocks),
     ],
 )

@@ -107,3 +107,18 @@ def test_a_limit_counts_rows_that_are_distinct() -> None:
     table = pa.table({"ts": range(2 * len(part)), "type": part * 2, "v": range(2 * len(part))})
     text = "SELECT DISTINCT x.v AS v FROM s WHERE A AS x ; B+ ; C WITHIN 100 LIMIT 3"
     assert cepheid.match(table, text)["v"].to_pylist() == [0, 1, len(part)]
+
+
+@pytest.mark.parametrize("differs", ["y", "w"])
+def test_a_list_that_must_differ_is_not_one_that_need_not(
+    differs: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    without_spare(0, monkeypatch)
+    other = "wy".replace(differs, "")
+    text = (
+        f"SELECT * FROM s WHERE (A AS x ; B AS {differs} FILTER x.id <> {differs}.id) ; C AS z "
+        f"OR A AS x ; B AS {other} ; C AS z WITHIN 100 LIMIT 2"
+    )
+    table = pa.table({"ts": range(4), "type": list("AABC"), "id": [1, 2, 1, 0]})
+    found = cepheid.match(table, text, evaluator="chain", positions=True)
+    assert sorted(found["positions"].to_pylist()) == [[0, 2, 3], [1, 2, 3]]

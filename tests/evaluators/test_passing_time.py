@@ -237,3 +237,41 @@ def test_a_limit_takes_the_matches_that_end_first_and_not_those_that_are_known_f
             counting.push(table.slice(row, 1))
         counting.finish()
         assert counting.counted == limit
+
+
+@pytest.mark.parametrize("clause", ["FOR 5", "FOR 40", "FOR 3 EVENTS"])
+def test_silent_partitions_are_forgotten_between_batches_too(
+    clause: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Without anybody saying that time has passed: the stream itself says so."""
+    monkeypatch.setattr("cepheid.engine._SPARE_PARTITIONS", 4)
+    begun = [(time, "A", time) for time in range(150)]
+    ended = [(time + 4 + time % 5, "B", time) for time in range(0, 150, 3)]
+    times, types, keys = zip(*sorted(begun + ended), strict=True)
+    table = pa.table({"ts": times, "type": types, "k": keys})
+    query = cepheid.query(f"{ABSENT} {clause} PARTITION BY k WITHIN 30")
+    engine = query.engine(table.schema)
+    pieces = [engine.push(table.slice(at, 7)) for at in range(0, len(table), 7)]
+    assert engine._split.count < 90, "of 150"
+    found = pa.concat_tables([*pieces, engine.finish()])
+    assert sorted(found["match_id"].to_pylist()) == sorted(
+        cepheid.match(table, query)["match_id"].to_pylist()
+    )
+    assert len(found) > 20
+
+
+@pytest.mark.parametrize("evaluator", ["auto", "configurations", "semantics"])
+def test_a_key_of_which_nothing_is_known_yet_may_be_the_only_one_that_is_kept(evaluator: str) -> None:
+    """Its events are held, the other key is forgotten, and the engine is saved and loaded."""
+    table = pa.table(
+        {"ts": [0, 1, 9, 9, 20], "type": list("BCBCB"), "k": [1, 1, 2, 2, 3], "v": [1, 2, 1, 2, 1]}
+    )
+    text = "SELECT LAST * FROM s WHERE B AS x ; C AS u ; NOT A FOR 2 FILTER x.v < u.v PARTITION BY k WITHIN 4"
+    engine = cepheid.query(text).engine(table.schema, evaluator=evaluator)
+    ends = []
+    for begin, end, now in ((0, 2, 8), (2, 4, 9), (4, 5, 20)):
+        ends += engine.push(table.slice(begin, end - begin))["end"].to_pylist()
+        ends += [time for piece in engine.pass_time(now) for time in piece["end"].to_pylist()]
+        engine.expire(now)
+        engine = cepheid.load(engine.save())
+    assert ends == [1, 9]

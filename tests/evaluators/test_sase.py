@@ -217,3 +217,26 @@ def test_matches_that_end_in_unreported_events_are_never_given() -> None:
     engine = cepheid.load(engine.save())
     assert len(engine.push(table.slice(2))) == 0
     assert len(engine.finish()) == 0
+
+
+def test_a_limit_takes_the_matches_that_end_first_however_the_stream_is_cut() -> None:
+    compared = 0
+    for seed in range(60):
+        choices = Seeded(seed)
+        case = sase_case(choices)
+        ends = sorted(max(places)[-1] for places in [sorted(buffer) for buffer in by_the_letter(case)])
+        for limit in range(1, min(len(ends), 3)):
+            whole = cepheid.match(case.table, case.text, limit=limit)
+            engine = parsed(case).engine(case.table.schema, limit=limit)
+            pieces = list[pa.Table]()
+            for row in range(len(case.table)):
+                pieces.append(engine.push(case.table.slice(row, 1)))
+                engine = cepheid.load(engine.save())
+            cut = pa.concat_tables([*pieces, engine.finish()])
+            assert sorted(cut["match_id"].to_pylist()) == sorted(whole["match_id"].to_pylist()), (seed, case)
+            assert sorted(max(sum(buffer, ())) for buffer in bindings(case, cut)) == ends[:limit], (
+                seed,
+                case,
+            )
+            compared += 1
+    assert compared > 10

@@ -71,6 +71,25 @@ def test_registers_hold_what_is_read_of_a_set(condition: str, shape: str) -> Non
     assert cepheid.count(events, query) == len(wanted)
 
 
+CHECKED = (
+    "X.v > prev(X.v, 2) + sum(X.v) - sum(X.v)",
+    "X.v < prev(X.v, 3) OR X.v = prev(X.v) OR count(X) = 2 * count(X.v)",
+    "X.v < avg(X.v) + prev(X.v, 2)",
+    "X.v * 2 > max(X.v)",
+)
+
+
+@pytest.mark.parametrize("condition", CHECKED)
+def test_what_no_register_holds_is_checked(condition: str) -> None:
+    events = pa.table({"ts": range(8), "type": [*"TTTTHTTT"], "v": [4, 3, None, 5, 4, 2, 2, 9]})
+    query = f"SELECT * FROM s WHERE T+ IN X FILTER {condition}"
+    assert "checked on all matches" in cepheid.explain(query, events)
+    wanted = cepheid.match(events, query, evaluator="semantics", positions=True)["positions"].to_pylist()
+    found = cepheid.match(events, query, positions=True)["positions"].to_pylist()
+    assert 0 < len(wanted) < 127
+    assert sorted(found) == sorted(wanted)
+
+
 def test_extremes_and_earlier_events_are_counted_without_being_enumerated() -> None:
     events = pa.table({"ts": range(101), "type": [*("T" * 100), "H"], "v": [*range(100), 50]})
     runs = "SELECT * FROM s WHERE T+ IN X ; H AS y FILTER "

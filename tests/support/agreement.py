@@ -13,6 +13,7 @@ import pyarrow as pa
 from cepheid.algebra.types import check_types
 from cepheid.engine import Engine
 from cepheid.errors import CepheidError
+from cepheid.evaluators.derived_columns import DerivedColumns
 from cepheid.pipeline import ParsedQuery, parse_query
 from cepheid.plan.choose import choose
 from cepheid.plan.plan import Plan
@@ -120,7 +121,9 @@ def counted(plan: Plan, table: pa.Table, cuts: list[int], dense: bool = True) ->
     """The count; with `dense` false by the loop that takes over where machine words do not suffice."""
     engine = Engine(plan, counting=True)
     if not dense:
-        engine._evaluator._is_dense = False
+        evaluator = engine._evaluator
+        evaluator = evaluator._inner if isinstance(evaluator, DerivedColumns) else evaluator
+        evaluator._is_dense = False
     at = 0
     for cut in [*sorted(cuts), len(table)]:
         engine.push(table.slice(at, cut - at))

@@ -66,6 +66,8 @@ QUERIES = [  # with the evaluators that run them
     ("SELECT * FROM s WHERE A AS x ; B AS y FILTER x.w = y.w WITHIN 30", "chain configurations"),
     ("SELECT * FROM s WHERE A AS x ; B AS y ; C AS z FILTER x.w < y.w AND x.d + z.d > 1", "configurations"),
     ("SELECT * FROM s WHERE A AS x ; B AS y ; C AS z FILTER x.w * y.w > z.w WITHIN 30", "configurations"),
+    ("PATTERN SEQ(A+ a[], B b) WHERE [k] AND a[i].v >= a[i-1].v WITHIN 9 RETURN a[].v, b.v AS w", "auto semantics"),
+    ("PATTERN SEQ(~C c, A a, B+ b[], ~D d) WHERE a.v < 3 WITHIN 12 RETURN b[].v, a.v AS first", "semantics"),
 ]  # fmt: skip
 OPTIONS: list[dict[str, Any]] = [
     {},

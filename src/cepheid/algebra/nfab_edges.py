@@ -128,6 +128,7 @@ class Edges:
 def edges_of(nfab: Nfab) -> dict[Component, Edges]:
     """The conditions of every component.
 
+    >>> from cepheid.algebra.nfab import Clause
     >>> rising = Clause(Comparison(">", Attribute("a[i]", "v"), Attribute("a[i-1]", "v")))
     >>> a = Component("A", "a", kleene=True)
     >>> edges = edges_of(Nfab((a,), (rising,)))[a]
@@ -189,7 +190,8 @@ def over_whole(nfab: Nfab, condition: Expression, but: Place | None = None) -> E
     one before it. Not those of the clause's own component while it is being matched.
 
     >>> from cepheid.algebra.printing import print_condition
-    >>> rising = Comparison(">", Attribute("a[i]", "v"), Attribute("a[i-1]", "v"))
+    >>> each, previous = (Attribute(name, "v", indexed=True) for name in ("a[i]", "a[i-1]"))
+    >>> rising = Comparison(">", each, previous)
     >>> print_condition(over_whole(Nfab((Component("A", "a", kleene=True),)), rising))
     'a[].v > prev(a[].v)'
     """

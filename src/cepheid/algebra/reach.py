@@ -68,10 +68,10 @@ def longest_wait(query: Query) -> int | float | None:
     if not found:
         return None
     longest = max(inf if window.unit is WindowUnit.EVENTS else window.amount for window in found)
-    return min(longest, _bound(query))
+    return min(longest, bound(query))
 
 
-def _bound(query: Query) -> int | float:
+def bound(query: Query) -> int | float:
     """How much time after the last event of a match nothing plays a part, since it would lie outside the query's
     window."""
     if query.window is None or query.window.unit is WindowUnit.EVENTS or looks_everywhere(query.pattern):
@@ -87,7 +87,7 @@ def is_over(query: Query, events: int, time: int | float) -> bool:
     >>> [is_over(absent, events, time) for events, time in ((2, 9), (2, 9.5), (3, 0))]
     [False, True, True]
     """
-    return time > _bound(query) or all(
+    return time > bound(query) or all(
         events >= window.amount if window.unit is WindowUnit.EVENTS else time > window.amount
         for window in waits(query)
     )

@@ -1,7 +1,8 @@
-"""NOT in an automaton: what ends a run that waits.
+"""NOT in an automaton: what it forbids.
 
-In: a rewritten pattern. Out: whether each of its NOTs forbids single events between two others. Then it is a matter of
-waiting: a run that has marked the event before the NOT skips no event that is forbidden, until it marks what follows.
+In: a NOT of a rewritten pattern. Out: the single events that it forbids, if that is all it does. Between two events of
+a match that is a matter of waiting: a run skips no event that is forbidden there. Before the first event of a match and
+after its last, derived columns say where the nearest forbidden event is (`derived`).
 """
 
 from __future__ import annotations
@@ -27,18 +28,17 @@ from cepheid.algebra.nodes import (
     Within,
     walk,
 )
-from cepheid.algebra.reach import edges, may_be_empty
+from cepheid.automata.positions import Absence, Forbidden
 
 
-def forbidden_by(pattern: Pattern) -> frozenset[Atom]:
-    """The atoms of which a NOT lets no event come; none where it forbids more than single events.
+def forbidden_by(pattern: Not) -> Absence:
+    """The single events that a NOT forbids; none where it forbids more than single events.
 
-    >>> sorted(atom.type for atom in forbidden_by(Not(Or((Atom("B", "x"), Atom("C"))))))
+    >>> sorted(one.atom.type for one in forbidden_by(Not(Or((Atom("B", "x"), Atom("C"))))))
     ['B', 'C']
     """
-    if not isinstance(pattern, Not) or pattern.within is not None:
-        return frozenset()
-    return _atoms(pattern.body) or frozenset()
+    atoms = _atoms(pattern.body) or frozenset()
+    return frozenset(Forbidden(atom, pattern.within) for atom in atoms)
 
 
 def _atoms(body: Pattern) -> frozenset[Atom] | None:
@@ -69,18 +69,11 @@ def _atoms(body: Pattern) -> frozenset[Atom] | None:
             assert_never(body)
 
 
-def are_between(pattern: Pattern) -> bool:
-    """Whether every NOT forbids single events and stands after one event of every match and before another.
+def beyond_single_events(pattern: Pattern) -> Not | None:
+    """The first NOT that forbids more than single events.
 
-    >>> absence = Not(Atom("B"))
-    >>> are_between(Seq(Seq(Atom("A"), absence), Atom("C"))), are_between(Seq(Atom("A"), absence))
-    (True, False)
+    >>> beyond_single_events(Seq(Atom("A"), Not(Atom("B")))) is None
+    True
     """
-    absences = sum(isinstance(node, Not) for node in walk(pattern))
-    if not absences:
-        return True
-    nodes = list(walk(pattern))
-    after = [node for node in nodes if isinstance(node, Seq) and not may_be_empty(node.left)]
-    if sum(bool(forbidden_by(node.right)) for node in after) < absences or edges(pattern, last=True):
-        return False
-    return not any(isinstance(part, Not) for node in nodes if isinstance(node, All) for part in walk(node))
+    nodes = (node for node in walk(pattern) if isinstance(node, Not))
+    return next((node for node in nodes if not forbidden_by(node)), None)

@@ -60,7 +60,7 @@ from cepheid.algebra.nodes import (
 from cepheid.algebra.pattern_alternatives import in_sequence
 from cepheid.algebra.printing import print_pattern
 from cepheid.algebra.variables import bound, defined, defined_once, is_iteration, names_of
-from cepheid.automata.absence import are_between
+from cepheid.automata.absence import beyond_single_events
 from cepheid.automata.attach_aggregates import on_aggregates
 from cepheid.automata.attach_atoms import NotAttachedError, non_empty, not_bound, on_first, on_last, printed
 from cepheid.automata.attach_keys import with_one_key
@@ -77,6 +77,7 @@ from cepheid.automata.attach_sets import NoExtremeError, on_sets
 from cepheid.automata.attach_windows import Limit, check_edges, near_event, near_previous, with_window
 from cepheid.automata.pattern_of_positions import pattern_of
 from cepheid.automata.positions_of_pattern import positions_of
+from cepheid.automata.rivals import RivalCheck
 from cepheid.semantics.whole_sets import holds_of_sets
 
 MOST_PARTS = 256
@@ -89,7 +90,7 @@ class Attached:
 
     pattern: Pattern
     variable: dict[str, str]
-    checks: tuple[Check, ...] = ()
+    checks: tuple[Check | RivalCheck, ...] = ()
     behind: Mapping[str, str] = field(default_factory=dict)
     """By register, the one before it in a row: it takes over what that has held, when an event goes to the first."""
 
@@ -105,6 +106,15 @@ def attach(pattern: Pattern, extremes: bool = True) -> Attached:
     >>> print_condition(attached.pattern.right.condition)
     'price > "x′0".price'
     """
+    for node in walk(pattern):
+        if (
+            isinstance(node, Filter)
+            and sets_read(node.condition)
+            and any(isinstance(part, Not) for part in walk(node))
+        ):
+            raise NotAttachedError(
+                f"FILTER {printed(node.condition)} also asks of events that a NOT would add to its sets"
+            )
     names = _Names(extremes)
     parts = _parts(_renamed(pattern, {}, names), frozenset(), names)
     for waiting in parts:
@@ -126,14 +136,13 @@ def attach(pattern: Pattern, extremes: bool = True) -> Attached:
 
 
 def _check_absences(pattern: Pattern, names: _Names) -> None:
-    """Raises for a NOT that is more than a matter of waiting."""
+    """Raises for a NOT that forbids more than single events."""
     absent = [node for node in walk(pattern) if isinstance(node, Not)]
     if absent and names.on_sets:
         raise NotAttachedError("a pattern with NOT compares sets")
-    if not are_between(pattern):
-        raise NotAttachedError(
-            f"{print_pattern(pattern_with(absent[0], names.variable))} forbids more than an event between two others"
-        )
+    if (beyond := beyond_single_events(pattern)) is not None:
+        written = print_pattern(pattern_with(beyond, names.variable))
+        raise NotAttachedError(f"{written} forbids more than single events")
 
 
 # ── one name per variable and scope ─────────────────────────────────────────────────────────────────────────

@@ -2,8 +2,9 @@
 
 In: a condition with `min`, `max`, `first` and `last` of sets, and variables that are bound before or in the pattern;
 and a pattern without filters that gathers the sets. Out: the pattern, with the condition on the last event that it is
-about, an event of a set or a variable's. That it is the last is a guess, which any further such event refutes. The
-value of an aggregate so far is that of the event at hand or of a register, written by every event that takes its place.
+about, an event of a set or a variable's. That it is the last is a guess, which any further such event refutes; of first
+and last values alone, any that changes one. The value of an aggregate so far is that of the event at hand or of a
+register, written by every event that takes its place.
 
 NULLs are passed over. NaN is the least and the greatest of all values that it is among.
 """
@@ -16,6 +17,7 @@ from itertools import product
 
 from cepheid.algebra.conditions import (
     Aggregate,
+    Arithmetic,
     Comparison,
     Condition,
     Expression,
@@ -40,6 +42,10 @@ from cepheid.automata.attach_atoms import restricted
 from cepheid.automata.attach_sets import NoExtremeError, about
 from cepheid.semantics.whole_sets import holds_of_sets
 
+OPEN, SETTLED, CLOSED = range(3)
+"""Whether the condition was asked: not yet; it was, and nothing that it reads may change; or no event may come that it
+is about."""
+
 NONE, SOME, NAN = range(3)
 """What a run knows of an aggregate: there was no value; it is that of its register; and that is NaN, and stays."""
 
@@ -49,12 +55,13 @@ _KEPT = ("min", "max", "first", "last")
 @dataclass(frozen=True, slots=True)
 class Known:
     """The single variables that are bound, per aggregate what is known of it, whether there was an event that the
-    condition is about, and whether it was asked."""
+    condition is about, whether one had a value or was a variable's, and whether the condition was asked."""
 
     singles: frozenset[str]
     levels: tuple[int, ...]
     begun: bool = False
-    asked: bool = False
+    changed: bool = False
+    asked: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,11 +90,7 @@ def on_aggregates(
     'A[v IS NULL] IN X ; B[NULL < v] AS y OR A[(v IS NULL) IS NOT TRUE] IN X_last IN X ; B[X_last.v < v] AS y'
     """
     found = list(dict.fromkeys(aggregates(condition)))
-    if (
-        sets_chosen(condition)
-        or _has_previous(condition)
-        or any(node.function not in _KEPT for node in found)
-    ):
+    if sets_chosen(condition) or _has_no_word(condition) or any(node.function not in _KEPT for node in found):
         raise NoExtremeError
     visitor = _OnAggregates(condition, found, register)
     start = Known(known & visitor.singles, (NONE,) * len(found))
@@ -95,9 +98,15 @@ def on_aggregates(
     return guarded(either(kept) if kept else NOTHING, "attach")
 
 
-def _has_previous(condition: Expression) -> bool:
+def _has_no_word(condition: Expression) -> bool:
+    """Whether a condition reads what no register holds: previous events, and times that are computed, which may lie
+    outside of all that a column holds."""
     below = (child for child in children(condition) if not isinstance(child, Literal))
-    return isinstance(condition, Previous) or any(map(_has_previous, below))
+    return _computes_time(condition) or isinstance(condition, Previous) or any(map(_has_no_word, below))
+
+
+def _computes_time(expression: Expression) -> bool:
+    return isinstance(expression, Arithmetic) and expression.kind is not None
 
 
 class _OnAggregates(Alternatives[Known]):
@@ -108,11 +117,12 @@ class _OnAggregates(Alternatives[Known]):
         self.gathered = sets_read(condition)
         self.singles = variables(condition) - self.gathered
         self._condition = condition
+        self._only_ends = all(node.function in ("first", "last") for node in found)
         self._aggregates = [_Kept(node, register(next(iter(sets_read(node))))) for node in found]
 
     def holds_after(self, known: Known) -> bool:
         """Whether the condition holds at the end: it was asked, or holds of no event."""
-        if known.asked:
+        if known.asked != OPEN:
             return True
         if known.begun:
             return False
@@ -127,7 +137,7 @@ class _OnAggregates(Alternatives[Known]):
         own = names_of(atom) & self.singles
         if not inside and not own:
             return {known: atom}
-        if known.asked:
+        if known.asked == CLOSED or (known.asked == SETTLED and own):
             return {}
         known = replace(known, singles=known.singles | own)
         changes = [
@@ -139,22 +149,27 @@ class _OnAggregates(Alternatives[Known]):
     def _alternatives(
         self, atom: Atom, known: Known, own: frozenset[str], changes: Sequence[_Change]
     ) -> dict[Known, Pattern]:
-        """The event as one of several, and as the last, which is asked."""
+        """The event as one of several, and as the last, which is asked; of first and last values, the last that changes
+        one, or where there is no value the last of all."""
         for change in changes:
             for test in change.tests:
                 atom = restricted(atom, test)
-        levels = tuple(change.level for change in changes)
-        later = replace(known, levels=levels, begun=True)
+        changes_one = bool(own) or any(change.written for change in changes)
+        if known.asked == SETTLED:
+            return {} if changes_one else {known: atom}
+        levels, changed = tuple(change.level for change in changes), known.changed or changes_one
+        later = replace(known, levels=levels, begun=True, changed=changed)
         found: dict[Known, Pattern] = {later: self._written(atom, changes)}
-        if known.singles == self.singles:
+        if known.singles == self.singles and (changes_one or not changed or not self._only_ends):
             values = {
                 one.node: one.value(change) for one, change in zip(self._aggregates, changes, strict=True)
             }
             asked = about(_with_values(self._condition, values), dict.fromkeys(own))
-            # What is remembered makes no difference any more.
-            found[Known(self.singles, (NONE,) * len(levels), begun=True, asked=True)] = restricted(
-                atom, asked
-            )
+            if self._only_ends and changes_one:
+                then = replace(later, asked=SETTLED)
+            else:  # what is remembered makes no difference any more
+                then = Known(self.singles, (NONE,) * len(levels), begun=True, changed=True, asked=CLOSED)
+            found[then] = restricted(atom, asked)
         return found
 
     def _written(self, atom: Atom, changes: Sequence[_Change]) -> Pattern:

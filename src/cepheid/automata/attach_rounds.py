@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from cepheid.algebra.conditions import Condition, sets_read, variables
+from cepheid.algebra.conditions import Condition, attributes, sets_read, variables
 from cepheid.algebra.empty import EMPTY, either
 from cepheid.algebra.limits import guarded
 from cepheid.algebra.nodes import Atom, Bind, Pattern
@@ -39,6 +39,11 @@ class Check:
     def names(self) -> frozenset[str]:
         """What the events of a match need be labelled with."""
         return self.whole.union(name for own, path in self.paths for name in (own, *path))
+
+    @property
+    def reads(self) -> frozenset[str]:
+        """The attributes that the condition reads."""
+        return frozenset(item.name for item in attributes(self.condition))
 
     @property
     def singles(self) -> frozenset[str]:

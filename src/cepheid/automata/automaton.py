@@ -21,6 +21,8 @@ from typing import TYPE_CHECKING, TypeVar
 from cepheid.algebra.conditions import Condition, variables
 from cepheid.algebra.windows import Window
 from cepheid.automata.attach_rounds import Check
+from cepheid.automata.derived import Derived
+from cepheid.automata.rivals import RivalCheck
 
 if TYPE_CHECKING:
     from cepheid.automata.strategy_parts import StrategyPart
@@ -119,8 +121,9 @@ class Automaton:
     `predicates` (the unary tests), `tests` (those that read registers) and `labels` number what transitions use: saved
     states refer to these numbers. `labels[0]` is the empty set. `checks`: conditions that are left for
     whole matches, over names in the labels. `exposes`: labels show which events registers hold (`expose_registers`).
-    `guarded`: guards check the query's window (`window_guards`), so the evaluator does not. `parts`: those of
-    strategies inside the formula, whose derived columns predicates read (`strategy_parts`).
+    `guarded`: guards check the query's window (`window_guards`), so the evaluator does not. `derived`: the columns
+    beyond those of the stream that conditions may read. `parts`: those of strategies inside the formula, whose derived
+    columns predicates read (`strategy_parts`).
     """
 
     states: int
@@ -129,9 +132,10 @@ class Automaton:
     predicates: tuple[Predicate, ...] = ()
     tests: tuple[Test, ...] = ()
     labels: tuple[frozenset[str], ...] = (NOTHING,)
-    checks: tuple[Check, ...] = ()
+    checks: tuple[Check | RivalCheck, ...] = ()
     exposes: bool = False
     guarded: bool = False
+    derived: tuple[Derived, ...] = ()
     parts: tuple[StrategyPart, ...] = ()
 
     @property
@@ -169,7 +173,7 @@ def numbered(
     states: int,
     transitions: Iterable[Transition],
     finals: frozenset[int],
-    checks: tuple[Check, ...] = (),
+    checks: tuple[Check | RivalCheck, ...] = (),
 ) -> Automaton:
     """The automaton with these transitions; tests and labels have numbers in the order of the transitions.
 

@@ -14,6 +14,7 @@ from dataclasses import replace
 from cepheid.algebra.conditions import IsTrue, Negation, conjuncts, variables
 from cepheid.algebra.nodes import Atom, walk
 from cepheid.algebra.variables import defined, label_of, sets
+from cepheid.algebra.windows import Window
 from cepheid.automata.attach import Attached
 from cepheid.automata.attach_atoms import NotAttachedError
 from cepheid.automata.automaton import Automaton, Guard, Predicate, Test, Transition, numbered
@@ -24,7 +25,9 @@ from cepheid.automata.trim import trim
 MOST_STATES = 2_500
 
 
-def construct_registers(attached: Attached, shown: tuple[str, ...], strict: bool = False) -> Automaton:
+def construct_registers(
+    attached: Attached, shown: tuple[str, ...], strict: bool = False, window: Window | None = None
+) -> Automaton:
     """The automaton of an attached CEL pattern. Its labels have the names that its checks are about, too.
 
     >>> from cepheid.algebra.conditions import Attribute, Comparison
@@ -38,9 +41,8 @@ def construct_registers(attached: Attached, shown: tuple[str, ...], strict: bool
     check_positions(attached.pattern, MOST_STATES)
     names = defined(attached.pattern) | sets(attached.pattern)
     types = {label_of(node) for node in walk(attached.pattern) if isinstance(node, Atom)}
-    positions = trim(
-        construct(attached.pattern, tuple(sorted(names | {name for name in types if name is not None})))
-    )
+    every = tuple(sorted(names | {name for name in types if name is not None}))
+    positions = trim(construct(attached.pattern, every, window))
     guards = {one.guard: _guard(one.guard) for one in positions.marks}
     guards |= {one.guard: _skipping(one.guard) for one in positions.skips}
     read = frozenset[str]().union(*(guard.registers for guard in guards.values()))
@@ -58,7 +60,7 @@ def construct_registers(attached: Attached, shown: tuple[str, ...], strict: bool
             one.target,
             guards[one.guard],
             labels[one.label],
-            one.label & stored,
+            (one.label & stored) | one.writes,
             _moved(one.label, moves),
         )
         for one in positions.transitions
@@ -68,6 +70,7 @@ def construct_registers(attached: Attached, shown: tuple[str, ...], strict: bool
         transitions += (replace(one, guard=guards[one.guard]) for one in positions.skips)
     transitions.sort(key=lambda one: (one.source, one.target))
     automaton = numbered(positions.states, transitions, positions.finals, checks=attached.checks)
+    automaton = replace(automaton, derived=positions.derived)
     _check_bound(automaton, attached.variable)
     return automaton
 

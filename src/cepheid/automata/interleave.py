@@ -2,7 +2,9 @@
 
 In: the positions of two patterns. Out: the positions of their union: each is the last event, of one side or of both
 (they may share events), together with the place that each side has reached. A side that does not read an event loses
-its strict followers. A variable that both sides bind is one event, so no position binds it a second time.
+its strict followers. A variable that both sides bind is one event, so no position binds it a second time. What a NOT of
+one side forbids may come neither between the events of the union nor, where these may be shared, among those of the
+other side.
 """
 
 from __future__ import annotations
@@ -15,7 +17,8 @@ from typing import NamedTuple
 from cepheid.algebra.conditions import conjunction
 from cepheid.algebra.nodes import Atom
 from cepheid.algebra.variables import label_of, names_of
-from cepheid.automata.positions import Fragment, Positions
+from cepheid.automata.positions import FREE, PRESENT, Absence, Fragment, Positions, least
+from cepheid.errors import CepheidError
 
 
 class Side(NamedTuple):
@@ -33,7 +36,8 @@ class _Entry(NamedTuple):
 
 class _Place(NamedTuple):
     """The last event; for each side the last position that it has read (0: none) and whether strict followers of that
-    are still possible; and which of the variables that both sides may bind are bound."""
+    are still possible; which of the variables that both sides may bind are bound; and for each side what may not come
+    until it reads on or all ends."""
 
     entry: _Entry | None
     left: int
@@ -41,9 +45,12 @@ class _Place(NamedTuple):
     left_strict: bool
     right_strict: bool
     bound: frozenset[str]
+    left_waits: Absence = PRESENT
+    right_waits: Absence = PRESENT
 
-
-_START = _Place(None, 0, 0, False, False, frozenset())
+    @property
+    def forbidden(self) -> Absence:
+        return self.left_waits | self.right_waits
 
 
 def interleaved(left: Side, right: Side, positions: Positions, apart: bool = False) -> Fragment:
@@ -61,8 +68,13 @@ def interleaved(left: Side, right: Side, positions: Positions, apart: bool = Fal
     sides = (left, _going_on(left)), (right, _going_on(right))
     numbers: dict[_Place, int] = {}
     entries: dict[tuple[int, int], _Entry | None] = {}
-    open_places = deque([_START])
-    first = frozenset[int]()
+    starts = [
+        _Place(None, 0, 0, False, False, frozenset(), one, two)
+        for one in _waits(left, 0)
+        for two in _waits(right, 0)
+    ]
+    open_places = deque(starts)
+    before: dict[int, set[Absence]] = {}
     while open_places:
         place = open_places.popleft()
         loose, strict = set[int](), set[int]()
@@ -73,29 +85,67 @@ def interleaved(left: Side, right: Side, positions: Positions, apart: bool = Fal
                 open_places.append(then)
             (strict if is_strict else loose).add(numbers[then])
         positions.let_follow(len(loose) + len(strict))
-        if place == _START:
-            first = frozenset(loose)
-        else:
-            positions.loose[numbers[place] - 1] |= loose
-            positions.strict[numbers[place] - 1] |= strict
-    last = frozenset(
-        number
+        if place.entry is None:
+            for number in loose:
+                before.setdefault(number, set()).add(place.forbidden)
+            continue
+        positions.strict[numbers[place] - 1] |= strict
+        for number in sorted(loose):
+            positions.join(numbers[place], number, frozenset([place.forbidden]))
+    after = {
+        number: place.forbidden
         for place, number in numbers.items()
-        if _is_end(place.left, left.whole) and _is_end(place.right, right.whole)
+        if _is_end(place.left, place.left_waits, left.whole)
+        and _is_end(place.right, place.right_waits, right.whole)
+    }
+    return Fragment(
+        frozenset(before),
+        frozenset(after),
+        left.whole.nullable and right.whole.nullable,
+        {number: least(several) for number, several in before.items() if PRESENT not in several},
+        {number: frozenset([absence]) for number, absence in after.items() if absence},
+        least(
+            place.forbidden
+            for place in starts
+            if _is_end(0, place.left_waits, left.whole) and _is_end(0, place.right_waits, right.whole)
+        )
+        or FREE,
     )
-    return Fragment(first, last, left.whole.nullable and right.whole.nullable)
 
 
-def _is_end(at: int, whole: Fragment) -> bool:
-    return at in whole.last if at else whole.nullable
+def _waits(side: Side, at: int) -> list[Absence]:
+    """What may not come after a position, until one of its followers or the end; always in the same order."""
+    positions, whole = side
+    if at == 0:
+        ways = [whole.before.get(then, FREE) for then in whole.first]
+        ways += [whole.instead] if whole.nullable else []
+    else:
+        ways = [positions.gaps.get((at, then), FREE) for then in positions.loose[at - 1]]
+        ways += [whole.after.get(at, FREE)] if at in whole.last else []
+        ways += [FREE] if positions.strict[at - 1] else []
+    several = frozenset[Absence]().union(*ways)
+    if any(one.within is not None for absence in several for one in absence):
+        raise CepheidError("not-yet", "a NOT inside ALL or AND counts FOR from an event of its own side")
+    return sorted(several, key=repr)
+
+
+def _is_end(at: int, waits: Absence, whole: Fragment) -> bool:
+    if at == 0:
+        return whole.nullable and waits in whole.instead
+    return at in whole.last and waits in whole.after.get(at, FREE)
 
 
 def _going_on(side: Side) -> list[int]:
     """For each position the first one with the same followers and finality, which stands for all of them."""
     positions, whole = side
-    seen: dict[tuple[frozenset[int], frozenset[int], bool], int] = {}
+    seen: dict[object, int] = {}
+
+    def kind(at: int, loose: set[int], strict: set[int]) -> object:
+        gaps = frozenset((then, gap) for then in loose if (gap := positions.gaps.get((at, then))) is not None)
+        return frozenset(loose), frozenset(strict), at in whole.last, whole.after.get(at), gaps
+
     return [0] + [
-        seen.setdefault((frozenset(loose), frozenset(strict), at in whole.last), at)
+        seen.setdefault(kind(at, loose, strict), at)
         for at, (loose, strict) in enumerate(zip(positions.loose, positions.strict, strict=True), start=1)
     ]
 
@@ -109,8 +159,8 @@ def _followers(
     apart: bool,
 ) -> Iterator[tuple[_Place, bool]]:
     """The places that can follow, and whether strictly; `entries` are those met so far."""
-    lefts = list(_moves(left[0], place.left, place.left_strict))
-    rights = list(_moves(right[0], place.right, place.right_strict))
+    lefts = list(_moves(left[0], place.left, place.left_strict, place.left_waits))
+    rights = list(_moves(right[0], place.right, place.right_strict, place.right_waits))
     steps = [(one, 0, strictly) for one, strictly in lefts]
     steps += [(0, two, strictly) for two, strictly in rights]
     steps += [(one, two, first or second) for one, first in lefts for two, second in rights]
@@ -127,25 +177,41 @@ def _followers(
             and left[0].positions.names[one - 1].isdisjoint(right[0].positions.names[two - 1])
         ):
             continue
-        then = _Place(
-            entry,
-            left[1][one] if one else place.left,
-            right[1][two] if two else place.right,
-            one > 0 and len(left[0].positions.strict[one - 1]) > 0,
-            two > 0 and len(right[0].positions.strict[two - 1]) > 0,
-            place.bound | (entry.names & shared),
-        )
-        yield then, strictly
+        if not apart:
+            _check_disjoint(entry.atom, PRESENT if one else place.left_waits)
+            _check_disjoint(entry.atom, PRESENT if two else place.right_waits)
+        for left_waits in _waits(left[0], one) if one else [place.left_waits]:
+            for right_waits in _waits(right[0], two) if two else [place.right_waits]:
+                then = _Place(
+                    entry,
+                    left[1][one] if one else place.left,
+                    right[1][two] if two else place.right,
+                    one > 0 and len(left[0].positions.strict[one - 1]) > 0,
+                    two > 0 and len(right[0].positions.strict[two - 1]) > 0,
+                    place.bound | (entry.names & shared),
+                    left_waits,
+                    right_waits,
+                )
+                yield then, strictly
 
 
-def _moves(side: Side, at: int, strictly: bool) -> Iterator[tuple[int, bool]]:
+def _check_disjoint(atom: Atom, forbidden: Absence) -> None:
+    """An event of one side that the other side may forbid is left to the definition."""
+    for one in forbidden:
+        if atom.type is None or one.atom.type is None or atom.type == one.atom.type:
+            raise CepheidError("not-yet", "a NOT inside ALL may forbid events of the match")
+
+
+def _moves(side: Side, at: int, strictly: bool, waits: Absence) -> Iterator[tuple[int, bool]]:
+    """The positions that a side may go to, and whether strictly."""
     positions, whole = side
     if at == 0:
-        yield from ((then, False) for then in sorted(whole.first))
+        yield from ((then, False) for then in sorted(whole.first) if waits in whole.before.get(then, FREE))
         return
     loose = positions.loose[at - 1]
-    yield from ((then, False) for then in sorted(loose))
-    if strictly:
+    free = {then for then in loose if waits in positions.gaps.get((at, then), FREE)}
+    yield from ((then, False) for then in sorted(free))
+    if strictly and not waits:
         yield from ((then, True) for then in sorted(positions.strict[at - 1] - loose))
 
 

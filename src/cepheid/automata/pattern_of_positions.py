@@ -14,9 +14,9 @@ from typing import NamedTuple
 
 from cepheid.algebra.empty import EMPTY, NOTHING, either, is_empty
 from cepheid.algebra.limits import MOST_NODES
-from cepheid.algebra.nodes import Bind, Pattern, Repeat, Seq, StrictSeq
+from cepheid.algebra.nodes import Bind, Not, Pattern, Repeat, Seq, StrictSeq
 from cepheid.automata.attach_atoms import NotAttachedError
-from cepheid.automata.positions import Fragment, Positions
+from cepheid.automata.positions import FREE, Absence, Alternatives, Fragment, Positions
 
 MOST_POSITIONS = 1_000
 
@@ -102,7 +102,8 @@ def _too_many_orders() -> NotAttachedError:
 def _first_ways(positions: Positions, whole: Fragment) -> _Ways:
     ways = _Ways()
     if whole.nullable:
-        ways.add(_Way(_START, _END), EMPTY, 0)
+        for absence in _in_order(whole.instead):
+            ways.add(_Way(_START, _END), _with_absence(absence, EMPTY), len(absence))
     entered = [
         _gathered(atom, gatherers)
         for atom, gatherers in zip(positions.atoms, positions.gatherers, strict=True)
@@ -110,16 +111,36 @@ def _first_ways(positions: Positions, whole: Fragment) -> _Ways:
 
     def enter(source: int, targets: Iterable[int], strict: bool) -> None:
         for target in sorted(targets):
-            size = 1 + len(positions.gatherers[target - 1])
-            ways.add(_Way(source, target, strict), entered[target - 1], size)
+            free = FREE if strict else positions.gaps.get((source, target), FREE)
+            for absence in _in_order(free if source else whole.before.get(target, FREE)):
+                size = 1 + len(positions.gatherers[target - 1]) + len(absence)
+                ways.add(_Way(source, target, strict), _with_absence(absence, entered[target - 1]), size)
 
     enter(_START, whole.first, strict=False)
     for source, (loose, strict) in enumerate(zip(positions.loose, positions.strict, strict=True), start=1):
         enter(source, loose, strict=False)
-        enter(source, strict - loose, strict=True)
+        # With a gap in which something is forbidden, the very next event has a way of its own.
+        enter(
+            source,
+            {then for then in strict if then not in loose or (source, then) in positions.gaps},
+            strict=True,
+        )
         if source in whole.last:
-            ways.add(_Way(source, _END), EMPTY, 0)
+            for absence in _in_order(whole.after.get(source, FREE)):
+                ways.add(_Way(source, _END), _with_absence(absence, EMPTY), len(absence))
     return ways
+
+
+def _in_order(alternatives: Alternatives) -> list[Absence]:
+    return sorted(alternatives, key=repr)
+
+
+def _with_absence(absence: Absence, pattern: Pattern) -> Pattern:
+    """The pattern after all that may not come before it."""
+    for one in sorted(absence, key=repr, reverse=True):
+        forbidden = Not(one.atom, one.within)
+        pattern = forbidden if is_empty(pattern) else Seq(forbidden, pattern)
+    return pattern
 
 
 def _gathered(pattern: Pattern, gatherers: Iterable[str]) -> Pattern:

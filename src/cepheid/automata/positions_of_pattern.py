@@ -6,6 +6,7 @@ out; the positions of `left ALL right` are pairs of theirs, see `interleave`.
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import replace
 from typing import assert_never
 
@@ -27,12 +28,21 @@ from cepheid.algebra.nodes import (
     StrictSeq,
     Within,
     children,
-    walk,
 )
 from cepheid.algebra.variables import is_iteration, names_of
 from cepheid.automata.absence import forbidden_by
 from cepheid.automata.interleave import Side, interleaved
-from cepheid.automata.positions import EMPTY, MOST_POSITIONS, Fragment, Positions, too_many
+from cepheid.automata.positions import (
+    EMPTY,
+    FREE,
+    MOST_POSITIONS,
+    Edge,
+    Fragment,
+    Positions,
+    both,
+    least,
+    too_many,
+)
 from cepheid.errors import CepheidError, Span
 
 
@@ -88,12 +98,13 @@ def _fragment(pattern: Pattern, positions: Positions) -> Fragment:
         case Atom():
             only = frozenset([positions.add(pattern, frozenset(), names_of(pattern))])
             return Fragment(only, only, False)
-        case Seq(left, Not() as absence) if forbidden := forbidden_by(absence):
-            return _watched(_fragment(left, positions), forbidden, positions)
         case Seq(left, right):
-            return _then(_fragment(left, positions), _fragment(right, positions), positions, positions.loose)
+            return _then(_fragment(left, positions), _fragment(right, positions), positions)
         case StrictSeq(left, right):
-            return _then(_fragment(left, positions), _fragment(right, positions), positions, positions.strict)
+            one, two = _fragment(left, positions), _fragment(right, positions)
+            return _then(one, two, positions, strict=True)
+        case Not() if forbidden := forbidden_by(pattern):
+            return replace(EMPTY, instead=frozenset([forbidden]))
         case Or(parts):
             return _choice([_fragment(part, positions) for part in parts])
         case Repeat():
@@ -105,8 +116,6 @@ def _fragment(pattern: Pattern, positions: Positions) -> Fragment:
                 gatherers.add(var)
             return inside
         case All(left, right, apart):
-            if any(isinstance(node, Not) for node in walk(pattern)):
-                raise _unsupported(pattern)
             return interleaved(positions_of(left), positions_of(right), positions, apart)
         case Filter() | PartBy() | Select() | Not() | Within() | Recognise() | Nfab():
             raise _unsupported(pattern)
@@ -119,43 +128,48 @@ def _choice(parts: list[Fragment]) -> Fragment:
         first=frozenset[int]().union(*(part.first for part in parts)),
         last=frozenset[int]().union(*(part.last for part in parts)),
         nullable=any(part.nullable for part in parts),
+        before=dict(item for part in parts for item in part.before.items()),
+        after=dict(item for part in parts for item in part.after.items()),
+        instead=least(absence for part in parts if part.nullable for absence in part.instead) or FREE,
     )
 
 
-def _then(one: Fragment, two: Fragment, positions: Positions, follow: list[set[int]]) -> Fragment:
-    """`one` followed by `two`; the empty match is neutral, so a nullable side lets its neighbour through."""
+def _then(one: Fragment, two: Fragment, positions: Positions, strict: bool = False) -> Fragment:
+    """`one` followed by `two`; the empty match is neutral, so a nullable side lets its neighbour through, and with it
+    what a NOT forbids there."""
     positions.let_follow(len(one.last) * len(two.first))
     for position in one.last:
-        follow[position - 1] |= two.first
+        if strict:
+            positions.strict[position - 1] |= two.first
+        elif one.after or two.before or positions.gaps:
+            for following in two.first:
+                forbidden = both(one.after.get(position, FREE), two.before.get(following, FREE))
+                positions.join(position, following, forbidden)
+        else:
+            positions.loose[position - 1] |= two.first
     return Fragment(
         first=one.first | two.first if one.nullable else one.first,
         last=one.last | two.last if two.nullable else two.last,
         nullable=one.nullable and two.nullable,
+        before={**one.before, **(_beyond(one, two.first, two.before) if one.nullable else {})},
+        after={**two.after, **(_beyond(two, one.last, one.after) if two.nullable else {})},
+        instead=both(one.instead, two.instead) if one.nullable and two.nullable else FREE,
     )
 
 
-def _watched(one: Fragment, forbidden: frozenset[Atom], positions: Positions) -> Fragment:
-    """`one ; NOT …`: no forbidden event comes between the last event of `one` and what follows. What something follows
-    already, in another round, waits for that as before, and a copy of it waits for the rest."""
-    copies = {
-        position: positions.copy(position)
-        if positions.loose[position - 1] or positions.strict[position - 1]
-        else position
-        for position in sorted(one.last)
-    }
-    for position in copies.values():
-        positions.forbidden[position - 1] |= forbidden
-    first = one.first.union(copies[position] for position in one.first & one.last)
-    return Fragment(first, frozenset(copies.values()), one.nullable)
+def _beyond(nothing: Fragment, ends: Iterable[int], edge: Edge) -> Edge:
+    """What may not come at an edge where a part in front of it is empty."""
+    if nothing.instead == FREE:
+        return edge
+    return {position: both(edge.get(position, FREE), nothing.instead) for position in ends}
 
 
 def _repeated(pattern: Repeat, positions: Positions) -> Fragment:
     """`body{lo,hi}` written out: lo copies, then a loop on the last (no hi) or copies one may leave out."""
     before = len(positions.atoms)
-    follow = positions.strict if pattern.strict else positions.loose
     if pattern.hi is None:
         copies = [_fragment(pattern.body, positions) for _ in range(max(1, pattern.lo))]
-        _then(copies[-1], copies[-1], positions, follow)
+        _then(copies[-1], copies[-1], positions, pattern.strict)
     else:
         copies = [_fragment(pattern.body, positions) for _ in range(pattern.hi)]
     if is_iteration(pattern):
@@ -163,7 +177,7 @@ def _repeated(pattern: Repeat, positions: Positions) -> Fragment:
     whole = EMPTY
     # Right to left, so that b{0,3} is (b ; (b ; b?)?)? and only neighbouring copies follow one another.
     for number in range(len(copies), 0, -1):
-        whole = _then(copies[number - 1], whole, positions, follow)
+        whole = _then(copies[number - 1], whole, positions, pattern.strict)
         if number > pattern.lo:
-            whole = replace(whole, nullable=True)
+            whole = replace(whole, nullable=True, instead=FREE)
     return whole

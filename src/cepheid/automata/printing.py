@@ -25,8 +25,8 @@ from cepheid.automata.automaton import (
     Transition,
     registers_of,
 )
+from cepheid.automata.derived import FIRST
 from cepheid.automata.expose_registers import UNMARKED, exposed
-from cepheid.automata.window_guards import FIRST
 
 
 def print_automaton(automaton: Automaton) -> str:

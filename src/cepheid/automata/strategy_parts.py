@@ -269,7 +269,12 @@ def strategy_part(select: Select, tests: Tests, shown: frozenset[str]) -> Strate
         raise _no_automaton(f"{print_pattern(select)} compares matches whose events are compared with others")
     from cepheid.automata.expand_parts import expanded
 
-    automaton = trim(expanded(construct(body, names), inner, frozenset(names)))
+    plain = construct(body, names)
+    if plain.derived:
+        raise _no_automaton(
+            f"{print_pattern(select)} chooses by what lies before or after the events of its part"
+        )
+    automaton = trim(expanded(plain, inner, frozenset(names)))
     try:
         small = minimise(Determiniser(automaton, select.strategy), most_steps=MOST_STEPS)
     except CepheidError as error:

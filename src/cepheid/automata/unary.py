@@ -23,7 +23,7 @@ from cepheid.algebra.nodes import (
     Within,
     walk,
 )
-from cepheid.automata.absence import are_between
+from cepheid.automata.absence import beyond_single_events
 
 
 def is_unary(pattern: Pattern) -> bool:
@@ -34,7 +34,7 @@ def is_unary(pattern: Pattern) -> bool:
     >>> is_unary(Seq(Atom("A"), Atom("B"))), is_unary(Filter(Atom("A", "x"), Attribute("x", "hot")))
     (True, False)
     """
-    return all(map(_is_regular, walk(pattern))) and are_between(pattern)
+    return all(map(_is_regular, walk(pattern))) and beyond_single_events(pattern) is None
 
 
 def _is_regular(node: Pattern) -> bool:

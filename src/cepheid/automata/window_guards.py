@@ -11,9 +11,7 @@ from dataclasses import replace
 
 from cepheid.algebra.windows import Window
 from cepheid.automata.automaton import Automaton, Transition
-
-FIRST = "⊢"
-"""The register that holds the first marked event; no register of a query has this name."""
+from cepheid.automata.derived import FIRST
 
 
 def window_as_guards(automaton: Automaton, window: Window) -> Automaton:

@@ -99,7 +99,7 @@ ChosenEvaluator = Annotated[
     Evaluator, typer.Option("--evaluator", help="Which evaluator must run the query.")
 ]
 Language = Annotated[
-    str | None, typer.Option("--language", help="cel or sremo; else by the file's ending or the text.")
+    str | None, typer.Option("--language", help="cel, sremo or sase; else by the file's ending or the text.")
 ]
 Master = Annotated[str, typer.Option("--master", metavar="URL", help="The Spark master.")]
 Zone = Annotated[

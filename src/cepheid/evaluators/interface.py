@@ -104,13 +104,14 @@ class Bounds:
 
 @dataclass(frozen=True, slots=True)
 class Events:
-    """A run of the stream in its total order.
+    """A run of the stream in its total order, or some events of it.
 
-    `first` is the global row number of the first. `times` are in microseconds for timestamps and dates, else the
-    numbers themselves. `keyed` are the number of each event's partition, from 0, and its position inside that; None
-    without PARTITION BY, where all are in partition 0 and positions are row numbers. For an evaluator that does without
-    positions it is instead what numbers the partitions of the events it asks for. Matches that end in these events are
-    reported only when `report` is true, also those that become known with later events.
+    `first` is the global row number of the first; `numbers` are those of all, where rows between them were left out.
+    `times` are in microseconds for timestamps and dates, else the numbers themselves. `keyed` are the number of each
+    event's partition, from 0, and its position inside that; None without PARTITION BY, where all are in partition 0 and
+    positions are row numbers. For an evaluator that does without positions it is instead what numbers the partitions of
+    the events it asks for. Matches that end in these events are reported only when `report` is true, also those that
+    become known with later events.
     """
 
     table: pa.Table
@@ -118,10 +119,11 @@ class Events:
     times: npt.NDArray[np.int64] | npt.NDArray[np.float64]
     keyed: tuple[Ints, Ints] | Callable[[Ints], Ints] | None = None
     report: bool = True
+    numbers: Ints | None = None
 
     def at(self, places: Ints) -> tuple[Ints, Ints, Ints]:
         """Row numbers, partitions and positions of the events at these places; the others cost nothing."""
-        rows = places + self.first
+        rows = places + self.first if self.numbers is None else self.numbers[places]
         if self.keyed is None:
             return rows, np.zeros(len(rows), np.int64), rows
         if callable(self.keyed):
@@ -140,11 +142,20 @@ class Events:
         elif keyed is not None:
             keyed = (keyed[0][begin:end], keyed[1][begin:end])
         table = self.table.slice(begin, end - begin)
-        return Events(table, self.first + begin, self.times[begin:end], keyed, report)
+        times = self.times[begin:end]
+        if self.numbers is None:
+            return Events(table, self.first + begin, times, keyed, report)
+        return Events(table, int(self.numbers[begin]), times, keyed, report, self.numbers[begin:end])
 
     @property
     def rows(self) -> Ints:
+        if self.numbers is not None:
+            return self.numbers
         return np.arange(self.first, self.first + len(self.times), dtype=np.int64)
+
+    def places_of(self, rows: Ints) -> Ints:
+        """Where events with these row numbers are."""
+        return rows - self.first if self.numbers is None else np.searchsorted(self.numbers, rows)
 
     @property
     def partitions(self) -> Ints:

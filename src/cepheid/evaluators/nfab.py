@@ -1,7 +1,7 @@
 """The evaluator `semantics` for SASE+: the NFAᵇ of the definition, run event by event.
 
-In: events in order, cut into batches anywhere. Out: the matches that became known with each batch, in the order in
-which they did. It keeps every run, and the events that runs have selected or may still look for, as rows: with a window
+In: events in order, cut into batches anywhere. Out: the matches that became known with each batch, in the order of
+their ends. It keeps every run, and the events that runs have selected or may still look for, as rows: with a window
 those inside of it, without one all that some run still holds. It is the definition (`semantics.nfab`), and slow.
 """
 
@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from itertools import pairwise
+from math import inf
 
 import numpy as np
 import numpy.typing as npt
@@ -73,42 +74,50 @@ class Kept:
 @dataclass(slots=True)
 class Lane:
     """One partition: its runs, and by position the events that they need with their row numbers. Matches that end at a
-    `quiet` one are not reported."""
+    `quiet` one are not reported; those `held` are known, and others that are not yet may end before them."""
 
     machine: Machine
     stream: dict[int, Event]
     rows: dict[int, int]
     quiet: set[int]
+    held: list[Run]
     last: int = -1
 
     def forget(self) -> set[int]:
         """Keeps only what is needed; gives the positions of it."""
         needed = set(self.machine.needed(self.last))
+        needed.update(place for run in self.held for places in run.buffer for place in places)
         for position in [one for one in self.stream if one not in needed]:
             del self.stream[position], self.rows[position]
         self.quiet &= needed
         return needed
 
+    @property
+    def first_end(self) -> int | None:
+        """No match that is not known yet ends before this row."""
+        going = (*self.machine.runs, *self.machine.waiting)
+        return min((self.rows[run.buffer[-1][-1]] for run in going), default=None)
+
 
 @dataclass(slots=True)
 class Known:
-    """A match as it is reported: when it was known, and its rows with the references that each is bound to."""
+    """A match as it is reported: its rows, with the references that each is bound to."""
 
-    time: int | float
     rows: tuple[int, ...]
     names: list[frozenset[str]] = field(compare=False)
 
     @property
-    def order(self) -> tuple[int | float, int, tuple[int, ...]]:
-        return self.time, self.rows[-1], self.rows
+    def order(self) -> tuple[int, tuple[int, ...]]:
+        return self.rows[-1], self.rows
 
 
 class NfabEvaluator:
-    """Made from a plan; with `counting` it reports numbers and no matches."""
+    """Made from a plan; with `counting` it reports numbers and no matches. Where only the first matches are wanted,
+    none comes before one that ends earlier and is not known yet, in whatever partition."""
 
     positional = True
 
-    def __init__(self, plan: Plan, counting: bool = False) -> None:
+    def __init__(self, plan: Plan, counting: bool = False, limit: int | None = None) -> None:
         query = plan.rewritten
         assert isinstance(query.pattern, Nfab)
         self._nfab, self._window = query.pattern, query.window
@@ -118,6 +127,7 @@ class NfabEvaluator:
         # A table without columns would forget how many rows it has.
         self._reads = [name for name in plan.schema.names if name in read] or [plan.schema.time]
         self._counting = counting
+        self._holds = limit is not None and is_known_later(self._nfab)
         self._counted = 0
         self._now: int | float | None = None
         self._lanes: dict[int, Lane] = {}
@@ -140,6 +150,7 @@ class NfabEvaluator:
             found += self._known(lane, lane.machine.look(position))
         if len(events.times):
             found += self._passed(events.times[-1].item())
+        found += self._released()
         self._keep(new)
         return self._report(found)
 
@@ -147,7 +158,7 @@ class NfabEvaluator:
         if self._kept is None or self._now is None:
             return nothing_found()
         later = np.nextafter(now, np.inf).item() if isinstance(self._now, float) else int(now) + 1
-        found = self._passed(max(later, self._now))
+        found = [*self._passed(max(later, self._now)), *self._released()]
         self._keep(self._kept.take(np.zeros(len(self._kept.rows), np.bool_)))
         return self._report(found)
 
@@ -181,18 +192,35 @@ class NfabEvaluator:
     def _lane(self, partition: int) -> Lane:
         if partition not in self._lanes:
             stream: dict[int, Event] = {}
-            self._lanes[partition] = Lane(Machine(self._nfab, self._window, stream), stream, {}, set())
+            self._lanes[partition] = Lane(Machine(self._nfab, self._window, stream), stream, {}, set(), [])
         return self._lanes[partition]
 
     def _known(self, lane: Lane, matches: Iterable[Match]) -> Iterator[Known]:
         for match in matches:
             if match.buffer[-1][-1] in lane.quiet:
                 continue
-            names: dict[int, set[str]] = {position: set() for position in match.positions}
-            for name, position in binding_of(self._nfab, match, self._shown):
-                names[position].add(name)
-            rows = tuple(lane.rows[position] for position in match.positions)
-            yield Known(match.known, rows, [frozenset(given) for given in names.values()])
+            if self._holds:
+                lane.held.append(Run(len(match.buffer), match.buffer))
+            else:
+                yield self._shown_as(lane, match.buffer)
+
+    def _released(self, ended: bool = False) -> list[Known]:
+        """The matches that were held, as far as none that is not known yet ends before them."""
+        ends = [end for lane in self._lanes.values() if (end := lane.first_end) is not None]
+        before = inf if ended else min(ends, default=inf)
+        found = list[Known]()
+        for lane in self._lanes.values():
+            going = [run for run in lane.held if lane.rows[run.buffer[-1][-1]] < before]
+            found += [self._shown_as(lane, run.buffer) for run in going]
+            lane.held = [run for run in lane.held if lane.rows[run.buffer[-1][-1]] >= before]
+        return found
+
+    def _shown_as(self, lane: Lane, buffer: Buffer) -> Known:
+        names: dict[int, set[str]] = {position: set() for places in buffer for position in places}
+        for name, position in binding_of(self._nfab, buffer, self._shown):
+            names[position].add(name)
+        rows = tuple(lane.rows[position] for position in names)
+        return Known(rows, [frozenset(given) for given in names.values()])
 
     def _keep(self, new: Kept) -> None:
         """Keeps the events that some run needs."""
@@ -224,7 +252,7 @@ class NfabEvaluator:
         found = list[Known]()
         for lane in self._lanes.values():
             found += self._known(lane, lane.machine.end(self._now))
-        return self._report(found)
+        return self._report([*found, *self._released(ended=True)])
 
     @property
     def counted(self) -> int:
@@ -250,9 +278,9 @@ class NfabEvaluator:
         runs = [
             word
             for number, lane in self._lanes.items()
-            for waiting, listed in enumerate((lane.machine.runs, lane.machine.waiting))
+            for kind, listed in enumerate((lane.machine.runs, lane.machine.waiting, lane.held))
             for run in listed
-            for word in (number, waiting, run.state, *_words_of(run.buffer))
+            for word in (number, kind, run.state, *_words_of(run.buffer))
         ]
         return {
             "counted": counted,
@@ -294,15 +322,15 @@ class NfabEvaluator:
     def _load_runs(self, numbers: list[int]) -> None:
         reader = _Reader(numbers)
         while reader.more:
-            partition, waiting, state = reader.number(), reader.number(), reader.number()
+            partition, kind, state = reader.number(), reader.number(), reader.number()
             run = Run(state, reader.buffer())
             require(partition in self._lanes, "a run is of a partition without events")
-            require(waiting in (0, 1), "a run neither goes on nor waits")
+            require(kind in range(3), "a run neither goes on nor waits")
             lane = self._lanes[partition]
-            require(self._is_possible(run, bool(waiting), lane), "a run is in no state that it can be in")
-            (lane.machine.waiting if waiting else lane.machine.runs).append(run)
+            require(self._is_possible(run, kind > 0, lane), "a run is in no state that it can be in")
+            (lane.machine.runs, lane.machine.waiting, lane.held)[kind].append(run)
 
-    def _is_possible(self, run: Run, waiting: bool, lane: Lane) -> bool:
+    def _is_possible(self, run: Run, is_whole: bool, lane: Lane) -> bool:
         components, places = self._nfab.positive, [place for part in run.buffer for place in part]
         if not run.buffer or any(place not in lane.stream for place in places):
             return False
@@ -311,7 +339,7 @@ class NfabEvaluator:
         lengths = zip(components, run.buffer, strict=False)
         if not all(part and (component.kleene or len(part) == 1) for component, part in lengths):
             return False
-        if waiting:
+        if is_whole:
             return run.state == len(run.buffer) == len(components)
         more = (
             0 <= run.state < len(components)

@@ -80,8 +80,9 @@ class WindowPrefilter:
         if self._window.unit is WindowUnit.EVENTS:
             if events.keyed is not None:
                 return places, classes
-            clock, amount = unsigned(places + events.first), np.uint64(max(int(self._window.amount) - 1, 0))
-            first, now = events.first, events.first + len(events.times) - 1
+            clock = unsigned(events.at(places)[0])
+            amount = np.uint64(max(int(self._window.amount) - 1, 0))
+            first, now = events.at(np.array([0, len(events.times) - 1]))[0]
         elif events.times.dtype == np.float64:
             clock, amount = events.times[places], np.float64(self._window.amount)
             first, now = events.times[0], events.times[-1]

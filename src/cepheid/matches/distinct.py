@@ -103,6 +103,8 @@ def numbers_of_columns(columns: list[pa.ChunkedArray]) -> Ints:
     >>> lists, texts = pa.chunked_array([[[1], [1], [2]]]), pa.chunked_array([["a", "a", "a"]])
     >>> numbers_of_columns([lists, texts]).tolist()
     [0, 0, 1]
+    >>> numbers_of_columns([pa.chunked_array([[[], None, []]], pa.list_(pa.int64()))]).tolist()
+    [0, 1, 0]
     """
     keys = [key for column in columns for key in _numbers_of_any(whole(column))]
     return _codes(np.stack(keys))
@@ -110,12 +112,14 @@ def numbers_of_columns(columns: list[pa.ChunkedArray]) -> Ints:
 
 def _numbers_of_any(values: pa.Array) -> list[Ints]:
     """Whole numbers that are equal where values, lists or structs are."""
+    missing = values.is_null().to_numpy(zero_copy_only=False).astype(np.int64)
     if pa.types.is_struct(values.type):
         fields = [values.field(place) for place in range(values.type.num_fields)]
-        return [key for field in fields for key in _numbers_of_any(field)]
+        return [missing, *(key for field in fields for key in _numbers_of_any(field))]
     if pa.types.is_list(values.type) or pa.types.is_large_list(values.type):
-        offsets = values.offsets.to_numpy().astype(np.int64)
-        elements = _codes(np.stack(_numbers_of_any(values.flatten()))) if len(values.flatten()) else None
-        flat = pa.array(np.zeros(0, np.int64) if elements is None else elements)
-        return [numbers_of_lists(offsets - offsets[0], flat)]
+        elements = values.flatten()  # without those that a missing list may have
+        lengths = np.where(missing, 0, np.diff(values.offsets.to_numpy().astype(np.int64)))
+        offsets = np.concatenate([np.zeros(1, np.int64), np.cumsum(lengths)])
+        numbers = _codes(np.stack(_numbers_of_any(elements))) if len(elements) else np.zeros(0, np.int64)
+        return [missing, numbers_of_lists(offsets, pa.array(numbers))]
     return numbers_of_values(values)

@@ -10,7 +10,9 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from functools import lru_cache
 
-from cepheid.algebra.nodes import Bind, PartBy, Query, Recognise, Strategy, walk
+from cepheid.algebra.nodes import All, Bind, Not, PartBy, Pattern, Query, Recognise, Strategy, walk
+from cepheid.algebra.printing import print_pattern
+from cepheid.algebra.reach import edges
 from cepheid.algebra.variables import shown
 from cepheid.algebra.windows import Window
 from cepheid.automata.attach import Attached, attach
@@ -23,6 +25,7 @@ from cepheid.automata.deterministic import RegisterAutomaton
 from cepheid.automata.expand_parts import expanded
 from cepheid.automata.expose_registers import stores_before_marks, with_exposed_registers
 from cepheid.automata.minimise import MOST_STEPS_WITH_REGISTERS, possible_classes, register_automaton
+from cepheid.automata.rivals import without_rivals
 from cepheid.automata.single_final import with_single_final
 from cepheid.automata.strategy_parts import StrategyPart, WithParts, looking_back, with_placeholders
 from cepheid.automata.trim import trim_guards
@@ -112,7 +115,16 @@ def placeholders_for(query: Query, names: tuple[str, ...]) -> WithParts | str:
     past = next(looking_back(found.parts), None)
     if query.consume and past is not None:
         return f"CONSUME also forgets what {past} compares"
+    if found.parts and (absence := _beyond_gaps(found.pattern)) is not None:
+        return f"{print_pattern(absence)} looks beyond the gap between two events, beside a strategy inside the formula"
     return found
+
+
+def _beyond_gaps(pattern: Pattern) -> Not | None:
+    """A NOT that does not only say what may not lie between two events that follow one another."""
+    at_edges = [node for last in (True, False) for node, _ in edges(pattern, last=last)]
+    beside = (part for node in walk(pattern) if isinstance(node, All) for part in walk(node))
+    return next((node for node in (*at_edges, *beside) if isinstance(node, Not)), None)
 
 
 def _constructed(
@@ -122,14 +134,30 @@ def _constructed(
     if isinstance(query.pattern, Recognise):
         whole = construct_reading(query.pattern.reading, names, query.window)
     else:
-        attached = attach(query.pattern, extremes)
         strict = query.strategy is Strategy.STRICT
-        whole = expanded(construct_registers(attached, names, strict), parts, frozenset(names), strict)
+        try:
+            attached = attach(query.pattern, extremes)
+            whole = construct_registers(attached, names, strict, query.window)
+        except CepheidError as error:
+            if error.code != "not-yet" or not any(isinstance(node, Not) for node in walk(query.pattern)):
+                raise
+            attached = _attached_without_rivals(query, extremes, error)
+            whole = construct_registers(attached, names, strict, query.window)
         if parts and attached.checks:
             raise NotAttachedError(
                 "checks of whole matches do not know the events that a strategy inside chooses"
             )
+        whole = expanded(whole, parts, frozenset(names), strict)
     return Construction(trim_guards(with_single_final(whole)), attached)
+
+
+def _attached_without_rivals(query: Query, extremes: bool, error: CepheidError) -> Attached:
+    """The pattern without the NOTs that are left for whole matches; the error where there are none."""
+    pattern, rivals = without_rivals(query.pattern, query.window)
+    if not rivals:
+        raise error
+    attached = attach(pattern, extremes)
+    return replace(attached, checks=(*attached.checks, *rivals))
 
 
 def _is_explored(automaton: RegisterAutomaton) -> bool:

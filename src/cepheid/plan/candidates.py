@@ -32,13 +32,17 @@ from cepheid.algebra.nodes import (
     walk,
 )
 from cepheid.algebra.printing import print_condition, print_part_by, print_pattern, print_window
+from cepheid.algebra.reach import edges, waits
 from cepheid.algebra.variables import shown
+from cepheid.automata.absence import forbidden_by
 from cepheid.automata.attach import Attached
 from cepheid.automata.attach_atoms import printed
 from cepheid.automata.automaton import Automaton
 from cepheid.automata.construct import construct
 from cepheid.automata.construct_chain import NoChainError, construct_chain
+from cepheid.automata.derived import counts_events
 from cepheid.automata.expand_parts import expanded
+from cepheid.automata.rivals import RivalCheck
 from cepheid.automata.strategy_parts import WithParts
 from cepheid.automata.trim import trim
 from cepheid.automata.unary import is_unary
@@ -77,8 +81,18 @@ def _compact(query: Query, rewritten: Query) -> Taken | str:
         return found
     if not is_unary(found.pattern):
         return _beyond_unary(replace(rewritten, pattern=found.pattern))
-    automaton = expanded(construct(found.pattern, names), found.parts, frozenset(names))
-    return Taken(trim(automaton), (UNARY, *_columns_of(found)))
+    if (beyond := beyond_derived_columns(rewritten)) is not None:
+        return beyond
+    try:
+        automaton = construct(found.pattern, names, rewritten.window)
+    except CepheidError as error:
+        if error.code != "not-yet":
+            raise
+        return error.message
+    if automaton.registers:
+        return f"{_first_absence(rewritten)} depends on how far it is from another event of the match"
+    whole = trim(expanded(automaton, found.parts, frozenset(names)))
+    return Taken(whole, (UNARY, *_columns_of(found)))
 
 
 def _chain(query: Query, rewritten: Query) -> Taken | str:
@@ -101,6 +115,8 @@ def _chain(query: Query, rewritten: Query) -> Taken | str:
 def _configurations(query: Query, rewritten: Query) -> Taken | str:
     if isinstance(rewritten.pattern, Nfab):
         return "the NFAᵇ of a SASE+ query has no register automaton yet"
+    if (beyond := beyond_derived_columns(rewritten)) is not None:
+        return beyond
     found = automaton_with_registers(query, rewritten)
     if isinstance(found, str):
         return found
@@ -159,7 +175,9 @@ def _beyond_unary(query: Query) -> str:
             case PartBy(_, keys):
                 return f"{print_part_by(keys)} compares events"
             case Not():
-                absence = absence or f"{print_pattern(node)} forbids more than an event between two others"
+                absence = absence or (
+                    None if forbidden_by(node) else f"{print_pattern(node)} forbids more than single events"
+                )
             case Select(strategy):
                 of_part = of_part or f"{strategy.value} inside the formula compares matches of its part"
             case Within(_, window, of=of):
@@ -175,7 +193,25 @@ def _beyond_unary(query: Query) -> str:
                 pass
             case _:
                 assert_never(node)
-    return of_sets or of_part or absence or "an operator has no automaton yet"
+    if of_sets or of_part or absence:
+        return of_sets or of_part or absence or ""
+    if any(isinstance(node, Not) for node in walk(query.pattern)):
+        return f"{_first_absence(query)} depends on how far it is from another event of the match"
+    return "an operator has no automaton yet"
+
+
+def _first_absence(query: Query) -> str:
+    return next(print_pattern(node) for node in walk(query.pattern) if isinstance(node, Not))
+
+
+def beyond_derived_columns(query: Query) -> str | None:
+    """Why columns derived from the stream alone do not say what lies before or after a match."""
+    before = edges(query.pattern, last=False)
+    if query.consume and before:
+        return f"CONSUME also forgets what {print_pattern(before[0][0])} forbids"
+    if query.partition_by and any(counts_events(window) for window in waits(query)):
+        return "a partition without further events would hold up the matches of all others"
+    return None
 
 
 def _grows(automaton: Automaton, strategy: Strategy) -> list[str]:
@@ -183,6 +219,10 @@ def _grows(automaton: Automaton, strategy: Strategy) -> list[str]:
     read."""
     grows = []
     for check in automaton.checks:
+        if isinstance(check, RivalCheck):
+            rivals = "is checked on all matches of the query without it, with each event that it may forbid"
+            grows.append(f"{check.absence} {rivals}: time grows with the pairs of these")
+            continue
         no_extreme = (
             "is about whole sets, which no run holds"
             if check.whole

@@ -21,14 +21,16 @@ from cepheid.algebra.printing import (
     print_tree,
     print_window,
 )
-from cepheid.algebra.reach import looks_everywhere
+from cepheid.algebra.reach import FOR_EVER, looks_everywhere, waits
 from cepheid.algebra.types import type_of_value
 from cepheid.algebra.unmarked_prefix import lead
 from cepheid.algebra.variables import Shown, output_columns
+from cepheid.algebra.windows import Window
 from cepheid.automata.attach import Attached
 from cepheid.automata.attach_names import automaton_with, pattern_with, readable_names
 from cepheid.automata.automaton import Automaton, Guard
 from cepheid.automata.printing import automaton_dot, print_automaton, print_guard
+from cepheid.automata.rivals import RivalCheck
 from cepheid.automata.strategy_parts import StrategyPart, parts_in_order
 from cepheid.errors import CepheidError
 from cepheid.languages.parsed import ParsedTree
@@ -85,7 +87,9 @@ def _attached(attached: Attached) -> str:
     """The pattern with each filter on the last event that it reads, and the filters that are left for whole matches."""
     names = _names(attached)
     checks = [
-        f"checked on whole matches: FILTER {print_condition(with_names(check.condition, names))}"
+        f"checked on whole matches: {check.absence}"
+        if isinstance(check, RivalCheck)
+        else f"checked on whole matches: FILTER {print_condition(with_names(check.condition, names))}"
         for check in attached.checks
     ]
     return "\n".join([print_pattern(pattern_with(attached.pattern, names)), *checks])
@@ -145,9 +149,22 @@ def _plan(plan: Plan) -> str:
     if inner:
         asked = "equality" if isinstance(query.pattern, Nfab) else "PART-BY"
         lines.append(f"{asked}: runs as partitions by {', '.join(inner)}, with the same matches")
+    if plan.automaton is not None and plan.automaton.derived:
+        columns = ", ".join(print_name(column.name) for column in plan.automaton.derived)
+        lines.append(f"derived: {columns}; made from the stream before matching")
+    lines.extend(f"waits: {_until(window)}" for window in waits(plan.rewritten))
     lines.extend(_times(plan))
     lines.append(f"memory: {_memory(plan)}")
     return "\n".join(lines)
+
+
+def _until(window: Window) -> str:
+    """When it is known that nothing came after a match that a NOT forbids."""
+    if window == FOR_EVER:
+        return "a match is known at the end of the stream, as a NOT looks at all that comes after it"
+    return (
+        f"a match is known when {print_window(window)} from its last event are over, as a NOT looks beyond it"
+    )
 
 
 def _times(plan: Plan) -> list[str]:

@@ -53,13 +53,13 @@ class Match(NamedTuple):
         return tuple(place for places in self.buffer for place in places)
 
 
-class Read(NamedTuple):
+class Seen(NamedTuple):
     """What conditions read: single events, and sequences of them."""
 
     events: dict[str, Attributes]
     gathered: dict[str, list[Attributes]]
 
-    def with_single(self, name: str, event: Attributes) -> Read:
+    def with_single(self, name: str, event: Attributes) -> Seen:
         return self._replace(events={**self.events, name: event})
 
     def holds(self, conditions: tuple[Condition, ...]) -> bool:
@@ -216,7 +216,7 @@ class Machine:
             return False
         return self._is_begun(component, self._read(buffer), position)
 
-    def _is_begun(self, component: Component, read: Read, position: int) -> bool:
+    def _is_begun(self, component: Component, read: Seen, position: int) -> bool:
         event = self._stream[position]
         return event.type == component.type and self._as_first(component, read, event).holds(
             self._edges[component].begin
@@ -225,7 +225,7 @@ class Machine:
     def _selects(self, component: Component, buffer: Buffer, position: int) -> bool:
         return self._is_selected(component, self._read(buffer[:-1]), buffer[-1], position)
 
-    def _is_selected(self, component: Component, read: Read, chosen: tuple[int, ...], position: int) -> bool:
+    def _is_selected(self, component: Component, read: Seen, chosen: tuple[int, ...], position: int) -> bool:
         event = self._stream[position]
         more = self._as_next(component, read, chosen, event)
         return event.type == component.type and more.holds(self._edges[component].take)
@@ -237,7 +237,7 @@ class Machine:
         return self._is_skipped(component, self._read(buffer), (), position, selected)
 
     def _is_skipped(
-        self, component: Component, read: Read, chosen: tuple[int, ...], position: int, selected: bool
+        self, component: Component, read: Seen, chosen: tuple[int, ...], position: int, selected: bool
     ) -> bool:
         edges, event = self._edges[component], self._stream[position]
         match component.selection:
@@ -254,9 +254,9 @@ class Machine:
 
     # What conditions read.
 
-    def _read(self, buffer: Buffer) -> Read:
+    def _read(self, buffer: Buffer) -> Seen:
         """The events of components that are complete."""
-        read = Read({}, {})
+        read = Seen({}, {})
         for component, places in zip(self._components, buffer, strict=False):
             events = [self._stream[place].attributes for place in places]
             if not component.kleene:
@@ -267,14 +267,14 @@ class Machine:
             read.gathered[reference(component.var, Form.ALL)] = events
         return read
 
-    def _as_first(self, component: Component, read: Read, event: Event) -> Read:
+    def _as_first(self, component: Component, read: Seen, event: Event) -> Seen:
         """With an event as the first of a component."""
         if not component.kleene:
             return read.with_single(component.var, event.attributes)
         each = read.with_single(reference(component.var, Form.EACH), event.attributes)
         return each.with_single(reference(component.var, Form.FIRST), event.attributes)
 
-    def _as_next(self, component: Component, read: Read, chosen: tuple[int, ...], event: Event) -> Read:
+    def _as_next(self, component: Component, read: Seen, chosen: tuple[int, ...], event: Event) -> Seen:
         """With an event as `a[i]`, after those that are chosen."""
         before = [self._stream[place].attributes for place in chosen]
         events = {
@@ -283,7 +283,7 @@ class Machine:
             reference(component.var, Form.EACH): event.attributes,
         }
         gathered = {reference(component.var, Form.BEFORE): before}
-        return Read({**read.events, **events}, {**read.gathered, **gathered})
+        return Seen({**read.events, **events}, {**read.gathered, **gathered})
 
     # Stops and matches.
 
@@ -342,7 +342,7 @@ class Machine:
             for at, place in enumerate(places)
         )
 
-    def _accepts(self, component: Component, around: Read, places: list[int]) -> bool:
+    def _accepts(self, component: Component, around: Seen, places: list[int]) -> bool:
         """Whether a run that begins at the first of these places reaches its final state; the end of them stops it."""
         ends = self._edges[component].end
         if not component.kleene or not ends:
@@ -359,7 +359,7 @@ class Machine:
         return False
 
     def _further(
-        self, component: Component, around: Read, chosen: tuple[int, ...], place: int
+        self, component: Component, around: Seen, chosen: tuple[int, ...], place: int
     ) -> Iterator[tuple[int, ...]]:
         selects = self._is_selected(component, around, chosen, place)
         if selects:
@@ -367,13 +367,13 @@ class Machine:
         if self._is_skipped(component, around, chosen, place, selects):
             yield chosen
 
-    def _as_whole(self, component: Component, around: Read, chosen: tuple[int, ...]) -> Read:
+    def _as_whole(self, component: Component, around: Seen, chosen: tuple[int, ...]) -> Seen:
         events = [self._stream[place].attributes for place in chosen]
         single = {
             reference(component.var, Form.FIRST): events[0],
             reference(component.var, Form.LAST): events[-1],
         }
-        return Read(
+        return Seen(
             {**around.events, **single}, {**around.gathered, reference(component.var, Form.ALL): events}
         )
 
@@ -408,10 +408,10 @@ def all_matches(nfab: Nfab, window: Window | None, stream: Sequence[Event]) -> l
     return [*found, *machine.end(stream[-1].time)] if stream else found
 
 
-def binding_of(nfab: Nfab, match: Match, shown: frozenset[str]) -> frozenset[tuple[str, int]]:
+def binding_of(nfab: Nfab, buffer: Buffer, shown: frozenset[str]) -> frozenset[tuple[str, int]]:
     """The shown references of a match, each with its events."""
     pairs = set[tuple[str, int]]()
-    for component, places in zip(nfab.positive, match.buffer, strict=True):
+    for component, places in zip(nfab.positive, buffer, strict=True):
         names = events_shown(component)
         chosen = {Form.FIRST: places[:1], Form.LAST: places[-1:]}
         for name in names:

@@ -122,7 +122,9 @@ def answers(query: Query, partition: Stream) -> list[OracleMatch]:
     names = frozenset(item.name for item in shown(query))
     if isinstance(query.pattern, Nfab):
         runs = all_matches(query.pattern, query.window, partition)
-        chosen_events = [OracleMatch(run.positions, binding_of(query.pattern, run, names)) for run in runs]
+        chosen_events = [
+            OracleMatch(run.positions, binding_of(query.pattern, run.buffer, names)) for run in runs
+        ]
         return sorted(chosen_events, key=order)
 
     def fits(result: Result) -> bool:

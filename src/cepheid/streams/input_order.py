@@ -11,7 +11,7 @@ import pyarrow as pa
 from cepheid.errors import CepheidError
 from cepheid.schema import Schema
 from cepheid.semantics.rows import values_of
-from cepheid.state_checks import require, require_columns
+from cepheid.state_checks import is_time, require, require_columns
 from cepheid.streams.order import first_unordered
 from cepheid.streams.plain import plain_table
 from cepheid.streams.times import Times, times_of
@@ -88,8 +88,7 @@ class InputOrder:
 
     def load(self, last: pa.Table | None, passed: int | float | None = None) -> None:
         """Takes over the last row of a saved state, and the time that had passed."""
-        is_time = isinstance(passed, int | float) and not isinstance(passed, bool)
-        require(passed is None or is_time, "the time that has passed is none")
+        require(passed is None or is_time(passed), "the time that has passed is none")
         if last is not None:
             schema = self._schema
             require_columns(last, pa.schema([schema.arrow.field(name) for name in self._names]), "last")

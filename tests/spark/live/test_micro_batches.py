@@ -5,6 +5,7 @@ Random queries of every language and evaluator over random short streams, by eve
 
 from __future__ import annotations
 
+import json
 import random
 from dataclasses import replace
 from unittest import mock
@@ -15,7 +16,7 @@ import pytest
 from cepheid.errors import CepheidError
 from cepheid.pipeline import parse_query, plan_for
 from cepheid.schema import schema_of
-from cepheid.spark.live.bucket import Bucket
+from cepheid.spark.live.bucket import Arrived, Bucket
 from cepheid.spark.live.head import Waiting, load_head
 from cepheid.spark.live.job import Job, job_of_terms
 from cepheid.spark.live.merge import in_order
@@ -123,6 +124,26 @@ def test_a_checkpoint_is_gone_on_with_by_what_began_it() -> None:
     store.put_head(saved.replace(b'"format":1', b'"format":9'))
     with pytest.raises(CepheidError, match=r"bad-state.*format 9"):
         Bucket(job_for(PAIRS, table, positions=True), store)
+
+
+@pytest.mark.parametrize("field", ["watermark", "until", "waits_until"])
+def test_a_head_whose_times_are_none_is_refused(field: str) -> None:
+    table = table_of([4])
+    store = Memory()
+    call(job_for("SELECT * FROM s WHERE A AS x ; NOT B WITHIN 9", table), store, arrivals(table), 5)
+    saved = store.head()
+    assert saved is not None
+    for value in ("NaN", "Infinity", '"4"', "true"):
+        fields = json.dumps({**json.loads(saved), field: 0})
+        head = fields.replace(f'"{field}": 0', f'"{field}": {value}').encode()
+        with pytest.raises(CepheidError, match=r"bad-state.*invalid time"):
+            load_head(head)
+    assert load_head(saved).waits_until == 13
+
+
+def arrivals(table: pa.Table) -> list[Arrived]:
+    job = job_for(PAIRS, table)
+    return [page for _, page in packed(job, table, 0, Seeded(0))]
 
 
 def test_rows_of_one_time_keep_the_order_of_their_arrival() -> None:

@@ -14,7 +14,7 @@ import pytest
 
 import cepheid
 from cepheid.engine import Engine
-from cepheid.pipeline import parse_query, plan_for
+from cepheid.pipeline import ParsedQuery, parse_query, parse_text, plan_for
 from cepheid.plan.plan import Plan
 from cepheid.schema import schema_of
 from cepheid.spark.live.job import Job
@@ -37,7 +37,12 @@ def plan_of(example: Example, order: str | None) -> Plan:
 
 
 def examples_of(path: Path) -> list[Example]:
-    return [example for example in examples(path) if example.error is None]
+    """Those of one query; several of one text are frames after one another."""
+    return [
+        example
+        for example in examples(path)
+        if example.error is None and isinstance(parse_text(example.query), ParsedQuery)
+    ]
 
 
 @pytest.mark.parametrize("path", FILES, ids=lambda path: path.stem)

@@ -22,7 +22,7 @@ class Consumption:
 
     def take(self, candidates: Found, piece: Events, relevant: Ints, passes: npt.NDArray[np.bool_]) -> None:
         """Sets `passes` to false for candidates with consumed events; all end in `relevant` rows of a piece."""
-        partition_of = piece.at(relevant - piece.first)[1]
+        partition_of = piece.at(piece.places_of(relevant))[1]
         ends = candidates.rows[candidates.offsets[1:] - 1]
         partitions = partition_of[np.searchsorted(relevant, ends)]
         more = max(0, int(partitions.max(initial=-1)) + 1 - len(self.rows))

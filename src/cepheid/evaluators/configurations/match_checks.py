@@ -3,7 +3,8 @@
 In: events, and conditions that registers cannot decide, such as `X.id <> z.id` for all events of a set X before z: a
 run would have to store every one of them. Out: the candidates that pass. Auxiliary labels of a candidate say which of
 its events a condition is about; several candidates that differ in these labels only are one match. The attributes of
-all events that candidates may contain are buffered.
+all events that candidates may contain are buffered. A NOT that compares is a check, too: of candidates with the events
+that it forbids (`rival_checks`).
 
 Every combination of events of a candidate is checked, so time grows with the candidates and their sizes.
 """
@@ -18,12 +19,15 @@ import pyarrow as pa
 
 from cepheid.algebra.conditions import Attribute, attributes, with_attributes
 from cepheid.automata.attach_rounds import Check
+from cepheid.automata.rivals import RivalCheck
 from cepheid.evaluators.columns import Columns
 from cepheid.evaluators.configurations.consumption import Consumption
 from cepheid.evaluators.configurations.evaluator import ConfigurationsEvaluator
 from cepheid.evaluators.configurations.event_choices import EventChoices
 from cepheid.evaluators.configurations.match_filter import LARGE, SMALL, MatchFilter
 from cepheid.evaluators.configurations.projection import Projection
+from cepheid.evaluators.configurations.rival_checks import HIDDEN_WORDS, of_rivals
+from cepheid.evaluators.configurations.rival_events import RivalEvents
 from cepheid.evaluators.configurations.whole_set_checks import WholeSetCheck
 from cepheid.evaluators.interface import Bounds, Events, State
 from cepheid.matches.history import ROW, History, integers
@@ -37,6 +41,7 @@ from cepheid.state_checks import (
     words,
 )
 from cepheid.streams.partitions import Partitions
+from cepheid.streams.times import ties_of
 
 _SPARE = 1 << 12  # events kept beyond twice those that live
 
@@ -50,23 +55,27 @@ class MatchChecks(MatchFilter):
     def __init__(
         self,
         inner: ConfigurationsEvaluator,
-        checks: Sequence[Check],
+        checks: Sequence[Check | RivalCheck],
         shown: Collection[str],
         schema: Schema,
         consume: bool = False,
         windowed: bool = False,
         counting: bool = False,
         limit: int | None = None,
+        rivals: RivalEvents | None = None,
     ) -> None:
         super().__init__(inner, counting, limit, SMALL if consume and not windowed else LARGE)
         self._source = self._limited = inner
         self._checks = [
             WholeSetCheck(check, inner.labels, schema) if check.whole else _Prepared(check, inner.labels)
             for check in checks
+            if isinstance(check, Check)
         ]
-        names = sorted({item.name for check in checks for item in attributes(check.condition)})
-        self._read = pa.schema([schema.arrow.field(name) for name in names])
-        self._events = History(self._read, (ROW,))
+        self._rival_checks = [] if rivals is None else of_rivals(checks, inner.labels, rivals, schema)
+        names = sorted({name for check in checks for name in check.reads})
+        self._read = schema.only(names).arrow
+        self._hidden = (ROW, *HIDDEN_WORDS) if self._rival_checks else (ROW,)
+        self._events = History(self._read, self._hidden)
         self._alive = 0
         self._projection = Projection(inner.labels, shown)
         self._consumption = Consumption() if consume else None
@@ -82,8 +91,12 @@ class MatchChecks(MatchFilter):
 
     def _filtered(self, candidates: Found, piece: Events) -> Found:
         relevant = self._inner.relevant
-        events = piece.table.select(self._read.names).take(pa.array(relevant - piece.first))
-        self._events.add(self._numbered(events, relevant))
+        places = piece.places_of(relevant)
+        numbers = [relevant]
+        if self._rival_checks:
+            numbers += [piece.at(places)[2], ties_of(piece.times)[places]]
+        events = piece.table.select(self._read.names).take(pa.array(places))
+        self._events.add(self._numbered(events, numbers))
         found = self._passing(candidates, piece, relevant) if len(candidates) else nothing_found()
         if len(self._events) > 2 * self._alive + _SPARE:
             self._forget()
@@ -93,13 +106,20 @@ class MatchChecks(MatchFilter):
         passes = np.ones(len(candidates), np.bool_)
         for check in self._checks:
             check.drop(candidates, self._events, passes)
+        if self._rival_checks:
+            ends = candidates.rows[candidates.offsets[1:] - 1]
+            partitions = piece.at(piece.places_of(ends))[1]
+            for rival_check in self._rival_checks:
+                rival_check.drop(candidates, partitions, self._events, passes)
         if self._consumption is not None:
             self._consumption.take(candidates, piece, relevant, passes)
             self._source.use_up(self._consumption.rows)
         return self._projection.of(candidates.take(np.flatnonzero(passes)))
 
-    def _numbered(self, events: pa.Table, rows: Ints) -> pa.Table:
-        return pa.table([*events.columns, pa.array(rows)], names=[*events.column_names, ROW])
+    def _numbered(self, events: pa.Table, numbers: Sequence[Ints]) -> pa.Table:
+        return pa.table(
+            [*events.columns, *map(pa.array, numbers)], names=[*events.column_names, *self._hidden]
+        )
 
     def _forget(self) -> None:
         rows = self._inner.live_rows()
@@ -121,14 +141,19 @@ class MatchChecks(MatchFilter):
         self._forget()
         events = self._events.save()
         consumed = {} if self._consumption is None else self._consumption.save()
-        own: State = {"rows": integers(events, ROW), "events": bytes_of(events.drop_columns([ROW]))}
+        own: State = {
+            "rows": integers(events, ROW),
+            "events": bytes_of(events.drop_columns(list(self._hidden))),
+            **{name[1:]: integers(events, name) for name in self._hidden[1:]},
+        }
         return {**super().save(), **own, **consumed}
 
     def load(self, state: State, bounds: Bounds) -> None:
         super().load(state, bounds)
         events, rows = stream_of(letters(state, "events"), "events"), words(state, "rows", None)
         require(len(events) == len(rows) or not self._read.names, "`events` are not as many as `rows`")
-        self._events.load(self._numbered(events, rows), bounds.rows)
+        places = [words(state, name[1:], len(rows)) for name in self._hidden[1:]]
+        self._events.load(self._numbered(events, [rows, *places]), bounds.rows)
         self._events.require(self._inner.live_rows())
         self._alive = len(rows)
         if self._consumption is not None:

@@ -13,7 +13,7 @@ from typing import Any
 
 from cepheid.errors import CepheidError
 from cepheid.spark.live.job import Terms
-from cepheid.state_checks import is_count, reading_a_state, require
+from cepheid.state_checks import is_count, is_time, reading_a_state, require
 
 FORMAT = 1
 
@@ -94,6 +94,5 @@ def _require(head: Head) -> None:
     times = [head.watermark, head.until, head.waits_until, *(page.done for page in head.waiting)]
     times = [time for time in times if time is not None]
     times += [time for page in head.waiting for time in (page.low, page.high)]
-    known = all(isinstance(time, int | float) and not isinstance(time, bool) for time in times)
-    require(known, "the head of a bucket has an invalid time")
+    require(all(map(is_time, times)), "the head of a bucket has an invalid time")
     require(head.alarm is None or isinstance(head.alarm, int), "the head of a bucket has an invalid alarm")
