@@ -153,6 +153,14 @@ class Automaton:
             {name for one in self.transitions for name in one.writes.union(one.guard.registers, *one.moves)}
         )
 
+    @property
+    def every_part(self) -> tuple[StrategyPart, ...]:
+        """All parts whose columns predicates read, inner ones before those that read theirs."""
+        found: dict[StrategyPart, None] = {}
+        for part in self.parts:
+            found |= dict.fromkeys((*part.automaton.every_part, part))
+        return tuple(found)
+
     def by_source(self) -> list[list[Transition]]:
         """The transitions that leave each state, in order."""
         leaving: list[list[Transition]] = [[] for _ in range(self.states)]

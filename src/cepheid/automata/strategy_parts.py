@@ -129,14 +129,6 @@ class WithParts(NamedTuple):
     parts: dict[str, StrategyPart]
 
 
-def parts_in_order(automaton: Automaton) -> tuple[StrategyPart, ...]:
-    """All parts whose columns an automaton reads, inner ones before those that read theirs."""
-    found: dict[StrategyPart, None] = {}
-    for part in automaton.parts:
-        found |= dict.fromkeys((*parts_in_order(part.automaton), part))
-    return tuple(found)
-
-
 def with_placeholders(pattern: Pattern, shown: frozenset[str]) -> WithParts:
     """The pattern with a placeholder for each strategy inside, as events of which a match shows these names; raises
     where a part has no automaton.
@@ -271,7 +263,9 @@ def strategy_part(select: Select, tests: Tests, shown: frozenset[str]) -> Strate
 
     plain = construct(body, names)
     if plain.derived:
-        raise _no_automaton(f"{print_pattern(select)} chooses by what lies before or after the events of its part")
+        raise _no_automaton(
+            f"{print_pattern(select)} chooses by what lies before or after the events of its part"
+        )
     automaton = trim(expanded(plain, inner, frozenset(names)))
     try:
         small = minimise(Determiniser(automaton, select.strategy), most_steps=MOST_STEPS)
@@ -335,4 +329,4 @@ def _reached_by_skips(skips: tuple[tuple[int, ...], ...]) -> set[int]:
 def looking_back(parts: dict[str, StrategyPart]) -> Iterator[str]:
     """The names of the parts whose state before they begin depends on the stream."""
     for part in parts.values():
-        yield from (inner.name for inner in (*parts_in_order(part.automaton), part) if inner.looks_back)
+        yield from (inner.name for inner in (*part.automaton.every_part, part) if inner.looks_back)

@@ -12,7 +12,6 @@ from cepheid.algebra.nodes import Nfab
 from cepheid.automata.automaton import Automaton
 from cepheid.automata.determinise_chain import ChainDeterminiser
 from cepheid.automata.rivals import RivalCheck
-from cepheid.automata.strategy_parts import parts_in_order
 from cepheid.evaluators.chain.evaluator import ChainEvaluator
 from cepheid.evaluators.compact.evaluator import CompactEvaluator
 from cepheid.evaluators.configurations.evaluator import ConfigurationsEvaluator
@@ -39,7 +38,7 @@ def evaluator_for(plan: Plan, counting: bool, limit: int | None) -> Evaluator:
         return NfabEvaluator(plan, counting, limit)
     if automaton is None:
         return SemanticsEvaluator(plan, counting, limit)
-    if parts := parts_in_order(automaton):
+    if parts := automaton.every_part:
         reading = plan.with_schema(with_columns(plan.schema, parts))
         return StrategyColumns(_of_automaton(reading, automaton, counting, limit), parts, plan.schema)
     rivals = _rivals_of(plan, automaton)

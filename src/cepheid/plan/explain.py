@@ -31,7 +31,7 @@ from cepheid.automata.attach_names import automaton_with, pattern_with, readable
 from cepheid.automata.automaton import Automaton, Guard
 from cepheid.automata.printing import automaton_dot, print_automaton, print_guard
 from cepheid.automata.rivals import RivalCheck
-from cepheid.automata.strategy_parts import StrategyPart, parts_in_order
+from cepheid.automata.strategy_parts import StrategyPart
 from cepheid.errors import CepheidError
 from cepheid.languages.parsed import ParsedTree
 from cepheid.plan.plan import Choice, Plan
@@ -74,7 +74,7 @@ def _stages(tree: ParsedTree, choice: Choice) -> list[tuple[str, str]]:
     if choice.attached is not None:
         sections.append(("attached", _attached(choice.attached)))
     if choice.automaton is not None:
-        sections += [(f"automaton of {part.name}", _part(part)) for part in parts_in_order(choice.automaton)]
+        sections += [(f"automaton of {part.name}", _part(part)) for part in choice.automaton.every_part]
     return [*sections, ("automaton", _automaton(choice))]
 
 
