@@ -90,6 +90,23 @@ def test_what_no_register_holds_is_checked(condition: str) -> None:
     assert sorted(found) == sorted(wanted)
 
 
+@pytest.mark.parametrize(
+    "formula",
+    [
+        "(T+ IN X FILTER last(X.v) > 4 OR y.v <> 1) ; H AS y",
+        "(((T+ IN X ; H AS y) OR T IN X) ; T) FILTER max(X.v) > y.v",
+        "(T+ IN X FILTER max(X.v) > y.v) ; H AS y ; T AS z",
+    ],
+)
+def test_an_aggregate_beside_what_is_bound_elsewhere_is_no_matter_of_registers(formula: str) -> None:
+    events = pa.table({"ts": range(8), "type": [*"TTTTHTHT"], "v": [4, 3, None, 5, 4, 2, 1, 9]})
+    query = f"SELECT * FROM s WHERE {formula}"
+    wanted = cepheid.match(events, query, evaluator="semantics", positions=True)["positions"].to_pylist()
+    found = cepheid.match(events, query, positions=True)["positions"].to_pylist()
+    assert wanted
+    assert sorted(found) == sorted(wanted)
+
+
 def test_extremes_and_earlier_events_are_counted_without_being_enumerated() -> None:
     events = pa.table({"ts": range(101), "type": [*("T" * 100), "H"], "v": [*range(100), 50]})
     runs = "SELECT * FROM s WHERE T+ IN X ; H AS y FILTER "

@@ -124,10 +124,10 @@ class _OnAggregates(Alternatives[Known]):
         """Whether the condition holds at the end: it was asked, or holds of no event."""
         if known.asked != OPEN:
             return True
+        if known.singles != self.singles or (self.singles and not known.begun):
+            raise NoExtremeError  # nothing in the pattern decides it
         if known.begun:
             return False
-        if self.singles:
-            raise NoExtremeError  # nothing in the pattern decides it
         return holds_of_sets(self._condition, dict.fromkeys(self.gathered, ()), {})
 
     def _concerns(self, pattern: Pattern, known: Known) -> bool:
