@@ -50,6 +50,9 @@ NONE, SOME, NAN = range(3)
 """What a run knows of an aggregate: there was no value; it is that of its register; and that is NaN, and stays."""
 
 _KEPT = ("min", "max", "first", "last")
+MOST_EXTREMES = (
+    1  # of two an event would ask whether it is beyond either, and the condition of each pair of values
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,6 +94,8 @@ def on_aggregates(
     """
     found = list(dict.fromkeys(aggregates(condition)))
     if sets_chosen(condition) or _has_no_word(condition) or any(node.function not in _KEPT for node in found):
+        raise NoExtremeError
+    if sum(node.function in ("min", "max") for node in found) > MOST_EXTREMES:
         raise NoExtremeError
     visitor = _OnAggregates(condition, found, register)
     start = Known(known & visitor.singles, (NONE,) * len(found))
