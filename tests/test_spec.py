@@ -56,6 +56,8 @@ def test_the_matches_are_those_of_the_spec(example: Example, evaluator: str) -> 
 @pytest.mark.parametrize("example", [e for e in EXAMPLES if e.error is not None], ids=lambda e: e.name)
 def test_the_error_is_that_of_the_spec(example: Example, evaluator: str) -> None:
     code, *fragments = example.error or ()
+    if example.name in DECLINED.get(evaluator, ()):  # before what is wrong with the results is seen
+        code, fragments = "unsupported-evaluator", []
     with pytest.raises(cepheid.CepheidError) as caught:
         run(example, evaluator)
     assert caught.value.code == code
@@ -64,7 +66,7 @@ def test_the_error_is_that_of_the_spec(example: Example, evaluator: str) -> None
 
 def test_what_is_said_to_be_declined_are_examples_and_nobody_declines_for_auto_or_the_definition() -> None:
     assert set(DECLINED) <= set(EVALUATORS) - {"auto", "semantics"}
-    known = {example.name for example in EXAMPLES if example.error is None}
+    known = {example.name for example in EXAMPLES}
     assert [name for names in DECLINED.values() for name in names if name not in known] == []
 
 

@@ -25,8 +25,7 @@ from cepheid.spark.live.job import Job
 from cepheid.spark.live.pages import pages_of
 from cepheid.spark.live.store import Memory
 
-KEYS = {"semantics": 1_000}
-MANY_KEYS = 100_000  # on an evaluator that is made for many
+KEYS = 100_000
 SPAN = 1_000  # of event time in a micro-batch
 WAIT, WITHIN = 1_500, 2_000
 QUERY = f"SELECT * FROM s WHERE A AS a ; NOT B FOR {WAIT} PARTITION BY k WITHIN {WITHIN}"
@@ -66,7 +65,7 @@ def measured(divide: int, batches: int) -> Measured:
     """The evaluator, the number of keys, seconds of each micro-batch, by the clock and of the processor, those of each
     call between two, the number of matches, and megabytes of state after each micro-batch."""
     plan = plan_of()
-    keys = max(10, KEYS.get(plan.evaluator, MANY_KEYS) // divide)
+    keys = KEYS // divide
     draw = np.random.default_rng(7)
     pieces = [piece(draw, keys, number) for number in range(batches)]
     job, store = Job(plan, (0,)), Memory()

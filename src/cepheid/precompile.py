@@ -129,6 +129,7 @@ def compact_matches() -> None:
         "SELECT * FROM s WHERE A AS x ; B AS y FILTER x.s = 'name 1' AND y.word = 'b' WITHIN 9 seconds",
         "SELECT * FROM s WHERE A AS x ; NOT B PARTITION BY id WITHIN 9 seconds",
         "SELECT * FROM s WHERE NOT B FOR 9 seconds ; A AS x",
+        "SELECT * FROM s WHERE A AS x ; MAX(B+) WITHIN 9 seconds",
     )
 
 

@@ -258,3 +258,20 @@ def test_silent_partitions_are_forgotten_between_batches_too(
         cepheid.match(table, query)["match_id"].to_pylist()
     )
     assert len(found) > 20
+
+
+@pytest.mark.parametrize("evaluator", ["auto", "configurations", "semantics"])
+def test_a_key_of_which_nothing_is_known_yet_may_be_the_only_one_that_is_kept(evaluator: str) -> None:
+    """Its events are held, the other key is forgotten, and the engine is saved and loaded."""
+    table = pa.table(
+        {"ts": [0, 1, 9, 9, 20], "type": list("BCBCB"), "k": [1, 1, 2, 2, 3], "v": [1, 2, 1, 2, 1]}
+    )
+    text = "SELECT LAST * FROM s WHERE B AS x ; C AS u ; NOT A FOR 2 FILTER x.v < u.v PARTITION BY k WITHIN 4"
+    engine = cepheid.query(text).engine(table.schema, evaluator=evaluator)
+    ends = []
+    for begin, end, now in ((0, 2, 8), (2, 4, 9), (4, 5, 20)):
+        ends += engine.push(table.slice(begin, end - begin))["end"].to_pylist()
+        ends += [time for piece in engine.pass_time(now) for time in piece["end"].to_pylist()]
+        engine.expire(now)
+        engine = cepheid.load(engine.save())
+    assert ends == [1, 9]

@@ -8,10 +8,10 @@ from dataclasses import replace
 from hypothesis import HealthCheck, given, note, settings
 from hypothesis import strategies as st
 
-from cepheid.algebra.nodes import Not, Within, walk
-from support.agreement import differences, plan_of
+from cepheid.algebra.nodes import Not, Select, Within, walk
+from support.agreement import differences, is_declined, plan_of
 from support.generators import Case, Limits
-from support.varied_patterns import BETWEEN, WINDOWS, seeded_varied, varied_cases
+from support.varied_patterns import BETWEEN, STRATEGIES, WINDOWS, seeded_varied, varied_cases
 
 CUTS = st.lists(st.integers(0, 12), max_size=3)
 SMALL = Limits(events=8, atoms=3)
@@ -63,3 +63,24 @@ def test_windows_of_parts_and_steps_run_on_automata() -> None:
             cuts = [min(seed % cut, len(case.table)) for cut in (9, 5)]
             assert differences(case, cuts, "auto", saved=seed % 3 == 0) is None, (seed, case)
     assert (ran["configurations"] > 80, ran["semantics"] < 10) == (True, True), ran
+
+
+def test_strategies_inside_a_formula_run_on_automata() -> None:
+    """On `compact`, and beside filters over several events on `configurations`."""
+    ran = Counter[str]()
+    for seed in range(300):
+        limits = Limits(events=9, atoms=3, nary=seed % 3 == 1, sets=seed % 4 == 1)
+        case = seeded_varied(seed, limits, (STRATEGIES,))
+        plan = plan_of(case, "auto")
+        nested = [node for node in walk(case.query.pattern) if isinstance(node, Select)]
+        if plan is None or not nested:
+            continue
+        ran[plan.evaluator] += 1
+        if plan.evaluator == "semantics":
+            continue
+        cuts = [min(seed % cut, len(case.table)) for cut in (9, 5)]
+        saved = seed % 3 == 0 and nested[0] is not case.query.pattern  # which is the query's strategy as text
+        assert differences(case, cuts, "auto", saved=saved) is None, (seed, case)
+        if not is_declined(case, "configurations"):
+            assert differences(case, cuts, "configurations", saved=saved) is None, (seed, case)
+    assert (ran["compact"] > 80, ran["configurations"] > 0) == (True, True), ran

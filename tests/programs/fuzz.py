@@ -2,7 +2,7 @@
 
 A seed decides which kind of case is drawn, among all or those named:
 
-- `unary`, `compared`, `mixed`, `gathered`, `sremo`, `unary-configurations`: random queries against the oracle;
+- `unary`, `compared`, `mixed`, `gathered`, `parts`, `sremo`, `unary-configurations`: random queries against the oracle;
 - `typed`: columns of every Arrow type with values at their limits; every evaluator, frame, layout, cut and saved state;
 - `text`: query texts that are meant to hurt; planned or refused within seconds of CPU time;
 - `times`: times of all units at the limits of 64 bits, against arithmetic on Python's integers;
@@ -33,11 +33,12 @@ sys.path.insert(0, str(Path(__file__).parents[1]))
 from support import crafted_states
 from support.agreement import differences, is_declined
 from support.compared_queries import seeded_compared, seeded_mixed
-from support.generators import UNARY, Case, seeded, seeded_sremo
+from support.generators import UNARY, Case, Limits, seeded, seeded_sremo
 from support.hostile_texts import findings
 from support.set_queries import seeded_gathered
 from support.times_at_limits import difference_in_times
 from support.typed_streams import described, seeded_typed, typed_differences
+from support.varied_patterns import STRATEGIES, WINDOWS, seeded_varied
 from support.whole_set_queries import seeded_whole
 
 LIMIT = 120  # seconds of CPU time of a case: some compile kernels
@@ -66,6 +67,14 @@ def unary(seed: int) -> Case:
     return seeded(seed, UNARY)
 
 
+def of_parts(seed: int) -> Case:
+    """Windows of parts and steps, and strategies inside the formula."""
+    choice = random.Random(seed)
+    events, atoms = choice.choice((6, 9, 12)), choice.choice((2, 3, 4))
+    limits = Limits(events=events, atoms=atoms, sets=seed % 3 == 0, nary=seed % 4 == 0)
+    return seeded_varied(seed, limits, (WINDOWS, STRATEGIES))
+
+
 def of_types(seed: int) -> str | None:
     case = seeded_typed(seed)
     difference = typed_differences(case, random.Random(seed))
@@ -87,6 +96,7 @@ KINDS: dict[str, Kind] = {
     "mixed": of_queries(seeded_mixed, "configurations"),
     "gathered": of_queries(seeded_gathered, "configurations"),
     "whole sets": of_queries(seeded_whole, "configurations"),
+    "parts": of_queries(of_parts, "auto"),
     "sremo": of_queries(seeded_sremo, "configurations"),
     "unary-configurations": of_queries(unary, "configurations"),
     "typed": of_types,

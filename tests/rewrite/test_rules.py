@@ -19,6 +19,7 @@ from cepheid.algebra.conditions import (
     Literal,
     Negation,
     conjunction,
+    only_variable,
     over_current_event,
 )
 from cepheid.algebra.nodes import (
@@ -41,7 +42,7 @@ from cepheid.algebra.nodes import (
 from cepheid.algebra.variables import shown, with_sets
 from cepheid.automata.unary import is_unary
 from cepheid.errors import CepheidError, Source, Span
-from cepheid.rewrite.push import only_variable, push
+from cepheid.rewrite.push import push
 from cepheid.rewrite.rules import rewrite
 from cepheid.rewrite.unsatisfiable import UnsatisfiableError
 from cepheid.semantics.oracle import evaluate
@@ -403,6 +404,8 @@ def test_a_filter_on_a_set_passes_a_strategy_only_where_it_gathers_nothing_insid
     beside = push(Filter(Seq(Select(Strategy.LAST, Y), gathers), condition))
     here = replace(Z, condition=over_current_event(condition, "X"))
     assert beside == Seq(Select(Strategy.LAST, Y), Bind(here, "X"))
+    around = Filter(Bind(Select(Strategy.LAST, Y), "X"), condition)
+    assert push(around) == around
 
 
 def test_a_set_and_the_event_at_hand_are_no_single_variable() -> None:

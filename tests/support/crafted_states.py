@@ -34,6 +34,7 @@ EVENTS = 48
 SETS = "SELECT * FROM s WHERE (A AS x)+ ; B AS y"
 QUERIES = [  # with the evaluators that run them
     ("SELECT * FROM s WHERE A AS x ; B AS y ; C AS z", "compact chain configurations semantics"),
+    ("SELECT * FROM s WHERE A AS x ; NXT(B AS y ; C AS z) PARTITION BY k", "compact configurations semantics"),
     ("SELECT * FROM s WHERE A AS x ; B AS y ; C AS z WITHIN 9", "compact chain configurations semantics"),
     ("SELECT * FROM s WHERE A AS x ; B AS y ; C AS z WITHIN 7 EVENTS", "compact chain configurations semantics"),
     (SETS + " WITHIN 6", "compact chain configurations"),

@@ -391,6 +391,32 @@ def variables(expression: Expression) -> frozenset[str]:
     return frozenset(item.var for item in mentioned(expression) if item.var is not None)
 
 
+def only_variable(condition: Condition) -> str | None:
+    """The variable of a unary condition; None if it has another arity or reads more than that one event.
+
+    >>> only_variable(Attribute("x", "alarm")), only_variable(Attribute(None, "alarm"))
+    ('x', None)
+    """
+    found = variables(condition)
+    return next(iter(found)) if len(found) == 1 and _reads_events(condition) else None
+
+
+def only_set(condition: Condition) -> str | None:
+    """The set of a condition that reads one set and nothing else.
+
+    >>> only_set(Attribute("X", "alarm", each=True)), only_set(Attribute("x", "alarm"))
+    ('X', None)
+    """
+    found = variables(condition)
+    read = all(item.each for item in mentioned(condition)) and not is_about_whole_sets(condition)
+    return next(iter(found)) if len(found) == 1 and read else None
+
+
+def _reads_events(condition: Condition) -> bool:
+    """Whether each attribute is of a named event, not of a set or the current event."""
+    return all(item.var is not None and not item.each for item in mentioned(condition))
+
+
 def conjuncts(condition: Condition) -> tuple[Condition, ...]:
     """The conditions that all must hold for this one to hold; TRUE gives none."""
     if isinstance(condition, Conjunction):

@@ -16,13 +16,16 @@ from collections.abc import Hashable, Iterable, Mapping
 from dataclasses import dataclass, replace
 from enum import Enum
 from functools import lru_cache
-from typing import TypeVar
+from typing import TYPE_CHECKING, TypeVar
 
 from cepheid.algebra.conditions import Condition, variables
 from cepheid.algebra.windows import Window
 from cepheid.automata.attach_rounds import Check
 from cepheid.automata.derived import Derived
 from cepheid.automata.rivals import RivalCheck
+
+if TYPE_CHECKING:
+    from cepheid.automata.strategy_parts import StrategyPart
 
 Item = TypeVar("Item", bound=Hashable)
 Held = TypeVar("Held")
@@ -119,7 +122,8 @@ class Automaton:
     states refer to these numbers. `labels[0]` is the empty set. `checks`: conditions that are left for
     whole matches, over names in the labels. `exposes`: labels show which events registers hold (`expose_registers`).
     `guarded`: guards check the query's window (`window_guards`), so the evaluator does not. `derived`: the columns
-    beyond those of the stream that conditions may read.
+    beyond those of the stream that conditions may read. `parts`: those of strategies inside the formula, whose derived
+    columns predicates read (`strategy_parts`).
     """
 
     states: int
@@ -132,6 +136,7 @@ class Automaton:
     exposes: bool = False
     guarded: bool = False
     derived: tuple[Derived, ...] = ()
+    parts: tuple[StrategyPart, ...] = ()
 
     @property
     def marks(self) -> list[Transition]:

@@ -27,7 +27,7 @@ from typing import Any, NamedTuple, cast
 
 from cepheid.algebra.nodes import Strategy
 from cepheid.algebra.windows import Window
-from cepheid.automata.automaton import Automaton, Guard, Predicate
+from cepheid.automata.automaton import Automaton, Guard, Predicate, Test
 from cepheid.automata.deterministic import Class, Goal, Mark, Outcome, Transitions
 from cepheid.automata.lazy_states import LazyStates
 from cepheid.state_checks import is_count, require
@@ -203,7 +203,8 @@ class Determiniser:
         return frozenset(
             skip.target
             for state in states
-            if (skip := self._skips[state]) is not None and skip.forbidden.isdisjoint(satisfied)
+            for skip in self._skips[state]
+            if skip.required <= satisfied and skip.forbidden.isdisjoint(satisfied)
         )
 
     def _final(self, states: States) -> bool:
@@ -226,7 +227,7 @@ class Determiniser:
             grown = True
             while grown:
                 more = {
-                    state for state, skip in enumerate(self._skips) if skip and skip.target in alive
+                    state for state, skips in enumerate(self._skips) for skip in skips if skip.target in alive
                 } - alive
                 alive |= more
                 grown = bool(more)
@@ -234,25 +235,29 @@ class Determiniser:
 
 
 class Skip(NamedTuple):
-    """Where a state skips to, but on events that satisfy a forbidden predicate."""
+    """Where a state skips to, on events that satisfy all required predicates and none that is forbidden."""
 
     target: int
+    required: frozenset[int] = frozenset()
     forbidden: frozenset[int] = frozenset()
 
 
-def numbered_transitions(automaton: Automaton) -> tuple[list[list[tuple[int, int, int]]], list[Skip | None]]:
+def numbered_transitions(automaton: Automaton) -> tuple[list[list[tuple[int, int, int]]], list[list[Skip]]]:
     """By state of an automaton without registers, its marks as numbers (predicate, label, target), and how it skips
-    (None: a run ends there). The start skips to itself: a run may begin at any event."""
+    (not at all: a run ends there). The start skips to itself: a run may begin at any event."""
     predicate = {Guard(frozenset([test])): number for number, test in enumerate(automaton.predicates)}
     label = {names: number for number, names in enumerate(automaton.labels)}
     marks: list[list[tuple[int, int, int]]] = [[] for _ in range(automaton.states)]
-    skips: list[Skip | None] = [Skip(0), *[None] * (automaton.states - 1)]
+    skips: list[list[Skip]] = [[] for _ in range(automaton.states)]
     for one in automaton.transitions:
         if one.label is None:
-            forbidden = frozenset(predicate[Guard(frozenset([test]))] for test in one.guard.tests)
-            skips[one.source] = Skip(one.target, forbidden)
+            required = frozenset(predicate[Guard(frozenset([test]))] for test in one.guard.holds)
+            failing = frozenset[Test]().union(*one.guard.fails)
+            forbidden = frozenset(predicate[Guard(frozenset([test]))] for test in failing)
+            skips[one.source].append(Skip(one.target, required, forbidden))
         else:
             marks[one.source].append((predicate[one.guard], label[one.label], one.target))
+    skips[0] = skips[0] or [Skip(0)]
     return marks, skips
 
 

@@ -12,6 +12,7 @@ from cepheid.algebra.nodes import Nfab
 from cepheid.automata.automaton import Automaton
 from cepheid.automata.determinise_chain import ChainDeterminiser
 from cepheid.automata.rivals import RivalCheck
+from cepheid.automata.strategy_parts import parts_in_order
 from cepheid.evaluators.chain.evaluator import ChainEvaluator
 from cepheid.evaluators.compact.evaluator import CompactEvaluator
 from cepheid.evaluators.configurations.evaluator import ConfigurationsEvaluator
@@ -23,6 +24,7 @@ from cepheid.evaluators.derived_columns import DerivedColumns, with_derived
 from cepheid.evaluators.interface import Evaluator
 from cepheid.evaluators.nfab import NfabEvaluator
 from cepheid.evaluators.semantics import SemanticsEvaluator
+from cepheid.evaluators.strategy_columns import StrategyColumns, with_columns
 from cepheid.plan.automaton_with_registers import determinised
 from cepheid.plan.candidates import CHAIN, COMPACT, CONFIGURATIONS
 from cepheid.plan.plan import Plan
@@ -37,11 +39,14 @@ def evaluator_for(plan: Plan, counting: bool, limit: int | None) -> Evaluator:
         return NfabEvaluator(plan, counting, limit)
     if automaton is None:
         return SemanticsEvaluator(plan, counting, limit)
+    if parts := parts_in_order(automaton):
+        reading = plan.with_schema(with_columns(plan.schema, parts))
+        return StrategyColumns(_of_automaton(reading, automaton, counting, limit), parts, plan.schema)
     rivals = _rivals_of(plan, automaton)
     if not automaton.derived and rivals is None:
         return _of_automaton(plan, automaton, counting, limit)
-    with_columns = plan.with_schema(with_derived(plan.schema, automaton.derived))
-    inner = _of_automaton(with_columns, automaton, counting, limit, rivals)
+    reading = plan.with_schema(with_derived(plan.schema, automaton.derived))
+    inner = _of_automaton(reading, automaton, counting, limit, rivals)
     has_registers = plan.evaluator == CONFIGURATIONS.evaluator
     every = has_registers and not determinised(plan.rewritten, automaton).is_idle_on_others
     return DerivedColumns(inner, automaton, plan.rewritten, plan.schema, every, rivals)

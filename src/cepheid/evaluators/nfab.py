@@ -1,7 +1,7 @@
 """The evaluator `semantics` for SASE+: the NFAᵇ of the definition, run event by event.
 
-In: events in order, cut into batches anywhere. Out: the matches that became known with each batch, in the order in
-which they did. It keeps every run, and the events that runs have selected or may still look for, as rows: with a window
+In: events in order, cut into batches anywhere. Out: the matches that became known with each batch, in the order of
+their ends. It keeps every run, and the events that runs have selected or may still look for, as rows: with a window
 those inside of it, without one all that some run still holds. It is the definition (`semantics.nfab`), and slow.
 """
 

@@ -10,19 +10,24 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from functools import lru_cache
 
-from cepheid.algebra.nodes import Bind, Not, PartBy, Query, Recognise, Strategy, walk
+from cepheid.algebra.nodes import All, Bind, Not, PartBy, Pattern, Query, Recognise, Strategy, walk
+from cepheid.algebra.printing import print_pattern
+from cepheid.algebra.reach import edges
 from cepheid.algebra.variables import shown
 from cepheid.algebra.windows import Window
 from cepheid.automata.attach import Attached, attach
+from cepheid.automata.attach_atoms import NotAttachedError
 from cepheid.automata.automaton import Automaton
 from cepheid.automata.construct_reading import construct_reading
 from cepheid.automata.construct_registers import construct_registers
 from cepheid.automata.determinise_registers import RegisterDeterminiser
 from cepheid.automata.deterministic import RegisterAutomaton
+from cepheid.automata.expand_parts import expanded
 from cepheid.automata.expose_registers import stores_before_marks, with_exposed_registers
 from cepheid.automata.minimise import MOST_STEPS_WITH_REGISTERS, possible_classes, register_automaton
 from cepheid.automata.rivals import without_rivals
 from cepheid.automata.single_final import with_single_final
+from cepheid.automata.strategy_parts import StrategyPart, WithParts, looking_back, with_placeholders
 from cepheid.automata.trim import trim_guards
 from cepheid.automata.window_guards import window_as_guards
 from cepheid.errors import CepheidError
@@ -44,12 +49,16 @@ def automaton_with_registers(query: Query, rewritten: Query) -> Construction | s
     number of events, the automaton exposes its registers; where extremes of sets make it too large, or too large to
     explore beforehand, filters on sets become checks of whole matches."""
     names = tuple(item.name for item in shown(query))
+    found = placeholders_for(rewritten, names)
+    if isinstance(found, str):
+        return found
+    rewritten, parts = replace(rewritten, pattern=found.pattern), found.parts
     has_sets = any(isinstance(node, PartBy | Bind) for node in walk(rewritten.pattern))
     some: list[Construction] = []
     reasons: list[str] = []
     for extremes in (True, False) if has_sets else (True,):
         try:
-            plain = _constructed(rewritten, names, extremes)
+            plain = _constructed(rewritten, names, extremes, parts)
             if not extremes and not plain.automaton.checks:
                 break  # no filter on sets makes it large
         except CepheidError as error:
@@ -97,19 +106,48 @@ def determinised(query: Query, automaton: Automaton) -> RegisterAutomaton:
     return register_automaton(automaton, _keeps_starts_apart(query, automaton))
 
 
-def _constructed(query: Query, names: tuple[str, ...], extremes: bool) -> Construction:
+def placeholders_for(query: Query, names: tuple[str, ...]) -> WithParts | str:
+    """The query's pattern with placeholders for strategies inside, or why these have no automaton."""
+    try:
+        found = with_placeholders(query.pattern, frozenset(names))
+    except CepheidError as error:
+        return _reason(error)
+    past = next(looking_back(found.parts), None)
+    if query.consume and past is not None:
+        return f"CONSUME also forgets what {past} compares"
+    if found.parts and (absence := _beyond_gaps(found.pattern)) is not None:
+        return f"{print_pattern(absence)} looks beyond the gap between two events, beside a strategy inside the formula"
+    return found
+
+
+def _beyond_gaps(pattern: Pattern) -> Not | None:
+    """A NOT that does not only say what may not lie between two events that follow one another."""
+    at_edges = [node for last in (True, False) for node, _ in edges(pattern, last=last)]
+    beside = (part for node in walk(pattern) if isinstance(node, All) for part in walk(node))
+    return next((node for node in (*at_edges, *beside) if isinstance(node, Not)), None)
+
+
+def _constructed(
+    query: Query, names: tuple[str, ...], extremes: bool, parts: dict[str, StrategyPart]
+) -> Construction:
     attached = None
     if isinstance(query.pattern, Recognise):
         whole = construct_reading(query.pattern.reading, names, query.window)
     else:
+        strict = query.strategy is Strategy.STRICT
         try:
             attached = attach(query.pattern, extremes)
-            whole = construct_registers(attached, names, query.strategy is Strategy.STRICT, query.window)
+            whole = construct_registers(attached, names, strict, query.window)
         except CepheidError as error:
             if error.code != "not-yet" or not any(isinstance(node, Not) for node in walk(query.pattern)):
                 raise
             attached = _attached_without_rivals(query, extremes, error)
-            whole = construct_registers(attached, names, query.strategy is Strategy.STRICT, query.window)
+            whole = construct_registers(attached, names, strict, query.window)
+        if parts and attached.checks:
+            raise NotAttachedError(
+                "checks of whole matches do not know the events that a strategy inside chooses"
+            )
+        whole = expanded(whole, parts, frozenset(names), strict)
     return Construction(trim_guards(with_single_final(whole)), attached)
 
 

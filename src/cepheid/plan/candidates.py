@@ -8,7 +8,7 @@ the work.
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import assert_never
 
 from cepheid.algebra.conditions import sets_read
@@ -41,11 +41,13 @@ from cepheid.automata.automaton import Automaton
 from cepheid.automata.construct import construct
 from cepheid.automata.construct_chain import NoChainError, construct_chain
 from cepheid.automata.derived import counts_events
+from cepheid.automata.expand_parts import expanded
 from cepheid.automata.rivals import RivalCheck
+from cepheid.automata.strategy_parts import WithParts
 from cepheid.automata.trim import trim
 from cepheid.automata.unary import is_unary
 from cepheid.errors import CepheidError
-from cepheid.plan.automaton_with_registers import automaton_with_registers
+from cepheid.plan.automaton_with_registers import automaton_with_registers, placeholders_for
 
 LINKED = (
     "matches inside a window are found faster by links between partial matches, which all partitions share"
@@ -73,19 +75,24 @@ class Candidate:
 
 
 def _compact(query: Query, rewritten: Query) -> Taken | str:
-    if not is_unary(rewritten.pattern):
-        return _beyond_unary(rewritten)
+    names = _names(query)
+    found = placeholders_for(rewritten, names)
+    if isinstance(found, str):
+        return found
+    if not is_unary(found.pattern):
+        return _beyond_unary(replace(rewritten, pattern=found.pattern))
     if (beyond := beyond_derived_columns(rewritten)) is not None:
         return beyond
     try:
-        automaton = trim(construct(rewritten.pattern, _names(query), rewritten.window))
+        automaton = construct(found.pattern, names, rewritten.window)
     except CepheidError as error:
         if error.code != "not-yet":
             raise
         return error.message
     if automaton.registers:
         return f"{_first_absence(rewritten)} depends on how far it is from another event of the match"
-    return Taken(automaton, (UNARY,))
+    whole = trim(expanded(automaton, found.parts, frozenset(names)))
+    return Taken(whole, (UNARY, *_columns_of(found)))
 
 
 def _chain(query: Query, rewritten: Query) -> Taken | str:
@@ -145,6 +152,12 @@ def in_order(rewritten: Query, *, counting: bool) -> tuple[Candidate, ...]:
     return (*first, CONFIGURATIONS, SEMANTICS)
 
 
+def _columns_of(found: WithParts) -> tuple[str, ...]:
+    names = ", ".join(part.name for part in found.parts.values())
+    derived = f"what {names} can begin with is derived from the stream: a state per partition"
+    return (derived,) if names else ()
+
+
 def _names(query: Query) -> tuple[str, ...]:
     """An automaton's labels are what the query as meant shows."""
     return tuple(item.name for item in shown(query))
@@ -166,7 +179,7 @@ def _beyond_unary(query: Query) -> str:
                     None if forbidden_by(node) else f"{print_pattern(node)} forbids more than single events"
                 )
             case Select(strategy):
-                return f"{strategy.value} inside the formula has no automaton yet"
+                of_part = of_part or f"{strategy.value} inside the formula compares matches of its part"
             case Within(_, window, of=of):
                 of_part = (
                     of_part

@@ -28,9 +28,10 @@ from cepheid.algebra.variables import Shown, output_columns
 from cepheid.algebra.windows import Window
 from cepheid.automata.attach import Attached
 from cepheid.automata.attach_names import automaton_with, pattern_with, readable_names
-from cepheid.automata.automaton import Automaton
-from cepheid.automata.printing import automaton_dot, print_automaton
+from cepheid.automata.automaton import Automaton, Guard
+from cepheid.automata.printing import automaton_dot, print_automaton, print_guard
 from cepheid.automata.rivals import RivalCheck
+from cepheid.automata.strategy_parts import StrategyPart, parts_in_order
 from cepheid.errors import CepheidError
 from cepheid.languages.parsed import ParsedTree
 from cepheid.plan.plan import Choice, Plan
@@ -72,6 +73,8 @@ def _stages(tree: ParsedTree, choice: Choice) -> list[tuple[str, str]]:
     ]
     if choice.attached is not None:
         sections.append(("attached", _attached(choice.attached)))
+    if choice.automaton is not None:
+        sections += [(f"automaton of {part.name}", _part(part)) for part in parts_in_order(choice.automaton)]
     return [*sections, ("automaton", _automaton(choice))]
 
 
@@ -90,6 +93,19 @@ def _attached(attached: Attached) -> str:
         for check in attached.checks
     ]
     return "\n".join([print_pattern(pattern_with(attached.pattern, names)), *checks])
+
+
+def _part(part: StrategyPart) -> str:
+    """The automaton of a strategy's part, and what its deterministic form tells apart."""
+    classes: dict[int, list[str]] = {}
+    for satisfied, letter in part.letters.items():
+        guards = (
+            print_guard(Guard(frozenset([part.automaton.predicates[number]]))) for number in sorted(satisfied)
+        )
+        classes.setdefault(letter, []).append(" and ".join(guards) or "any other event")
+    written = [f"class {letter}: {', or '.join(texts)}" for letter, texts in sorted(classes.items())]
+    size = f"determinised: states: {len(part.skips)}, classes of events: {len(classes)}"
+    return "\n".join([print_automaton(part.automaton), size, *written])
 
 
 def _automaton(choice: Choice) -> str:
@@ -138,7 +154,7 @@ def _plan(plan: Plan) -> str:
         lines.append(f"derived: {columns}; made from the stream before matching")
     lines.extend(f"waits: {_until(window)}" for window in waits(plan.rewritten))
     lines.extend(_times(plan))
-    lines.append(f"memory: {_memory(query)}")
+    lines.append(f"memory: {_memory(plan)}")
     return "\n".join(lines)
 
 
@@ -161,11 +177,22 @@ def _times(plan: Plan) -> list[str]:
     return [f"zone: {zone} for {', '.join(names)}" for zone, names in zones.items()]
 
 
-def _memory(query: Query) -> str:
+def _memory(plan: Plan) -> str:
+    query = plan.rewritten
     if lead(query.pattern) == inf and not query.consume:
         return "may grow with the stream: any number of events may be read before the first that is marked"
     if looks_everywhere(query.pattern):
-        return "may grow with the stream: a strategy inside the formula compares whatever the stream has had"
+        if plan.automaton is None:
+            return (
+                "may grow with the stream: a strategy inside the formula compares whatever the stream has had"
+            )
+        return (
+            f"{_bounded(query)}; and of every partition that there ever was a number for each strategy inside"
+        )
+    return _bounded(query)
+
+
+def _bounded(query: Query) -> str:
     if query.window is not None:
         return f"the events inside WITHIN {print_window(query.window)}, however long the stream"
     if query.consume:

@@ -19,6 +19,7 @@ from cepheid.algebra.conditions import (
     Negation,
     conjunction,
     conjuncts,
+    only_variable,
 )
 from cepheid.algebra.empty import either
 from cepheid.algebra.limits import guarded
@@ -43,7 +44,7 @@ from cepheid.algebra.nodes import (
     rebuild,
 )
 from cepheid.algebra.variables import bound, defined_once, is_iteration
-from cepheid.rewrite.push import only_variable, push, restrict
+from cepheid.rewrite.push import push, restrict
 from cepheid.rewrite.simplify import simplify
 from cepheid.rewrite.unsatisfiable import UnsatisfiableError, prune
 

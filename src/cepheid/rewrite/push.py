@@ -18,10 +18,9 @@ from cepheid.algebra.conditions import (
     Condition,
     conjunction,
     conjuncts,
-    is_about_whole_sets,
-    mentioned,
+    only_set,
+    only_variable,
     over_current_event,
-    variables,
 )
 from cepheid.algebra.nodes import (
     All,
@@ -72,31 +71,11 @@ def push(pattern: Pattern) -> Pattern:
     return body if rest == TRUE else replace(pattern, body=body, condition=rest)
 
 
-def only_variable(condition: Condition) -> str | None:
-    """The variable of a unary condition; None if it has another arity or reads more than that one event.
-
-    >>> from cepheid.algebra.conditions import Attribute
-    >>> only_variable(Attribute("x", "alarm")), only_variable(Attribute(None, "alarm"))
-    ('x', None)
-    """
-    found = variables(condition)
-    return next(iter(found)) if len(found) == 1 and _reads_events(condition) else None
-
-
-def only_set(condition: Condition) -> str | None:
-    """The set of a condition that reads one set and nothing else.
-
-    >>> from cepheid.algebra.conditions import Attribute
-    >>> only_set(Attribute("X", "alarm", each=True)), only_set(Attribute("x", "alarm"))
-    ('X', None)
-    """
-    found = variables(condition)
-    read = all(item.each for item in mentioned(condition)) and not is_about_whole_sets(condition)
-    return next(iter(found)) if len(found) == 1 and read else None
-
-
 def _in_strategy(pattern: Pattern, gatherer: str) -> bool:
     """Whether a strategy stands between the pattern and some events of the set."""
+    gathered = (node for node in walk(pattern) if isinstance(node, Bind) and node.var == gatherer)
+    if any(isinstance(inner, Select) for node in gathered for inner in walk(node)):
+        return True
     return any(isinstance(node, Select) and gatherer in sets(node) for node in walk(pattern))
 
 
@@ -116,11 +95,6 @@ def _restrict_all(pattern: Pattern, condition: Condition) -> Pattern:
 def _with_condition(atom: Atom, *conditions: Condition) -> Atom:
     known = () if atom.condition is None else (atom.condition,)
     return replace(atom, condition=conjunction((*known, *conditions)))
-
-
-def _reads_events(condition: Condition) -> bool:
-    """Whether each attribute is of a named event, not of a set or the current event."""
-    return all(item.var is not None and not item.each for item in mentioned(condition))
 
 
 def restrict(pattern: Pattern, conditions: tuple[Condition, ...]) -> Pattern:

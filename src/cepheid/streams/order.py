@@ -48,8 +48,9 @@ def _ties(table: pa.Table, schema: Schema) -> Ints | None:
     if pa.types.is_integer(dtype) and dtype != pa.uint64() and not column.null_count:
         numbers: Ints = column.cast(pa.int64()).to_numpy()
         return numbers
-    ranks = pc.rank(_comparable(column), sort_keys="ascending", tiebreaker="min")
-    return np.asarray(ranks).astype(np.int64)
+    ranks = np.asarray(pc.rank(_comparable(column), sort_keys="ascending", tiebreaker="min")).astype(np.int64)
+    ranks.flags.writeable = False  # as numbers are that the column holds, so that kernels are compiled once
+    return ranks
 
 
 def _comparable(column: pa.Array) -> pa.Array:

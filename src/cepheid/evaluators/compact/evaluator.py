@@ -96,7 +96,9 @@ class CompactEvaluator:
         self._window = SlidingWindow(query.window)
         marks, skips = numbered_transitions(automaton)
         self._gaps = query.strategy is Strategy.STRICT or any(
-            skip is None or skip.target != state for state, skip in enumerate(skips) if marks[state]
+            all(skip.required or skip.target != state for skip in skips[state])
+            for state in range(len(marks))
+            if marks[state]
         )
         self._begins = {predicate for predicate, _, _ in marks[0]}
         self._ends = {

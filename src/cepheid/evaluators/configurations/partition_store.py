@@ -153,7 +153,9 @@ class PartitionStore(ABC):
             self._copy(edge)
 
     def keep_partitions(self, partitions: Ints, edge: int) -> None:
+        """The partitions that are kept may all be newer than any event that has come here."""
         if self._layout is not None:
             self._copy(edge, partitions=partitions[partitions < len(self._partitions)])
+            self.fit_partitions(1)
         else:
             self._partitions = np.zeros((max(len(partitions), 1), self._partitions.shape[1]), np.int64)
