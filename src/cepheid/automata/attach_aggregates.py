@@ -50,6 +50,9 @@ NONE, SOME, NAN = range(3)
 """What a run knows of an aggregate: there was no value; it is that of its register; and that is NaN, and stays."""
 
 _KEPT = ("min", "max", "first", "last")
+MOST_EXTREMES = (
+    1  # of two an event would ask whether it is beyond either, and the condition of each pair of values
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,6 +95,8 @@ def on_aggregates(
     found = list(dict.fromkeys(aggregates(condition)))
     if sets_chosen(condition) or _has_no_word(condition) or any(node.function not in _KEPT for node in found):
         raise NoExtremeError
+    if sum(node.function in ("min", "max") for node in found) > MOST_EXTREMES:
+        raise NoExtremeError
     visitor = _OnAggregates(condition, found, register)
     start = Known(known & visitor.singles, (NONE,) * len(found))
     kept = [part for then, part in visitor.alternatives(pattern, start).items() if visitor.holds_after(then)]
@@ -124,10 +129,10 @@ class _OnAggregates(Alternatives[Known]):
         """Whether the condition holds at the end: it was asked, or holds of no event."""
         if known.asked != OPEN:
             return True
+        if known.singles != self.singles or (self.singles and not known.begun):
+            raise NoExtremeError  # nothing in the pattern decides it
         if known.begun:
             return False
-        if self.singles:
-            raise NoExtremeError  # nothing in the pattern decides it
         return holds_of_sets(self._condition, dict.fromkeys(self.gathered, ()), {})
 
     def _concerns(self, pattern: Pattern, known: Known) -> bool:
