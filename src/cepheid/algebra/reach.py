@@ -97,8 +97,17 @@ def edges(pattern: Pattern, *, last: bool, closed: bool = False) -> list[Edge]:
     """The NOTs that may look beyond the last event of a match, or before its first, with the windows that they bring
     along. Those inside a strategy look at the whole stream; `closed`: they are left out."""
 
+    return _at_ends(pattern, frozenset([last]), closed)
+
+
+_BOTH = frozenset([True, False])
+
+
+def _at_ends(pattern: Pattern, ends: frozenset[bool], closed: bool) -> list[Edge]:
+    """The same at several ends, True the last: a part of ALL is looked into once for both."""
+
     def of(part: Pattern) -> list[Edge]:
-        return edges(part, last=last, closed=closed)
+        return _at_ends(part, ends, closed)
 
     match pattern:
         case Atom() | Recognise() | Nfab():
@@ -108,16 +117,9 @@ def edges(pattern: Pattern, *, last: bool, closed: bool = False) -> list[Edge]:
         case Not(_, window):
             return [(pattern, window)]
         case Seq(left, right) | StrictSeq(left, right):
-            near, far = (right, left) if last else (left, right)
-            return of(near) + (of(far) if may_be_empty(near) else _inside_strategies(far, last, closed))
+            return _of_sequence(left, right, ends, closed)
         case All(left, right):
-            sides = (left, right)
-            return [
-                edge
-                for side in sides
-                for end in (True, False)
-                for edge in edges(side, last=end, closed=closed)
-            ]
+            return [edge for side in (left, right) for edge in _at_ends(side, _BOTH, closed)]
         case Or(parts):
             return [edge for part in parts for edge in of(part)]
         case Repeat(body):
@@ -130,6 +132,18 @@ def edges(pattern: Pattern, *, last: bool, closed: bool = False) -> list[Edge]:
             return [] if closed else [(node, known or FOR_EVER) for node, known in of(body)]
         case _:
             assert_never(pattern)
+
+
+def _of_sequence(left: Pattern, right: Pattern, ends: frozenset[bool], closed: bool) -> list[Edge]:
+    """Each end looks into the part that is near, and through it into the other where it may be empty."""
+    beyond = [end for end in sorted(ends) if not may_be_empty(right if end else left)]
+    found = []
+    for part, near in (right, True), (left, False):
+        looking = frozenset(end for end in ends if end is near or end not in beyond)
+        found += _at_ends(part, looking, closed) if looking else []
+        far = [end for end in beyond if end is not near]
+        found += [edge for end in far for edge in _inside_strategies(part, end, closed)]
+    return found
 
 
 def _inside_strategies(pattern: Pattern, last: bool, closed: bool) -> list[Edge]:

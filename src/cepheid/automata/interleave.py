@@ -65,13 +65,13 @@ def interleaved(left: Side, right: Side, positions: Positions, apart: bool = Fal
     ([1, 2, 3], [3, 4, 5], [{4}, {5}, set(), set(), set()])
     """
     shared = frozenset[str]().union(*left.positions.names) & frozenset[str]().union(*right.positions.names)
-    sides = (left, _going_on(left)), (right, _going_on(right))
+    sides = _going(left), _going(right)
     numbers: dict[_Place, int] = {}
     entries: dict[tuple[int, int], _Entry | None] = {}
     starts = [
         _Place(None, 0, 0, False, False, frozenset(), one, two)
-        for one in _waits(left, 0)
-        for two in _waits(right, 0)
+        for one in sides[0].waits[0]
+        for two in sides[1].waits[0]
     ]
     open_places = deque(starts)
     before: dict[int, set[Absence]] = {}
@@ -135,8 +135,17 @@ def _is_end(at: int, waits: Absence, whole: Fragment) -> bool:
     return at in whole.last and waits in whole.after.get(at, FREE)
 
 
-def _going_on(side: Side) -> list[int]:
-    """For each position the first one with the same followers and finality, which stands for all of them."""
+class _Going(NamedTuple):
+    """A side, with what is asked again and again: for each position, 0 the start, the first one with the same followers
+    and finality, which stands for all of them, and what may not come until the next."""
+
+    positions: Positions
+    whole: Fragment
+    stands_for: list[int]
+    waits: list[list[Absence]]
+
+
+def _going(side: Side) -> _Going:
     positions, whole = side
     seen: dict[object, int] = {}
 
@@ -144,50 +153,46 @@ def _going_on(side: Side) -> list[int]:
         gaps = frozenset((then, gap) for then in loose if (gap := positions.gaps.get((at, then))) is not None)
         return frozenset(loose), frozenset(strict), at in whole.last, whole.after.get(at), gaps
 
-    return [0] + [
+    stands_for = [0] + [
         seen.setdefault(kind(at, loose, strict), at)
         for at, (loose, strict) in enumerate(zip(positions.loose, positions.strict, strict=True), start=1)
     ]
+    return _Going(*side, stands_for, [_waits(side, at) for at in range(len(stands_for))])
 
 
 def _followers(
     place: _Place,
-    left: tuple[Side, list[int]],
-    right: tuple[Side, list[int]],
+    left: _Going,
+    right: _Going,
     shared: frozenset[str],
     entries: dict[tuple[int, int], _Entry | None],
     apart: bool,
 ) -> Iterator[tuple[_Place, bool]]:
     """The places that can follow, and whether strictly; `entries` are those met so far."""
-    lefts = list(_moves(left[0], place.left, place.left_strict, place.left_waits))
-    rights = list(_moves(right[0], place.right, place.right_strict, place.right_waits))
+    lefts = list(_moves(left, place.left, place.left_strict, place.left_waits))
+    rights = list(_moves(right, place.right, place.right_strict, place.right_waits))
     steps = [(one, 0, strictly) for one, strictly in lefts]
     steps += [(0, two, strictly) for two, strictly in rights]
     steps += [(one, two, first or second) for one, first in lefts for two, second in rights]
     for one, two, strictly in steps:
         if (one, two) not in entries:
-            entries[one, two] = _entry(left[0].positions, one, right[0].positions, two)
+            entries[one, two] = _entry(left.positions, one, right.positions, two)
         entry = entries[one, two]
         if entry is None or entry.names & shared & place.bound:
             continue
-        if (
-            apart
-            and one
-            and two
-            and left[0].positions.names[one - 1].isdisjoint(right[0].positions.names[two - 1])
-        ):
+        if apart and one and two and left.positions.names[one - 1].isdisjoint(right.positions.names[two - 1]):
             continue
         if not apart:
             _check_disjoint(entry.atom, PRESENT if one else place.left_waits)
             _check_disjoint(entry.atom, PRESENT if two else place.right_waits)
-        for left_waits in _waits(left[0], one) if one else [place.left_waits]:
-            for right_waits in _waits(right[0], two) if two else [place.right_waits]:
+        for left_waits in left.waits[one] if one else [place.left_waits]:
+            for right_waits in right.waits[two] if two else [place.right_waits]:
                 then = _Place(
                     entry,
-                    left[1][one] if one else place.left,
-                    right[1][two] if two else place.right,
-                    one > 0 and len(left[0].positions.strict[one - 1]) > 0,
-                    two > 0 and len(right[0].positions.strict[two - 1]) > 0,
+                    left.stands_for[one] if one else place.left,
+                    right.stands_for[two] if two else place.right,
+                    one > 0 and len(left.positions.strict[one - 1]) > 0,
+                    two > 0 and len(right.positions.strict[two - 1]) > 0,
                     place.bound | (entry.names & shared),
                     left_waits,
                     right_waits,
@@ -202,14 +207,15 @@ def _check_disjoint(atom: Atom, forbidden: Absence) -> None:
             raise CepheidError("not-yet", "a NOT inside ALL may forbid events of the match")
 
 
-def _moves(side: Side, at: int, strictly: bool, waits: Absence) -> Iterator[tuple[int, bool]]:
+def _moves(side: _Going, at: int, strictly: bool, waits: Absence) -> Iterator[tuple[int, bool]]:
     """The positions that a side may go to, and whether strictly."""
-    positions, whole = side
+    positions, whole = side.positions, side.whole
     if at == 0:
         yield from ((then, False) for then in sorted(whole.first) if waits in whole.before.get(then, FREE))
         return
     loose = positions.loose[at - 1]
-    free = {then for then in loose if waits in positions.gaps.get((at, then), FREE)}
+    gaps = positions.gaps
+    free = {then for then in loose if waits in gaps.get((at, then), FREE)} if gaps or waits else loose
     yield from ((then, False) for then in sorted(free))
     if strictly and not waits:
         yield from ((then, True) for then in sorted(positions.strict[at - 1] - loose))
