@@ -145,7 +145,7 @@ def test_an_arrow_stream_of_any_library_is_a_table() -> None:
     expected = cepheid.match(EVENTS, PAIRS)
     assert cepheid.match(Capsule(EVENTS), PAIRS) == expected
     assert cepheid.count(Capsule(EVENTS.take(list(reversed(range(320))))), PAIRS) == len(expected)
-    assert "evaluator: compact" in cepheid.explain(PAIRS, Capsule(EVENTS))
+    assert "evaluator: chain" in cepheid.explain(PAIRS, Capsule(EVENTS))
 
 
 def test_duckdb_gives_events_and_takes_matches() -> None:
