@@ -104,9 +104,9 @@ def without_rivals(pattern: Pattern, window: Window | None) -> tuple[Pattern, tu
     >>> late = Filter(Atom("B", "b"), Comparison("<", Attribute("b", "x"), Attribute("c", "x")))
     >>> whole, (check,) = without_rivals(Seq(Seq(Atom("A"), Not(late)), Atom("C", "c")), None)
     >>> print_pattern(whole)
-    'A IN "⊣0" ; C AS c IN "⊢1" IN "=c"'
+    'A IN "⊣2" ; C AS c IN "=c" IN "⊢1"'
     >>> sorted(check.before), sorted(check.after), sorted(check.compared)
-    (['⊣0'], ['⊢1'], ['=c'])
+    (['⊣2'], ['⊢1'], ['=c'])
     """
     taking = _Taking(pattern, window)
     left = taking.apart(pattern, _Around())
